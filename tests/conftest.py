@@ -5,6 +5,7 @@ import itertools
 import os
 import sys
 import tempfile
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -40,7 +41,7 @@ from tests.app_model import TestModel
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"
 DURATIONS = Path(__file__).parent / "durations.toml"
-_LONGEST = 100
+_LONGEST = 150
 ENGINE = RememberedAnswers(engine_for("cpu"))
 
 Kind = TypeVar("Kind")
@@ -59,9 +60,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         has_gpu = cupy.cuda.runtime.getDeviceCount() > 0
     except Exception:
         has_gpu = False
+    longest = tomllib.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
+        fixtures = getattr(item, "fixturenames", ())
+        if "browser" in fixtures:
             item.add_marker(pytest.mark.nightly)
+        if "qtbot" in fixtures or item.nodeid.partition("[")[0] in longest:
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("gpu") is not None and not has_gpu:
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU and CuPy"))
 
@@ -70,8 +75,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if config.getoption("--record-durations"):
         spent = defaultdict[str, float](float)
         for report in itertools.chain.from_iterable(terminalreporter.stats.values()):
-            if isinstance(report, pytest.TestReport):
-                spent[report.nodeid] += report.duration
+            if isinstance(report, pytest.TestReport) and "nightly" not in report.keywords:
+                spent[report.nodeid.partition("[")[0]] += report.duration
         longest = sorted(spent.items(), key=lambda each: -each[1])[:_LONGEST]
         DURATIONS.write_text(
             "# Seconds of the longest tests, written by make pytest ARGS=--record-durations.\n"

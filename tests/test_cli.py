@@ -211,7 +211,7 @@ def test_wrong_arguments_give_two() -> None:
     assert caught.value.code == 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_a_display_a_lesson_is_rendered(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
     command = [sys.executable, "-m", "gemmviz", "slides", "--lecture"]
@@ -255,7 +255,6 @@ def test_a_lesson_is_told_from_an_unknown_kernel(command: str, capsys: pytest.Ca
     assert "'coalescing' is a lesson, not a kernel (open it with: gemmviz coalescing)" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_without_a_display_the_main_job_is_done(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
     done = subprocess.run(

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
@@ -325,6 +326,7 @@ def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert beat.beat(reader.at(1)).text == "32 threads flush the caches"
 
 
+@cache
 def literals(path: Path) -> set[str]:
     """All texts in a module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -73,7 +73,6 @@ def own_folder(path: Path) -> None:
             (path / each.name).symlink_to(each)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_example_of_a_page_passes(page: Path, tmp_path: Path, edit: Edit) -> None:
     examples = list(parts(page))
@@ -116,7 +115,6 @@ def refused(act):
 """
 
 
-@pytest.mark.slow
 def test_a_drawing_option_is_a_field_and_the_view_that_draws_it(tmp_path: Path, edit: Edit) -> None:
     code = "    code: Annotated[bool, Control("
     marks = (
@@ -161,7 +159,6 @@ assert "Rule can't be 5 (choose 0 to 4)" in refused(lambda: parse_shot(shot_text
     )
 
 
-@pytest.mark.slow
 def test_settings_with_decimals_and_switches_are_one_field_each(tmp_path: Path, edit: Edit) -> None:
     device = "    device: Annotated[str, Control("
     alpha = '    alpha: Annotated[float, Control("Alpha", "A factor of the result", "--alpha", least=-8, most=8)] = 1.0\n'

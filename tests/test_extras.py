@@ -29,7 +29,6 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "extra"), [("f.mp4", "film"), ("f.gif", "film"), ("f.pptx", "slides")])
 def test_the_command_names_what_to_install_before_anything_runs(name: str, extra: str, tmp_path: Path) -> None:
     done = run(tmp_path, "export", "04_tiled", "--steps", "1:2", "-o", name)
@@ -39,13 +38,12 @@ def test_the_command_names_what_to_install_before_anything_runs(name: str, extra
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_slides_with_a_film_need_both(tmp_path: Path) -> None:
     done = run(tmp_path, "export", "04_tiled", "--film", "--steps", "1:2", "-o", "f.pptx")
     assert 'pip install "gemmviz[slides,film]"' in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_a_display_pictures_are_rendered_and_the_film_is_left_out(tmp_path: Path) -> None:
     done = run(tmp_path, "04_tiled")
     assert (done.returncode, done.stderr) == (0, "")

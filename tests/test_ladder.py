@@ -50,7 +50,6 @@ def compile_at_run_time(text: str, flags: list[str]) -> str:
     return log.value.decode() or f"error {failed}" if failed else ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", kernel_names())
 def test_right_for_every_legal_setting(name: str) -> None:
     """Where a size can't be, a sentence says which it must be."""

@@ -210,7 +210,6 @@ LAUNCHES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_odd_kernels_are_refused_in_a_sentence(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, place, words = CASES[case]
@@ -246,7 +245,6 @@ def test_an_output_that_is_full_is_said(tmp_path: Path) -> None:
     assert done.stderr.splitlines() == ["gemmviz: can't write: No space left on device"]
 
 
-@pytest.mark.slow
 def test_an_output_that_knows_few_letters_gets_what_it_can_take() -> None:
     here = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run([sys.executable, "-m", "gemmviz", "trace", "--help"], env=here, capture_output=True, check=False)
@@ -306,7 +304,6 @@ def test_an_array_is_measured_before_it_is_filled(declaration: str, tmp_path: Pa
     assert "; at most 524,288 are possible" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", LAUNCHES)
 def test_what_has_no_room_is_refused_before_any_is_taken(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head, words = LAUNCHES[case]

@@ -68,7 +68,6 @@ def test_a_name_from_a_file_is_no_path(name: str) -> None:
     assert 0 < len(stem) <= 80
 
 
-@pytest.mark.slow
 def test_rendering_a_trace_writes_into_its_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "outside" / "victim.gif"
     target.parent.mkdir()

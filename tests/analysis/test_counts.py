@@ -110,7 +110,6 @@ def assert_all_counted(setup: Setup) -> None:
 _NIGHTLY = [pytest.param(size, marks=pytest.mark.nightly) for size in ((24, 40, 12), (64, 64, 32))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [(33, 17, 19), *_NIGHTLY], ids=str)
 @pytest.mark.parametrize("name", kernel_names())
 def test_every_kernel_with_every_choice(name: str, size: tuple[int, int, int]) -> None:

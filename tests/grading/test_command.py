@@ -32,7 +32,6 @@ def _grade(*words: str | Path) -> int:
     return main(["grade", *map(str, words), "--task", _TASK])
 
 
-@pytest.mark.slow
 def test_grading_a_folder_twice(hand_ins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert _grade(hand_ins, "-o", out) == 1
@@ -65,7 +64,6 @@ def _results(texts: dict[str, str], limits: Limits, jobs: int = 2) -> dict[str, 
 _HEAVY = "for (int i = 0; i < 40000; ++i) C[row * N + col] = sum;"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not CAN_FORK, reason="limits of time are those of the parent here")
 def test_a_hand_in_beyond_a_limit_is_ended_and_the_next_one_judged() -> None:
     body = "C[row * N + col] = sum;"
@@ -90,7 +88,6 @@ def test_a_process_within_limits_writes_no_files(tmp_path: Path) -> None:
     assert (tmp_path / "escaped").stat().st_size == 0
 
 
-@pytest.mark.slow
 def test_hostile_hand_ins_harm_nothing(tmp_path: Path) -> None:
     marker = Path("/tmp/escaped")
     assert not marker.exists()

@@ -289,7 +289,6 @@ def test_an_open_question_is_not_answered_by_the_words(reader: None, window: Mai
     assert "1 request moves 4 sectors" in window.replay.stage.accessibleDescription()
 
 
-@pytest.mark.slow
 def test_a_step_is_as_quick_with_a_reader(reader: None, window: MainWindow, qtbot: QtBot) -> None:
     """The tables follow after the picture is painted, in less than a frame."""
     window.replay.stage.tables.update()

@@ -88,7 +88,6 @@ def test_without_a_gpu_it_shows_what_was_recorded_and_says_so(page: BenchmarkPag
     assert "NVIDIA H200 – gemmviz" in page.window().windowTitle()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", list(views_of(Benchmark)))
 def test_every_chart_has_its_curves(page: BenchmarkPage, qtbot: QtBot, name: str) -> None:
     page.model.commands.show_view(name)

@@ -15,8 +15,6 @@ from gemmviz.render.export import formats
 from gemmviz.scenes.kit.primitives import Labels
 from tests.conftest import sure
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def window(window: MainWindow) -> MainWindow:

@@ -391,7 +391,6 @@ def band_of(scene: Scene) -> dict[str, str]:
     return {each.key: each.texts[0] for each in scene.words if isinstance(each, Labels)}
 
 
-@pytest.mark.slow
 def test_no_step_shows_the_picture_of_another(
     window: MainWindow, wall: Wall, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

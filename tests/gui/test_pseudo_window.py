@@ -25,7 +25,6 @@ from tests.gui.widget_texts import texts_below
 from tests.pseudo import plain_words, pseudo
 
 _LONG_MS = 20_000
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -499,7 +499,6 @@ def test_a_second_click_lets_the_thread_go(window: MainWindow, qtbot: QtBot) -> 
         assert window.session.shot.focus.thread == thread
 
 
-@pytest.mark.slow
 def test_a_file_that_is_saved_runs_again_also_after_it_was_deleted(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     right = load_kernel("03_coalesced").text
@@ -766,7 +765,6 @@ def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot: QtBot) -
     qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("banks") is not None)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1024, 640), (1280, 720), (3840, 2160)])
 def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
     window.resize(*size)
@@ -864,7 +862,6 @@ def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: M
     assert not callout.isVisible()
 
 
-@pytest.mark.slow
 def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot) -> None:
     window.docks.all["costs"].raise_()
     costs, session = costs_of(window), window.session
@@ -929,7 +926,6 @@ def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
     made.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("speed", ["nan", "inf", "-inf", "1e999", "fast"])
 def test_a_speed_that_is_none_is_forgotten(qtbot: QtBot, speed: str) -> None:
     made, fresh = MainWindow(InMemoryStore(speed=speed)), MainWindow(InMemoryStore())

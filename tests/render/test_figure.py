@@ -147,7 +147,6 @@ def test_one_hash_allows_all_figures(reel: Reel) -> None:
         assert [script_hash(each) for each in scripts] == [script_hash(figure_script())]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("payload", [SCRIPT, CONTROL])
 def test_names_stay_text(payload: str, tmp_path: Path) -> None:
     for each in reels(payload, tmp_path).values():
@@ -159,7 +158,6 @@ def test_names_stay_text(payload: str, tmp_path: Path) -> None:
         assert "onerror" in markup.words or "\\x0c" in markup.words
 
 
-@pytest.mark.slow
 def test_it_is_small(qapp: QApplication) -> None:
     shot = Shot(setup_for(load_kernel("04_tiled")).changed(M=64, N=64, K=64, TILE_WIDTH=16), theme="light")
     stage = prepare(shot, interpreter)
@@ -184,7 +182,6 @@ def test_a_qr_code_is_the_url(reel: Reel, tmp_path: Path) -> None:
     assert [each.text for each in codes] == ["https://example.org/course#tiled"]
 
 
-@pytest.mark.slow
 def test_a_picture_has_the_code_too(tmp_path: Path, qapp: QApplication) -> None:
     """Below the picture, which makes space for it."""
     zxing = pytest.importorskip("zxingcpp", reason="needs zxing-cpp")

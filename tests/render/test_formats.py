@@ -161,7 +161,6 @@ def test_the_same_bytes_whenever_it_is_written(stage: Prepared, tmp_path: Path, 
     assert len(sums) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["pdf", "html"])
 def test_the_same_bytes_whichever_process_writes_it(tmp_path: Path, suffix: str) -> None:
     """The order of sets and hash tables differs from process to process."""

@@ -50,8 +50,6 @@ from gemmviz.teaching.reel import lesson_reel
 from tests.render.test_formats import interpreter, needs
 from tests.render.test_page import browser  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.slow
-
 SCRIPT = (
     "<img src=x onerror=\"hacked=1\">'\"></title></style></script><script>hacked=1</script><svg onload='hacked=1'>]]>&lt;b&gt;"
 )

@@ -111,7 +111,6 @@ def test_svg_has_real_text_and_carries_its_font(scene: Scene) -> None:
     assert not list(root.iter(f"{SVG}image"))
 
 
-@pytest.mark.slow
 def test_no_squares_with_labels_are_painted(qapp: QApplication) -> None:
     none = Squares("none", np.zeros((0, 3)), np.zeros(0, np.uint8), ("#ffffff",), ("#000000",), np.zeros(0, "<U1"), 20.0)
     image = scene_image(Scene(60, 60, "#000000", (none,)), 1.0)

@@ -93,7 +93,6 @@ def test_malformed_lines_are_passed_over_and_the_end_of_input_ends_it() -> None:
     assert json.loads(answer)["error"]["kind"] == "UsageError"
 
 
-@pytest.mark.slow
 def test_a_worker_killed_from_outside_is_replaced() -> None:
     remote = RemoteGpu()
     remote.time_host("NumPy, one thread", Problem(8, 8, 8))
@@ -265,7 +264,6 @@ def test_a_worker_that_was_stopped_keeps_nobody_waiting() -> None:
         assert time.monotonic() - start < 1.0
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_stuck_in_what_was_called_off_is_replaced() -> None:
     link = speaking(
         """
@@ -288,7 +286,6 @@ for line in sys.stdin:
     link.close()
 
 
-@pytest.mark.slow
 def test_a_worker_at_a_job_that_is_wanted_is_not_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.run.worker.remote._STUCK_S", 0.3)
     link = speaking(

@@ -144,7 +144,6 @@ def test_tiles_of_usual_width_race_by_warps(kernel: str, width: int, lead: int) 
     assert found.spoilt.any()
 
 
-@pytest.mark.slow
 def test_a_race_among_32_warps_is_found_within_two_seconds() -> None:
     race("no_first_barrier", 8, TILE_WIDTH=4)
     start = time.process_time()

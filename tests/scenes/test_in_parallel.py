@@ -30,7 +30,6 @@ def drawn(replay: Replay, view: str, backwards: bool) -> list[Scene]:
     return [scene for _, _, _, scene in sorted(found, key=lambda each: (str(each[0]), each[1], each[2]))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("view", list(views_of(Moment)))
 def test_four_threads_draw_what_one_draws(view: str) -> None:
     trace = trace_of("04_tiled", 8, 8, 12, TILE_WIDTH=4, values=True)

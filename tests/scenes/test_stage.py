@@ -183,7 +183,6 @@ def test_large_matrices_are_pooled_and_lose_nothing_lit() -> None:
     assert piece(stage_scene(reader, 0, ViewOptions(zoom=32, lens="whole")), "A", Cells).factor == 1
 
 
-@pytest.mark.slow
 def test_what_is_seen_closely_is_all_that_is_drawn_and_the_same() -> None:
     reader = read(trace_of("03_coalesced", 600, 600, 2, BLOCK=8), Focus((40, 50, 0)))
     step = reader.replay.steps - 1

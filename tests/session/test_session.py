@@ -310,7 +310,6 @@ def test_restarting_reads_a_persons_own_file_again(model: TestModel, tmp_path: P
 LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 9_000)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["reading", "filling", "counting"])
 def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
     model = TestModel()

@@ -297,7 +297,6 @@ def test_the_latest_task_wins_and_errors_are_sentences() -> None:
     assert done == ["right"]
 
 
-@pytest.mark.slow
 def test_a_file_is_followed_through_its_deletion(tmp_path: Path) -> None:
     inbox, told = Inbox(), list[str]()
     path = tmp_path / "a.cu"

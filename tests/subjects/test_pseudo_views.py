@@ -57,7 +57,6 @@ def test_no_view_has_a_text_of_its_own(view: str) -> None:
             assert _plain(picture(shot, stage.subject(step)), shot) == [], step
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in lesson_names() if name != COURSE])
 def test_no_step_of_a_lesson_has(name: str) -> None:
     with pseudo():

@@ -42,7 +42,6 @@ HEAD = 'format = "gemmviz lesson"\nversion = 4\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_every_expectation_of_every_lesson_is_true(name: str) -> None:
     found = list(LessonChecker(once).checks_of(shipped_lesson(name)))
@@ -91,7 +90,6 @@ def test_a_lesson_is_read_back_as_it_was(name: str) -> None:
     assert again == lesson
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("theme", theme_names())
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_is_drawn_and_nothing_overlaps(name: str, theme: str) -> None:
@@ -116,7 +114,6 @@ def dressed(theme: str) -> Callable[[Shot], Shot]:
     return lambda shot: replace(shot, theme=theme)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_is_in_the_page(name: str, tmp_path: Path) -> None:
     reel = lesson_reel(shipped_lesson(name), once, ExportOptions(RenderOptions(960, 540)))

@@ -1,7 +1,5 @@
 """A course that moves: almost every step of the five lessons plays a motion or is revealed in parts."""
 
-import pytest
-
 from gemmviz.export.prepare import Prepared, prepare
 from gemmviz.launch.catalog import COURSE
 from gemmviz.model.records import replace
@@ -17,7 +15,6 @@ def prepared(stop: LessonStep) -> Prepared:
     return prepare(stop.shot, once)
 
 
-@pytest.mark.slow
 def test_few_steps_of_the_course_are_stills() -> None:
     stills = [stop.id for stop in shipped_lesson(COURSE).stops if not moves(stop, prepared(stop))]
     assert len(stills) <= MOST_STILLS, stills

@@ -25,7 +25,6 @@ def files_in(path: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-@pytest.mark.slow
 def test_a_pack_is_made_by_one_command(tmp_path: Path) -> None:
     first, second = tmp_path / "a.zip", tmp_path / "b.zip"
     assert main(["lesson", "pack", "transpose", "-o", str(first)]) == 0
@@ -57,7 +56,6 @@ def test_every_lesson_says_what_is_in_its_pack(name: str) -> None:
     assert {Path(each).suffix.removeprefix(".") for each in files} <= {*formats(), "md", "toml", "cu", "xml"}
 
 
-@pytest.mark.slow
 def test_notes_have_numbers_and_answers(tmp_path: Path) -> None:
     lesson = shipped_lesson("slides")
     engine = engine_for("cpu")
@@ -109,7 +107,6 @@ def test_wrong_usage_is_named(words: list[str], said: str, capsys: pytest.Captur
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_the_page_for_students_has_no_answers(tmp_path: Path) -> None:
     lesson = shipped_lesson("slides")
     asked = replace(lesson, stops=tuple(stop for stop in lesson.stops if stop.question is not None))

@@ -85,7 +85,6 @@ def test_each_answer_is_that_of_an_emulation(each: Case) -> None:
         check(launch, question)
 
 
-@pytest.mark.slow
 def test_each_of_500_answers_is_that_of_an_emulation() -> None:
     """Of all shipped kernels and those of the course."""
     runnable = {name for name in (*kernel_names(), *lesson_kernel_names()) if not load_kernel(name).is_in_the_making}
@@ -100,7 +99,6 @@ def test_each_of_500_answers_is_that_of_an_emulation() -> None:
     assert checked >= LEAST
 
 
-@pytest.mark.slow
 def test_answers_can_not_be_guessed() -> None:
     """No kind has one answer for more than half of its questions, and the right choice has no usual place, length or rank."""
     answers: dict[str, Counter[str]] = defaultdict(Counter)
