@@ -150,7 +150,7 @@ def load(source: str | PathLike[str]) -> Loaded:
         case "trace":
             return Run(read_trace(path))
         case "benchmark":
-            return Measurements(read_benchmark(path, recorded=True))
+            return Measurements(read_benchmark(path))
     return Kernel(open_kernel(str(source)))
 
 

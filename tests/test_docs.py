@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from documents import tables, with_part
 
-from gemmviz.files.levels_file import recorded_levels
+from gemmviz.files.recordings import recordings
 from gemmviz.files.schedule_file import recorded_schedules
 from gemmviz.launch.catalog import COURSE, all_kernel_names, lesson_names
 from gemmviz.model.records import fields
+from gemmviz.model.timing import Levels
 from gemmviz.teaching.lesson import Choice, Exercise, ExerciseSize, LessonStep, Question, Solution
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA
@@ -90,9 +91,9 @@ def test_figures_of_what_was_measured_are_those_of_the_data() -> None:
     others = json.loads((DATA / "h200-counters.json").read_text())["launches"]
     text = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
     differ = sum(each["wavefronts"] != each["profiled"] for each in accesses)
-    levels, schedules = recorded_levels()[0], recorded_schedules()[0]
-    assert f"{len(levels.launches)} launches of the included kernels" in text
-    assert f"{len(schedules.launches)} launches, each" in text
+    levels, schedules = recordings("levels", Levels)[0], recorded_schedules()[0]
+    assert f"{len(levels.rows)} launches of the included kernels" in text
+    assert f"{len(schedules.rows)} launches, each" in text
     for said in ("more than 300 launches on", f"{len(others)} launches", f"{len(accesses):,} accesses", f"in {differ} of the"):
         assert said in text, said
     assert len(counters) > 300

@@ -21,12 +21,13 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     import gemmviz
     from gemmviz.analysis.replay.focus import Focus
     from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
-    from gemmviz.files.benchmark_file import recorded_benchmarks
     from gemmviz.files.chart_table import chart_csv
+    from gemmviz.files.recordings import recordings
     from gemmviz.files.schedule_file import recorded_schedules, write_schedules
     from gemmviz.files.whole import write_text
     from gemmviz.launch.catalog import load_kernel
     from gemmviz.launch.legality import setup_for
+    from gemmviz.model.benchmark import Benchmark
     from gemmviz.model.outcome import Outcome
     from gemmviz.render.export import formats, save_numbered, save_reel
     from gemmviz.render.reel import RenderOptions
@@ -39,7 +40,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     run = gemmviz.trace("04_tiled", M=4, N=4, K=4, TILE_WIDTH=2, on="cpu", values=True)
     stage = prepare_run(Shot(run.setup, Focus()), Outcome(run.trace, run.trace.by))
     reel, quiz = run_reel(stage, ExportOptions(), [0, 1, 2], range(3)), quiz_of(run.setup, Interpreter(), 3)
-    measured = recorded_benchmarks()[0]
+    measured = recordings("benchmark", Benchmark)[0]
     chart = view_named("rate").chart
     assert chart is not None
     table = chart_csv(chart(measured))

@@ -1,16 +1,11 @@
 """Reads and writes benchmark files: JSON with one row per line, so that diffs are readable."""
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
 from gemmviz.files.codec import FormatError, check_version, from_plain, json_to_plain, read_text, to_plain
-from gemmviz.files.resources import resources
+from gemmviz.files.recordings import text_of_rows
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER
 from gemmviz.model.timing import Measured
@@ -19,17 +14,6 @@ FORMAT = "gemmviz benchmark"
 VERSION = 1
 _MOST_ROWS, _MOST_KERNELS, _LONGEST_NAME = 5000, 100, 255
 _LEAST_MS, _MOST_MS = 1e-9, 1e12
-_GROUPS = ("-lessons", "-patterns", "-precision")
-
-
-class BenchmarkFacts(Struct, frozen=True):
-    """Contents of a benchmark file."""
-
-    version: int
-    date: str
-    gpu: Gpu
-    host: str
-    rows: tuple[Measured, ...]
 
 
 def benchmark_text(benchmark: Benchmark) -> str:
@@ -38,8 +22,7 @@ def benchmark_text(benchmark: Benchmark) -> str:
         "format": FORMAT, "version": VERSION, "date": benchmark.date, "gpu": to_plain(benchmark.gpu), "host": benchmark.host,
         "units": "times in milliseconds of one launch: median and quartiles; memory in bytes",
     }  # fmt: skip
-    rows = ",\n".join(json.dumps(_facts(row), separators=(",", ":")) for row in benchmark.rows)
-    return json.dumps(facts, indent=1)[:-2] + f',\n "rows": [\n{rows}\n ]\n}}\n'
+    return text_of_rows(facts, map(_facts, benchmark.rows))
 
 
 def _facts(row: Measured) -> dict[str, Any]:
@@ -50,7 +33,7 @@ def _facts(row: Measured) -> dict[str, Any]:
     return facts
 
 
-def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
+def read_benchmark(path: Path) -> Benchmark:
     """The benchmark in a file. Raises UsageError if there is no file, GemmvizError if it is damaged or of another version."""
     text = read_text(path)
     try:
@@ -58,19 +41,19 @@ def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
             raise FormatError("this is not a gemmviz benchmark")
         check_version(plain.get("version"), VERSION, "measure again: gemmviz bench")
-        facts = from_plain(plain, BenchmarkFacts)
+        found = from_plain(plain, Benchmark)
     except FormatError as error:
         error.in_file(str(path))
         raise
-    if len(facts.rows) > _MOST_ROWS or len({row.kernel for row in facts.rows}) > _MOST_KERNELS:
-        message = f"this benchmark has {len(facts.rows):,} rows; at most {_MOST_ROWS:,} of {_MOST_KERNELS} kernels are read"
+    if len(found.rows) > _MOST_ROWS or len({row.kernel for row in found.rows}) > _MOST_KERNELS:
+        message = f"this benchmark has {len(found.rows):,} rows; at most {_MOST_ROWS:,} of {_MOST_KERNELS} kernels are read"
         raise GemmvizError(message, file=str(path))
-    names = [facts.host, facts.date, facts.gpu.name, *(name for row in facts.rows for name in (row.kernel, *row.parameters))]
+    names = [found.host, found.date, found.gpu.name, *(name for row in found.rows for name in (row.kernel, *row.parameters))]
     if max(map(len, names)) > _LONGEST_NAME:
         raise GemmvizError(f"a name in this benchmark has more than {_LONGEST_NAME} characters", file=str(path))
-    if facts.gpu.last_level_cache <= 0 or not all(map(_is_sound, facts.rows)):
+    if found.gpu.last_level_cache <= 0 or not all(map(_is_sound, found.rows)):
         raise GemmvizError("this benchmark is damaged: a time or size is out of range", file=str(path))
-    return Benchmark(facts.gpu, facts.host, facts.date, facts.rows, recorded)
+    return found
 
 
 def _is_sound(row: Measured) -> bool:
@@ -78,36 +61,3 @@ def _is_sound(row: Measured) -> bool:
     times += [] if row.transfer is None else [row.transfer.to_device_ms, row.transfer.to_host_ms]
     numbers = [value for value in row.parameters.values() if not 0 <= value <= LARGEST_NUMBER]
     return not numbers and all(time is None or _LEAST_MS <= time <= _MOST_MS for time in times)
-
-
-@cache
-def recorded_benchmarks() -> tuple[Benchmark, ...]:
-    """The shipped benchmarks of the ladder's kernels, one per GPU, sorted by its name."""
-    return _recorded("")
-
-
-@cache
-def recorded_lesson_benchmarks() -> tuple[Benchmark, ...]:
-    """The shipped benchmarks of the kernels that only lessons use, one per GPU."""
-    return _recorded("-lessons")
-
-
-@cache
-def recorded_pattern_benchmarks() -> tuple[Benchmark, ...]:
-    """The shipped benchmarks of the kernels for other problems than the multiplication, one per GPU."""
-    return _recorded("-patterns")
-
-
-@cache
-def recorded_precision_benchmarks() -> tuple[Benchmark, ...]:
-    """The shipped benchmarks of multiplications in float, in double, on tensor cores and on the CPU, one per GPU."""
-    return _recorded("-precision")
-
-
-def _recorded(group: str) -> tuple[Benchmark, ...]:
-    paths = resources("assets/measurements", "benchmark-*.json")
-    return tuple(read_benchmark(path, recorded=True) for path in paths if _group(path.stem) == group)
-
-
-def _group(stem: str) -> str:
-    return next((group for group in _GROUPS if stem.endswith(group)), "")

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from gemmviz.files.devices import load_device
-from gemmviz.files.measurements import recorded_registers
+from gemmviz.files.recordings import recorded_registers
 from gemmviz.launch.formula import evaluate
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import Device
@@ -208,7 +208,7 @@ def shared_limit_text(kernel: KernelSpec, device: Device) -> str:
 
 def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
     """The broken register limit. None also if the kernel was never compiled for the device: the compiler chooses registers."""
-    recorded = recorded_registers(setup.kernel.text, setup.parameters, device)
+    recorded = recorded_registers(setup, device)
     if recorded is None:
         return None
     needed = device.registers_of_block(launch.threads_per_block, recorded.per_thread)

@@ -1,9 +1,10 @@
-"""Measured times of one access to each memory of a GPU."""
+"""Measured times of accesses to the memories of a GPU, each of which has to wait for the one before."""
 
 from typing import Literal
 
 from msgspec import Struct
 
+from gemmviz.model.recording import Recorded
 from gemmviz.model.translation import tr
 
 MemoryPlace = Literal["register", "shared", "constant", "L1", "L2", "DRAM"]
@@ -23,21 +24,17 @@ class AccessTime(Struct, frozen=True):
     repeats: int
 
 
-class AccessTimes(Struct, frozen=True):
-    """Access times on one GPU, recorded on one day. ``rows``: the nearest memory first; ``method``: how they were measured."""
+class AccessTimes(Recorded[AccessTime], frozen=True):
+    """Access times on one GPU. ``rows``: the nearest memory first."""
 
-    device: str
-    driver: str
-    compiler: str
-    date: str
-    clock_khz: int
-    method: str
-    rows: tuple[AccessTime, ...]
+    clock_khz: int = 0
 
     @property
     def source(self) -> str:
         return tr(
-            "cycles until an access that depends on this one, measured on {device}, {date}", device=self.device, date=self.date
+            "cycles until an access that depends on this one, measured on {device}, {date}",
+            device=self.gpu.name,
+            date=self.date,
         )
 
     def cycles(self, memory: str) -> float | None:
@@ -50,3 +47,32 @@ class AccessTimesCase(Struct, frozen=True):
 
     times: AccessTimes
     device: str
+
+
+class StrideTime(Struct, frozen=True):
+    """A chain of ``elements`` that are ``stride`` bytes apart: the median ``cycles`` of a load, and their quartiles. ``cache``:
+    the nearest one that the loads may use, "L1" or "L2".
+    """
+
+    stride: int
+    elements: int
+    cache: str
+    cycles: float
+    low: float
+    high: float
+    loads: int
+    repeats: int
+
+
+class StrideTimes(Recorded[StrideTime], frozen=True):
+    """All chains on one GPU."""
+
+    clock_khz: int = 0
+
+    def of(self, cache: str) -> dict[int, list[StrideTime]]:
+        """The chains of one cache by stride, those with the fewest elements first."""
+        found: dict[int, list[StrideTime]] = {}
+        for row in sorted(self.rows, key=lambda row: (row.stride, row.elements)):
+            if row.cache == cache:
+                found.setdefault(row.stride, []).append(row)
+        return found

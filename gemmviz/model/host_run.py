@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gemmviz.model.device import Gpu
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import Recorded
 from gemmviz.model.translation import tr
 
 HostMemory = Literal["pageable", "pinned"]
@@ -58,15 +58,11 @@ class HostRun(Struct, frozen=True):
         return all(call.us is not None for call in self.calls)
 
 
-class HostRuns(Struct, frozen=True):
-    """All runs on one GPU on one day. ``kernel``: the kernel that was launched; ``repeats``: samples behind each median."""
+class HostRuns(Recorded[HostRun], frozen=True):
+    """All runs on one GPU. ``kernel``: the kernel that was launched; ``repeats``: samples behind each median."""
 
-    gpu: Gpu
-    host: str
-    date: str
-    kernel: str
-    repeats: int
-    runs: tuple[HostRun, ...]
+    kernel: str = ""
+    repeats: int = 0
 
     @property
     def short_source(self) -> str:

@@ -1,8 +1,14 @@
 """The SM and the time of each block of a launch."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, field
+
+from gemmviz.model.problem import Problem
+from gemmviz.model.recording import Recorded, row_of
+from gemmviz.model.setup import Setup
 
 
 class Schedule(Struct, frozen=True):
@@ -35,6 +41,27 @@ class Schedule(Struct, frozen=True):
             order = np.lexsort((change, times))  # a block that stops at a tick makes room for one that starts at it
             most[number] = np.cumsum(change[order]).max()
         return most
+
+
+class RecordedLaunch(Struct, frozen=True):
+    """The launch that a schedule was recorded of. ``source_hash``: of its text. ``tick_ns``: the clock's resolution."""
+
+    kernel: str
+    source_hash: str
+    problem: Problem
+    tick_ns: int
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+
+class RecordedSchedules(Recorded[RecordedLaunch], frozen=True):
+    """Schedules recorded on one GPU; ``schedules[i]`` belongs to ``rows[i]``."""
+
+    schedules: tuple[Schedule, ...] = field(default=(), name="")
+
+    def find(self, setup: Setup) -> Schedule | None:
+        """The schedule of a setup; None if this kernel text, problem and parameters were not recorded."""
+        row = row_of(setup, self.rows)
+        return None if row is None else self.schedules[self.rows.index(row)]
 
 
 class GridCase(Struct, frozen=True, eq=False):

@@ -6,8 +6,10 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import Recorded
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Check
+from gemmviz.model.translation import tr
 
 
 class Timing(Struct, frozen=True):
@@ -138,3 +140,23 @@ class Counters(Struct, frozen=True):
 
     counters: Mapping[str, int]
     duration_ns: int
+
+
+class LaunchCounters(Counters, frozen=True):
+    """Counters of one launch by name, in the unit that the name states; ``source_hash`` is the hash of the kernel's text."""
+
+    kernel: str
+    source_hash: str
+    problem: Problem
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+
+class Levels(Recorded[LaunchCounters], frozen=True):
+    """What launches moved between the levels of memory of one GPU, as a profiler counted. ``metrics``: its names by ours."""
+
+    metrics: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        tool = self.method.partition(",")[0]
+        return tr("{tool} on {gpu}, {date}", tool=tool, gpu=self.gpu.label, date=self.date)

@@ -76,7 +76,7 @@ def run_benchmark(
     ``on_row`` gets the benchmark so far and the number of cases done. A case is left out, with a note in its row, if the time
     at the next smaller size predicts more than ``longest_s`` seconds for one launch. Raises DeviceError without a GPU.
     """
-    benchmark = Benchmark(gpu.gpu(), processor_name(), str(date.today()), ())
+    benchmark = Benchmark(gpu.gpu(), str(date.today()), (), processor_name(), recorded=False)
     transfers: dict[Problem, Transfer] = {}
     before = _probe_host(gpu, cancelled)
     for done, case in enumerate(cases, 1):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.files.measurements import recorded_registers
+from gemmviz.files.recordings import recorded_registers
 from gemmviz.launch.legality import device_for, requested_launch
 from gemmviz.model.device import Needs
 from gemmviz.model.setup import Setup
@@ -19,7 +19,7 @@ def needs_of(setup: Setup) -> tuple[Needs, str]:
     without a launch.
     """
     launch, device = requested_launch(setup), device_for(setup)
-    registers = recorded_registers(setup.kernel.text, setup.parameters, device)
+    registers = recorded_registers(setup, device)
     known = stored_answers(setup)
     declared = None if known is None else known.shared_bytes
     shared = launch.shared_bytes + (declared_bytes(setup) if declared is None else declared)

@@ -4,10 +4,12 @@ from functools import lru_cache
 from typing import Any
 
 from gemmviz.files.answer_file import Answers, read_answers
-from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_pattern_benchmarks
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.legality import device_for
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.recording import recording_of, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
@@ -101,13 +103,13 @@ class RecordedTimes(Engine):
 def recorded_speed(setup: Setup) -> KernelSpeed:
     """The recorded time of a setup. Raises CannotAnswer with the recorded sizes or devices if there is none."""
     device, kernel = device_for(setup), setup.kernel
-    recorded = recorded_benchmarks() if setup.problem.is_multiply else recorded_pattern_benchmarks()
-    of_device = [each for each in recorded if each.gpu.name == device.name]
-    for benchmark in of_device:
-        row = benchmark.find(kernel.text_hash, setup.parameters, setup.problem)
-        if row is not None and row.timing is not None:
-            return KernelSpeed(row, benchmark.share_of_cublas(row), benchmark.source)
-    problems = {row.problem for each in of_device for row in each.rows if row.source_hash == kernel.text_hash}
+    recorded = recordings("benchmark" if setup.problem.is_multiply else "pattern-speeds", Benchmark)
+    benchmark = recording_of(device, recorded)
+    rows = () if benchmark is None else benchmark.rows
+    row = row_of(setup, rows)
+    if benchmark is not None and row is not None and row.timing is not None:
+        return KernelSpeed(row, benchmark.share_of_cublas(row), benchmark.source)
+    problems = {row.problem for row in rows if row.source_hash == kernel.text_hash}
     if problems and setup.problem.is_multiply:
         sizes = sorted(problem.N for problem in problems if problem.is_multiply)
         where = tr(

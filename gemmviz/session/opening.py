@@ -343,7 +343,7 @@ class Opening:
     def _benchmark(self, path: Path) -> Show:
         from gemmviz.files.benchmark_file import read_benchmark
 
-        benchmark = read_benchmark(path, recorded=True)
+        benchmark = read_benchmark(path)
 
         def show() -> None:
             session = self.session

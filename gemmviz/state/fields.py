@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from gemmviz.files.devices import device_names, load_device
-from gemmviz.files.measurements import recorded_registers
+from gemmviz.files.recordings import recorded_registers
 from gemmviz.launch.legality import device_for, tied
 from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError
@@ -148,7 +148,7 @@ def launch_lines(setup: Setup, launch: Launch) -> list[str]:
         ),
         tr("Grid {grid} = {blocks}", grid=_product(launch.grid), blocks=many(launch.block_count, "block")),
     ]
-    registers = recorded_registers(setup.kernel.text, setup.parameters, device)
+    registers = recorded_registers(setup, device)
     if registers is not None:
         lines.append(
             tr(

@@ -10,7 +10,7 @@ from gemmviz.analysis.replay.focus import step_at
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.files.levels_file import recorded_levels
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import BlockPhase
@@ -20,11 +20,13 @@ from gemmviz.model.host_run import TransferCase
 from gemmviz.model.kernel import Launch
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
+from gemmviz.model.recording import recording_of, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site, shared_bytes
 from gemmviz.model.speed_case import DRAM, MOVED, REQUESTED, Traffic
+from gemmviz.model.timing import Levels
 from gemmviz.model.translation import tr
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine
@@ -165,12 +167,10 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
         Traffic(REQUESTED, total.bytes_asked, counted),
         Traffic(MOVED, total.bytes_moved(counts.rules), counted),
     ]
-    device = device_for(setup)
-    for each in recorded_levels():
-        row = each.find(setup) if each.gpu.name == device.name else None
-        if row is not None:
-            both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
-            levels.append(Traffic(DRAM, both, each.source, is_dram=True))
+    recorded = recording_of(device_for(setup), recordings("levels", Levels))
+    if recorded is not None and (row := row_of(setup, recorded.rows)) is not None:
+        both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
+        levels.append(Traffic(DRAM, both, recorded.source, is_dram=True))
     return tuple(levels)
 
 

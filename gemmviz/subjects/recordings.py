@@ -2,20 +2,25 @@
 
 from collections.abc import Mapping
 
-from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_lesson_benchmarks, recorded_precision_benchmarks
+from gemmviz.files.recordings import recordings
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 
-_LESSONS = marked(", kernels of the lessons")
-_PRECISION = marked(", float, double and CPU")
+_SHIPPED = {
+    "benchmark": "",
+    "lesson-speeds": marked(", kernels of the lessons"),
+    "precision-speeds": marked(", float, double and CPU"),
+}  # names of files, and what is added to the name of the GPU
 
 
 def recorded() -> dict[str, Benchmark]:
     """Shipped benchmarks by name."""
-    shipped = {benchmark_name(each): each for each in recorded_benchmarks()}
-    lessons = {benchmark_name(each) + tr(_LESSONS): each for each in recorded_lesson_benchmarks()}
-    return {**shipped, **lessons, **{benchmark_name(each) + tr(_PRECISION): each for each in recorded_precision_benchmarks()}}
+    return {
+        benchmark_name(each) + (tr(of) if of else ""): each
+        for name, of in _SHIPPED.items()
+        for each in recordings(name, Benchmark)
+    }
 
 
 def benchmark_name(benchmark: Benchmark) -> str:

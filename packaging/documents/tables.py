@@ -20,9 +20,9 @@ import tomli_w
 
 from documents import DOCS, ROOT, markdown_table, write_part
 from gemmviz import __version__
-from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.distributions import licence_of
 from gemmviz.files.extras import MODULES
+from gemmviz.files.recordings import recordings
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.words import number
 from gemmviz.scenes.charts.speeds import rates
@@ -44,7 +44,7 @@ def speeds() -> None:
 
 def speed_tables() -> str:
     """The tables of all recorded benchmarks."""
-    return "\n".join(map(speed_table, recorded_benchmarks()))
+    return "\n".join(map(speed_table, recordings("benchmark", Benchmark)))
 
 
 def speed_table(benchmark: Benchmark) -> str:

@@ -25,9 +25,9 @@ def facts_of(gpu: "Gpu") -> dict[str, Any]:
     return {"device": gpu.name, "driver": gpu.driver, "compiler": gpu.compiler, "date": str(date.today())}
 
 
-def rows_text(head: dict[str, Any], name: str, rows: Iterable[Any], indent: str = "  ") -> str:
+def rows_text(head: dict[str, Any], name: str, rows: Iterable[Any]) -> str:
     """JSON of a head and of rows under a name, with one line for each row."""
-    lines = ",\n".join(indent + json.dumps(row) for row in rows)
+    lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
     return json.dumps(head, indent=1)[:-2] + f',\n "{name}": [\n{lines}\n ]\n}}\n'
 
 

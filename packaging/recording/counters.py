@@ -18,7 +18,8 @@ from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import totals
 from gemmviz.cli.commands.verify import AS_WRITTEN, _as_compiled
 from gemmviz.files.checksums import write_recording
-from gemmviz.files.codec import to_plain
+from gemmviz.files.codec import read_json, to_plain
+from gemmviz.files.recordings import recording_text
 from gemmviz.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
@@ -26,7 +27,10 @@ from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import row_of
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import LaunchCounters, Levels
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
@@ -71,11 +75,12 @@ def levels() -> None:
     """Record launches' traffic between memory levels and their limits of occupancy. Continues an unfinished record."""
     gpu = gpu_here()
     path = measurement("levels-GPU.json", gpu)
-    launches: list[Row] = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
-    done = {_key(row) for row in launches}
+    record = Levels(gpu, str(date.today()), (), method=f"{_tool()}, clock control none, caches warm", metrics=profiler.LEVELS)
+    if path.is_file():
+        record = replace(record, rows=read_json(path, Levels).rows)
     for size in LEVEL_SIZES:
         for name in (*kernel_names(), *(OF_LESSONS if size in LESSON_SIZES else ())):
-            setups = [each for each in level_setups(name, size) if _key(_about(each)) not in done]
+            setups = [each for each in level_setups(name, size) if row_of(each, record.rows) is None]
             if not setups:
                 continue
             try:
@@ -83,17 +88,13 @@ def levels() -> None:
             except GemmvizError as error:
                 print(f"{name} {size}: {error}", flush=True)
                 continue
-            launches += [{**_about(setup), **to_plain(counters)} for setup, counters in zip(setups, counted, strict=True)]
-            record = {
-                **facts_of(gpu), "tool": f"{_tool()}, clock control none, caches warm",
-                "gpu": to_plain(gpu), "metrics": profiler.LEVELS, "launches": launches,
-            }  # fmt: skip
-            write_recording(path, json.dumps(record, indent=0) + "\n")
+            rows = (
+                LaunchCounters(each.counters, each.duration_ns, name, setup.kernel.text_hash, setup.problem, setup.parameters)
+                for setup, each in zip(setups, counted, strict=True)
+            )
+            record = replace(record, rows=(*record.rows, *rows))
+            write_recording(path, recording_text(record))
             print(f"{name} {size}: {len(setups)} launches", flush=True)
-
-
-def _key(row: Row) -> tuple[str, str, str]:
-    return row["sha256"], json.dumps(row["problem"]), json.dumps(row["parameters"])
 
 
 # Files in every style

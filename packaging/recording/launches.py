@@ -17,8 +17,8 @@ from pathlib import Path
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.checksums import seal, write_recording
-from gemmviz.files.measurements import parameter_key
-from gemmviz.files.schedule_file import RecordedLaunch, RecordedSchedules, read_schedules, write_schedules
+from gemmviz.files.recordings import parameter_key
+from gemmviz.files.schedule_file import read_schedules, write_schedules
 from gemmviz.files.trace_file import write_trace
 from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.launch.legality import launch_for, legal_choices, setup_for
@@ -28,14 +28,14 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec, text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import GridCase
+from gemmviz.model.schedule import GridCase, RecordedLaunch, RecordedSchedules
 from gemmviz.model.setup import Setup
 from gemmviz.run.benchmarking import Case, run_benchmark
 from gemmviz.run.recording import Recording
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.scenes.catalog import view_named
 from gemmviz.teaching.lesson_file import shipped_lesson
-from recording import DATA, MEASUREMENTS, facts_of, measurement, nvcc_version, printed
+from recording import DATA, MEASUREMENTS, measurement, nvcc_version, printed
 
 TRACES = DATA / "device"
 DEVICE = "h200"
@@ -103,7 +103,7 @@ def speeds(*names: str) -> int:
 
 def lesson_speeds() -> int:
     """Record speeds of the lessons' kernels."""
-    path = measurement("benchmark-GPU-lessons.json", gpu_here())
+    path = measurement("lesson-speeds-GPU.json", gpu_here())
     return _written(path, "bench", *OF_LESSONS, "--sizes", LESSON_SIZES)
 
 
@@ -139,7 +139,7 @@ def patterns() -> int:
             _trace(remote, setup_for(spec), spec.name)
 
         def save(benchmark: Benchmark, done: int) -> None:
-            write_recording(measurement("benchmark-GPU-patterns.json", gpu), benchmark_text(benchmark))
+            write_recording(measurement("pattern-speeds-GPU.json", gpu), benchmark_text(benchmark))
             print(f"{date.today()} {done}: {benchmark.rows[-1].label}, {benchmark.rows[-1].problem}", flush=True)
 
         run_benchmark(remote, [Case(each.kernel.name, each.problem, each) for each in setups], DEVICE, on_row=save)
@@ -153,7 +153,7 @@ def schedules() -> None:
     """Record where and when each block of some launches ran."""
     with closing(RemoteGpu(timeout_s=60)) as remote:
         gpu = remote.gpu()
-        _add_schedules(remote, RecordedSchedules(gpu, facts_of(gpu)["date"], (), ()), scheduled_launches())
+        _add_schedules(remote, RecordedSchedules(gpu, str(date.today()), ()), scheduled_launches())
 
 
 def lesson_schedules() -> None:
@@ -189,8 +189,7 @@ def _add_schedules(remote: RemoteGpu, recorded: RecordedSchedules, setups: Itera
             print(f"{kernel.name} {setup.problem}: {error}")
             continue
         row = RecordedLaunch(kernel.name, kernel.text_hash, setup.problem, schedule.tick_ns, parameters)
-        rows = (*recorded.launches, row), (*recorded.schedules, schedule)
-        recorded = RecordedSchedules(recorded.gpu, recorded.date, *rows)
+        recorded = replace(recorded, rows=(*recorded.rows, row), schedules=(*recorded.schedules, schedule))
         write_schedules(recorded, path)
         seal(path)
         about = f"{schedule.blocks} blocks, {schedule.duration_ns} ns"

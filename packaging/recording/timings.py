@@ -1,6 +1,5 @@
 """Recordings of times on a machine with a GPU: accesses to each memory, other precisions, and calls of a host. Needs CuPy."""
 
-import json
 import os
 import re
 import subprocess
@@ -20,10 +19,11 @@ from cupy_backends.cuda.libs import cublas
 
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.checksums import write_recording
-from gemmviz.files.codec import to_plain
 from gemmviz.files.kernel_file import read_kernel
+from gemmviz.files.recordings import recording_text
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.access_times import AccessTime, AccessTimes, MemoryPlace, StrideTime, StrideTimes
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.host_run import HostCall, HostRun, HostRuns
@@ -38,7 +38,7 @@ from gemmviz.run.cuda.discovery import open_gpu
 from gemmviz.run.cuda.runner import CudaRunner
 from gemmviz.run.cuda.stopwatch import Stopwatch
 from gemmviz.run.worker.host_speed import METHODS, one_thread_environment
-from recording import ROOT, facts_of, measurement, rows_text
+from recording import ROOT, measurement
 from recording.launches import gpu_here, lesson_schedules, lesson_speeds
 
 
@@ -153,7 +153,7 @@ class Lab:
         }  # fmt: skip
 
 
-def memories(lab: Lab) -> list[dict[str, Any]]:
+def memories(lab: Lab) -> list[AccessTime]:
     """Rows of the table: memory, how it was measured, and cycles of one access."""
     numbers = (np.float32(0.999), np.float32(0.001))
     small, middle = ring(every(LINE, 256)), ring(every(LINE, 128 * 1024))
@@ -178,30 +178,30 @@ def constant(lab: Lab, words: int) -> dict[str, Any]:
     return lab.cycles("chase_constant")
 
 
-def row(memory: str, what: str, cycles: dict[str, Any]) -> dict[str, Any]:
-    return {"memory": memory, "what": what, **cycles}
+def row(memory: MemoryPlace, what: str, cycles: dict[str, Any]) -> AccessTime:
+    return AccessTime(memory, what, **cycles)
 
 
-def strides(lab: Lab) -> list[dict[str, Any]]:
+def strides(lab: Lab) -> list[StrideTime]:
     """Cycles of a load in a chain of ``elements`` addresses that are ``stride`` bytes apart, by the L1 cache and by L2."""
     rows = []
     for stride in (128, 4096, 16384, 16384 + 128, 65536, 65536 + 128):
         for elements in (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096):
             chain = ring(every(stride, elements))
             for cache, name in (("L1", "chase_l1"), ("L2", "chase_l2")):
-                rows.append({"stride": stride, "elements": elements, "cache": cache, **lab.cycles(name, first=(chain,))})
+                rows.append(StrideTime(stride, elements, cache, **lab.cycles(name, first=(chain,))))
     return rows
 
 
 def access_times() -> None:
     """Record the cycles of an access to each memory, and of loads with strides."""
     gpu, lab = open_gpu(), Lab()
-    facts = {
-        **facts_of(gpu), "clock_khz": cupy.cuda.Device().attributes["ClockRate"],
-        "method": "one thread; each load's address is the value of the load before; cycles of the SM's clock (clock64)",
-    }  # fmt: skip
-    for name, rows in (("access-times-GPU.json", memories(lab)), ("strides-GPU.json", strides(lab))):
-        text = rows_text(facts, "rows", rows, indent="")
+    today, clock = str(date.today()), cupy.cuda.Device().attributes["ClockRate"]
+    method = "one thread; each load's address is the value of the load before; cycles of the SM's clock (clock64)"
+    times = AccessTimes(gpu, today, tuple(memories(lab)), method=method, clock_khz=clock)
+    chains = StrideTimes(gpu, today, tuple(strides(lab)), method=method, clock_khz=clock)
+    for name, record in (("access-times-GPU.json", times), ("strides-GPU.json", chains)):
+        text = recording_text(record)
         write_recording(measurement(name, gpu), text)
         print(text, flush=True)
 
@@ -293,8 +293,8 @@ def precision(*parts: str) -> int:
         command = [sys.executable, str(ROOT / "packaging" / "record.py"), "precision", *parts]
         return subprocess.run(command, env=one_thread_environment(), check=False).returncode
     gpu = open_gpu()
-    path = measurement("benchmark-GPU-precision.json", gpu)
-    benchmark = read_benchmark(path) if path.is_file() else Benchmark(gpu, processor_name(), str(date.today()), ())
+    path = measurement("precision-speeds-GPU.json", gpu)
+    benchmark = read_benchmark(path) if path.is_file() else Benchmark(gpu, str(date.today()), (), processor_name())
     runner, watch = CudaRunner(gpu), Stopwatch(Nvrtc(gpu), TIMEOUT_S, CUBLAS, is_cancelled)
     chosen = parts or ("gpu", "host")
     done = {(row.kernel, row.problem) for row in benchmark.rows}
@@ -350,8 +350,9 @@ def host_calls() -> None:
                 _once(runtime, kernel, host, n, times)
             calls = tuple(HostCall(name, what, median(taken[2:])) for (name, what), taken in times.items())
             runs.append(HostRun(n, memory, calls))  # type: ignore[arg-type]
-            record = HostRuns(gpu, processor_name(), str(date.today()), "tiled, 32 wide", HOST_REPEATS, tuple(runs))
-            write_recording(measurement("host-GPU.json", gpu), json.dumps(to_plain(record), indent=0) + "\n")
+            today, cpu = str(date.today()), processor_name()
+            record = HostRuns(gpu, today, tuple(runs), cpu, kernel="tiled, 32 wide", repeats=HOST_REPEATS)
+            write_recording(measurement("host-GPU.json", gpu), recording_text(record))
             print(n, memory, {f"{c.name} {c.what}": round(c.us or 0.0, 1) for c in calls}, flush=True)
 
 

@@ -7,12 +7,13 @@ import pytest
 
 from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
 from gemmviz.files.devices import device_names, load_device
-from gemmviz.files.levels_file import recorded_levels
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
+from gemmviz.model.timing import Levels
 from gemmviz.run.needs import needs_of
 from tests.conftest import DATA
 
@@ -118,9 +119,9 @@ def test_every_shipped_kernel_says_what_it_needs(kernel: str) -> None:
 
 def test_what_the_profiler_said_of_every_shipped_kernel() -> None:
     """With the part of shared memory that it says the driver configured, every limit of every launch."""
-    for levels in recorded_levels():
+    for levels in recordings("levels", Levels):
         device = next(load_device(name) for name in device_names() if load_device(name).name == levels.gpu.name)
-        for row in levels.launches:
+        for row in levels.rows:
             needs, _ = needs_of(setup_for(load_kernel(row.kernel), row.problem, row.parameters))
             counters = row.counters
             compiled = replace(needs, registers=counters["registers_per_thread"])

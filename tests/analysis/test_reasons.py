@@ -5,13 +5,15 @@ import pytest
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.models.reasons import Launched, busy_share, causes_of, holds_for
-from gemmviz.files.levels_file import recorded_levels
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import DRAM, Cause, CauseKind
+from gemmviz.model.timing import Levels
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
@@ -156,7 +158,7 @@ def test_levels_of_memory_are_counted_or_recorded() -> None:
     total = counts.total("global")
     assert asked.size_bytes == total.bytes_asked == 4 * 1024 * (2 * 1024 * 1024 // 32 + 1024)
     assert moved.size_bytes == 32 * total.sectors
-    row = recorded_levels()[0].find(setup)
+    row = row_of(setup, recordings("levels", Levels)[0].rows)
     assert row is not None
     assert dram.size_bytes == row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
     assert row.counters["global_load_sectors"] == counts.total("global", "read").sectors  # what we count is what it counted

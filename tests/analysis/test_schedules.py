@@ -12,6 +12,7 @@ from gemmviz.files.schedule_file import read_schedules, recorded_schedules, writ
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
 from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -24,9 +25,9 @@ from tests.conftest import piece, sure
 
 def test_no_sm_ever_held_more_blocks_than_occupancy_allows() -> None:
     for each in recorded_schedules():
-        for launched, schedule in zip(each.launches, each.schedules, strict=True):
+        for launched, schedule in zip(each.rows, each.schedules, strict=True):
             setup = setup_for(load_kernel(launched.kernel), launched.problem, launched.parameters)
-            assert launched.is_of(setup), "another version of the kernel was recorded: make record WHAT=schedules"
+            assert row_of(setup, [launched]), "another version of the kernel was recorded: make record WHAT=schedules"
             needs, _ = needs_of(setup)
             limits = occupancy_limits(load_device("h200"), needs)
             assert schedule.blocks == launch_for(setup).block_count
@@ -36,7 +37,7 @@ def test_no_sm_ever_held_more_blocks_than_occupancy_allows() -> None:
 
 
 def test_every_default_launch_is_recorded() -> None:
-    known = {launched.kernel for each in recorded_schedules() for launched in each.launches}
+    known = {launched.kernel for each in recorded_schedules() for launched in each.rows}
     assert known == set(kernel_names())
     assert all(recorded_schedules()[0].find(setup_for(load_kernel(name))) is not None for name in kernel_names())
 
@@ -64,10 +65,10 @@ def test_states_and_lanes_are_the_schedules() -> None:
 
 def test_schedules_come_back_as_they_were(tmp_path: Path) -> None:
     before = recorded_schedules()[0]
-    few = replace(before, launches=before.launches[:3], schedules=before.schedules[:3])
+    few = replace(before, rows=before.rows[:3], schedules=before.schedules[:3])
     write_schedules(few, tmp_path / "s.npz")
     after = read_schedules(tmp_path / "s.npz")
-    assert (after.gpu, after.date, after.launches) == (few.gpu, few.date, few.launches)
+    assert (after.gpu, after.date, after.rows) == (few.gpu, few.date, few.rows)
     for a, b in zip(after.schedules, few.schedules, strict=True):
         assert (a.sm == b.sm).all()
         assert (a.stop_ns == b.stop_ns).all()

@@ -1,6 +1,6 @@
 import pytest
 
-from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.recordings import recordings
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Timing, Transfer
@@ -17,12 +17,12 @@ def row(kernel: str, n: int, ms: float, **parameters: int) -> Measured:
 
 
 BENCHMARK = Benchmark(
-    GPU, "a CPU", "2026-11-21",
+    GPU, "2026-11-21",
     (
         row(CUBLAS, 64, 1.0), row(CUBLAS, 128, 2.0), row("03_coalesced", 64, 8.0, BLOCK=8), row("03_coalesced", 64, 4.0, BLOCK=16),
         row("04_tiled", 64, 2.0, TILE_WIDTH=8), row("04_tiled", 64, 1.0, TILE_WIDTH=16), row("04_tiled", 128, 4.0, TILE_WIDTH=16),
         Measured("04_tiled", Problem(128, 128, 128), None, {"TILE_WIDTH": 8}, failure="left out"),
-    ),
+    ), "a CPU", recorded=False,
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_a_chart_says_where_another_version_was_measured() -> None:
 
 
 def test_all_kernels_at_one_width_without_the_cpu() -> None:
-    recorded = recorded_benchmarks()[0]
+    recorded = recordings("benchmark", Benchmark)[0]
     assert 32 in widths_of(recorded)
     found = narrowed(recorded, 32, with_host=False)
     kernels = {row.kernel for row in found.rows}
@@ -94,7 +94,7 @@ def test_all_kernels_at_one_width_without_the_cpu() -> None:
 
 
 def test_points_know_their_launch() -> None:
-    chart = rate_chart(recorded_benchmarks()[0])
+    chart = rate_chart(recordings("benchmark", Benchmark)[0])
     for curve in chart.curves:
         assert len(curve.opens) == len(curve.points)
         for (size, _), opens in zip(curve.points, curve.opens, strict=True):

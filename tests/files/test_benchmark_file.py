@@ -2,14 +2,16 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
+from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import parse_sizes, square_problems
+from gemmviz.launch.legality import parse_sizes, setup_for, square_problems
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import text_hash
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
@@ -21,7 +23,7 @@ KERNEL = Measured(
 )  # fmt: skip
 LIBRARY = Measured(CUBLAS, Problem(64, 64, 64), Timing(0.25, 0.25, 0.25, 15, 20))
 FAILED = Measured("04_tiled", Problem(128, 128, 128), None, {"TILE_WIDTH": 16}, "abc", failure="left out")
-BENCHMARK = Benchmark(GPU, "a CPU", "2026-11-21", (KERNEL, LIBRARY, FAILED))
+BENCHMARK = Benchmark(GPU, "2026-11-21", (KERNEL, LIBRARY, FAILED), "a CPU")
 
 
 def test_rates_and_shares() -> None:
@@ -32,15 +34,22 @@ def test_rates_and_shares() -> None:
     assert KERNEL.timing is not None
     assert KERNEL.timing.spread == pytest.approx(0.04)
     assert Occupancy(2, 22, 64).share == pytest.approx(44 / 64)
-    assert BENCHMARK.find("abc", {"TILE_WIDTH": 16}, Problem(64, 64, 64)) is KERNEL
-    assert BENCHMARK.find("abd", {"TILE_WIDTH": 16}, Problem(64, 64, 64)) is None
+
+
+def test_the_row_of_a_setup_is_of_its_text_sizes_and_parameters() -> None:
+    setup = setup_for(load_kernel("04_tiled"), Problem(64, 64, 64), {"TILE_WIDTH": 16})
+    own = replace(KERNEL, source_hash=setup.kernel.text_hash)
+    assert row_of(setup, (*BENCHMARK.rows, own)) is own
+    assert row_of(setup, BENCHMARK.rows) is None
+    assert row_of(setup.changed(TILE_WIDTH=8), (own,)) is None
+    assert row_of(setup.changed(M=32), (own,)) is None
 
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     path.write_text(benchmark_text(BENCHMARK), encoding="utf-8")
     assert read_benchmark(path) == BENCHMARK
-    assert read_benchmark(path, recorded=True).source.startswith("recorded on NVIDIA H200, driver 580.1")
+    assert read_benchmark(path).source.startswith("recorded on NVIDIA H200, driver 580.1")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +77,7 @@ def test_sizes() -> None:
 
 
 def test_what_ships_is_an_h200s_and_says_so() -> None:
-    (found,) = recorded_benchmarks()
+    (found,) = recordings("benchmark", Benchmark)
     assert found.recorded
     assert found.source.startswith("recorded on NVIDIA H200")
     timed = [row for row in found.rows if row.timing is not None]

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
+from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.recordings import recordings
 from gemmviz.files.trace_file import describe, read_trace, write_trace
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import Cancelled, GemmvizError
@@ -142,7 +143,7 @@ def _read_trace(path: Path, cancelled: Cancel) -> None:
 
 @cache
 def _benchmark() -> Any:
-    facts = json.loads(benchmark_text(recorded_benchmarks()[0]))
+    facts = json.loads(benchmark_text(recordings("benchmark", Benchmark)[0]))
     facts["rows"] = facts["rows"][:_ROWS]
     return facts
 

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
+from gemmviz.files.benchmark_file import benchmark_text
+from gemmviz.files.recordings import recordings
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
 from gemmviz.run.engine import Cancel
@@ -38,7 +40,7 @@ def _write_starved(path: Path, cancelled: Cancel) -> None:
     write: dict[str, Callable[[], None]] = {
         ".gvt": lambda: write_trace(trace, target), ".svg": lambda: save_frame(picture, target),
         ".png": lambda: save_frame(picture, target), ".toml": lambda: save_view(default_shot(), target),
-        ".json": lambda: write_text(target, benchmark_text(recorded_benchmarks()[0])),
+        ".json": lambda: write_text(target, benchmark_text(recordings("benchmark", Benchmark)[0])),
     }  # fmt: skip
     write[suffix]()
     whole = target.read_bytes()

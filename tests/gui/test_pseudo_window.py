@@ -8,14 +8,15 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.languages import languages
+from gemmviz.files.recordings import recordings
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions, keys_text
 from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, lesson_names, load_kernel, pattern_kernel_names
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.render.credit import LICENCES
 from gemmviz.state.shot import default_shot, shot_text
 from gemmviz.teaching.lesson_file import original_lesson
@@ -60,7 +61,7 @@ def _names() -> tuple[str, ...]:
     for name in lesson_names():
         translated(original_lesson(name), lambda text, where: _kept(text, found))
     kernels = (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names())
-    measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
+    measured = (each for file in recordings("benchmark", Benchmark) for each in (file.host, *(row.kernel for row in file.rows)))
     devices = (load_device(name).name for name in device_names())
     return (
         *devices,

@@ -8,7 +8,7 @@ import pytest
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import Benchmark
@@ -61,7 +61,7 @@ class Picture:
 @pytest.mark.parametrize("words", [True, False])
 @pytest.mark.parametrize("name", list(views_of(Benchmark)))
 def test_the_benchmarks_svg_plots_what_was_measured(name: str, words: bool) -> None:
-    benchmark, view = recorded_benchmarks()[0], view_named(name)
+    benchmark, view = recordings("benchmark", Benchmark)[0], view_named(name)
     chart = sure(view.chart)(benchmark)
     shown = chart.showing({curve.label: True for curve in chart.curves[:12]})
     options = ViewOptions(words=words, curves={curve.label: True for curve in chart.curves[:12]})

@@ -21,8 +21,9 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
+from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.codec import read_toml, toml_text
+from gemmviz.files.recordings import recordings
 from gemmviz.files.resources import resource
 from gemmviz.files.trace_file import read_trace
 from gemmviz.launch.catalog import load_kernel
@@ -124,7 +125,7 @@ def hostile_lesson(payload: str) -> Lesson:
 
 
 def hostile_benchmark(payload: str, folder: Path) -> Benchmark:
-    plain = json.loads(benchmark_text(recorded_benchmarks()[0]))
+    plain = json.loads(benchmark_text(recordings("benchmark", Benchmark)[0]))
     plain["rows"] = plain["rows"][:12]
 
     def read(facts: Any) -> Benchmark:

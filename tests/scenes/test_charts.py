@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_precision_benchmarks
 from gemmviz.files.devices import load_device
-from gemmviz.files.reported_file import reported_shares
+from gemmviz.files.recordings import recordings, reported_shares
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import CUBLAS, Benchmark
@@ -35,7 +34,7 @@ FRAMES = [(1600.0, 900.0), (1600.0, 770.0), (1280.0, 720.0)]
 
 
 def wide(width: int = 32) -> Benchmark:
-    return narrowed(recorded_benchmarks()[0], width, with_host=False)
+    return narrowed(recordings("benchmark", Benchmark)[0], width, with_host=False)
 
 
 def shown_for(benchmark: Benchmark, *families: str) -> dict[str, bool]:
@@ -95,7 +94,7 @@ def test_every_reported_share_names_its_part() -> None:
 
 
 def precise() -> Benchmark:
-    return narrowed(recorded_precision_benchmarks()[0])
+    return narrowed(recordings("precision-speeds", Benchmark)[0])
 
 
 def test_the_cpu_stands_beside_the_gpu_with_and_without_its_copies() -> None:
@@ -305,7 +304,9 @@ def test_a_chart_works_out_each_rate_once(monkeypatch: pytest.MonkeyPatch) -> No
         asked[0] += 1
         return flops.__get__(problem)
 
-    benchmark = replace(recorded_benchmarks()[0], rows=tuple(replace(row) for row in recorded_benchmarks()[0].rows))
+    benchmark = replace(
+        recordings("benchmark", Benchmark)[0], rows=tuple(replace(row) for row in recordings("benchmark", Benchmark)[0].rows)
+    )
     monkeypatch.setattr(Problem, "flops", property(counted))
     for chart in (rate_chart, share_chart, tile_chart, transfer_chart):
         chart(benchmark)

@@ -5,8 +5,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.recordings import recordings
 from gemmviz.model.arrays import Floats
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.curves import curve_colours
 from gemmviz.scenes.kit.theme import AREA, BASE, LIT, SOURCE, Theme, channels, inks_for, load_theme, matrix_palette, theme_names
@@ -131,7 +132,7 @@ class TestTheme:
     def test_curves_of_charts_are_told_apart(self, theme: Theme) -> None:
         view = view_named("rate")
         assert view.chart is not None
-        colours = curve_colours(view.chart(recorded_benchmarks()[0]), theme)
+        colours = curve_colours(view.chart(recordings("benchmark", Benchmark)[0]), theme)
         far, which = nearest(colours)
         assert theme.is_grey or far >= 8, which  # there, markers tell them apart
         for family, colour in colours.items():

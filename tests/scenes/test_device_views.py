@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits
-from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.devices import load_device
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, requested_launch, setup_for
 from gemmviz.model.benchmark import Benchmark
@@ -314,7 +314,7 @@ def test_cells_of_blocks_and_tiles_are_large() -> None:
 
 
 class TestCharts:
-    benchmark = recorded_benchmarks()[0]
+    benchmark = recordings("benchmark", Benchmark)[0]
 
     @pytest.mark.parametrize("name", [name for name, view in views_of(Benchmark).items() if view.chart is not None])
     def test_text_can_be_read(self, name: str) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.files.access_times_file import recorded_access_times
 from gemmviz.files.devices import load_device
+from gemmviz.files.recordings import recordings
+from gemmviz.model.access_times import AccessTimes
 from gemmviz.model.cases import TF32_TILE, TripCase
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
@@ -115,7 +116,7 @@ def test_registers_of_warps_stay_and_those_of_threads_move() -> None:
 
 
 def test_words_follow_from_time_and_bandwidth() -> None:
-    times = recorded_access_times()[0]
+    times = recordings("access-times", AccessTimes)[0]
     case = TripCase(times, sure(times.cycles("DRAM")), load_device("h200").bandwidth_gb_s)
     assert case == subjects()["trip"]
     assert case.trip_ns == pytest.approx(700.72 / 1.98, abs=0.01)

@@ -301,4 +301,4 @@ def test_an_unrecorded_device_is_named() -> None:
     case = facts_of("column_first", 4, "8800gtx").of_kind(AccessTimesCase)
     scene = view_named("access_times").scene(case, ViewOptions())
     assert any("was not measured" in text or "NVIDIA H200" in text for text in texts(scene))
-    assert case.times.device == "NVIDIA H200"
+    assert case.times.gpu.name == "NVIDIA H200"

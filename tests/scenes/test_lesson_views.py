@@ -12,10 +12,11 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
+from gemmviz.files.recordings import recordings
 from gemmviz.files.resources import resource
-from gemmviz.files.strides_file import recorded_strides
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.access_times import StrideTimes
 from gemmviz.model.cases import AmdahlCase, LaunchCase, LoopsCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -265,7 +266,7 @@ def test_times_and_limits_are_read_at_any_size() -> None:
 
 def test_strides_are_the_recorded_ones() -> None:
     record = json.loads(resource("assets/measurements/strides-nvidia-h200.json").read_text(encoding="utf-8"))
-    chart = strides_chart(recorded_strides()[0])
+    chart = strides_chart(recordings("strides", StrideTimes)[0])
     drawn = {(curve.label, x): y for curve in chart.curves for x, y in curve.points}
     rows = [row for row in record["rows"] if row["cache"] == "L1"]
     assert len(drawn) == len(rows)

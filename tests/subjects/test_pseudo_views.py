@@ -7,11 +7,12 @@ import re
 import pytest
 
 from gemmviz.export.prepare import prepare
-from gemmviz.files.access_times_file import recorded_access_times
-from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.devices import load_device
-from gemmviz.files.levels_file import recorded_levels
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.catalog import COURSE, lesson_names
+from gemmviz.model.access_times import AccessTimes
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.timing import Levels
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.state.shot import Shot
@@ -31,9 +32,16 @@ def _names(shot: Shot) -> tuple[str, ...]:
     """Texts of a picture that are data: the kernels, the device, and what was measured."""
     setups = (shot.setup,) if shot.against is None else (shot.setup, shot.against.setup)
     kernels = (text for each in setups for text in (each.kernel.text, each.kernel.name, device_words(each.device)))
-    measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
-    levels = (text for each in recorded_levels() for text in (each.tool, each.gpu.label))
-    return (*kernels, *levels, "NaN", *(each.device for each in recorded_access_times()), *dict.fromkeys(measured), _CALLS)
+    measured = (each for file in recordings("benchmark", Benchmark) for each in (file.host, *(row.kernel for row in file.rows)))
+    levels = (text for each in recordings("levels", Levels) for text in (each.method, each.gpu.label))
+    return (
+        *kernels,
+        *levels,
+        "NaN",
+        *(each.gpu.name for each in recordings("access-times", AccessTimes)),
+        *dict.fromkeys(measured),
+        _CALLS,
+    )
 
 
 def device_words(name: str) -> str:

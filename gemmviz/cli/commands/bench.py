@@ -6,7 +6,8 @@ from contextlib import closing
 
 from gemmviz.cli.command import Command, add_json, add_output
 from gemmviz.cli.running import add_device, add_timeout, seconds
-from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
+from gemmviz.files.benchmark_file import benchmark_text
+from gemmviz.files.recordings import recordings
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names
 from gemmviz.launch.legality import parse_sizes, square_problems
@@ -41,7 +42,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     kernels = [open_kernel(name) for name in args.kernels or kernel_names()]
     if args.recorded:
-        for benchmark in recorded_benchmarks():
+        for benchmark in recordings("benchmark", Benchmark):
             selected = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))
             print(benchmark_text(selected) if args.json else benchmark_table(selected))
             if args.output is not None:

@@ -224,7 +224,7 @@ def _prepared(source: _Source, path: Path, shot: Shot | None) -> Prepared:
         shot = source.dressed(replace(default_shot(), view="rate", theme="dark"))
         if subject_of_view(shot.view).page != "benchmark":
             raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
-        return prepare_benchmark(shot, read_benchmark(path, recorded=True))
+        return prepare_benchmark(shot, read_benchmark(path))
     shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
     page = subject_of_view(shot.view).page
     if args.tile_width is not None and "measurements" not in subject_of_view(shot.view).needs:

@@ -111,7 +111,7 @@ def _staged(path: Path | None, shot: Shot | None) -> Prepared:
         trace = read_trace(path)
         return prepare_run(Shot(trace.setup), Outcome(trace, trace.by))
     if path is not None and kind_of(path) == "benchmark":
-        return prepare_benchmark(replace(default_shot(), view="rate"), read_benchmark(path, recorded=True))
+        return prepare_benchmark(replace(default_shot(), view="rate"), read_benchmark(path))
     if shot is None and path is not None:
         shot = Shot(setup_for(open_kernel(str(path))))
     return prepare(shot or default_shot(), _engine_of)

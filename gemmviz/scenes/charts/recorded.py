@@ -4,9 +4,9 @@ from functools import cache
 from math import sqrt
 
 from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.model.access_times import StrideTime, StrideTimes
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
-from gemmviz.model.stride_times import StrideTime, StrideTimes
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital, number, spaced
 from gemmviz.scenes.charts.rows import rows_of
@@ -77,7 +77,7 @@ def strides_chart(times: StrideTimes) -> Chart:
     slow = [row.elements for rows in chains.values() for row in rows if _misses(row, rows)]
     longest = max((n for n in lengths if n < min(slow, default=0)), default=0)
     return Chart(
-        tr("Cycles of a load by the stride between elements: {device}", device=times.device),
+        tr("Cycles of a load by the stride between elements: {device}", device=times.gpu.name),
         Axis(
             tr("elements in turn, each in a line of its own"), is_log=True, ticks=tuple((float(n), spaced(n)) for n in lengths)
         ),

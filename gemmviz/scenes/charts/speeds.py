@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from gemmviz.files.reported_file import reported_shares
+from gemmviz.files.recordings import reported_shares
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.chart import Aside, Axis, Chart, Curve
 from gemmviz.model.records import replace

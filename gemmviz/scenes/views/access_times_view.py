@@ -80,7 +80,7 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
         pieces.append(Labels(f"ring-{place}-name", at, (tr(name),), size, theme.faint))
     for row in case.times.rows:
         pieces += _row(row, plan, options)
-    other = "" if case.device == case.times.device else tr("; {device} was not measured", device=case.device)
+    other = "" if case.device == case.times.gpu.name else tr("; {device} was not measured", device=case.device)
     return titled([*pieces, *_ticks(case, plan, options)], tr("How long one access takes"), case.times.source + other, options)
 
 

@@ -9,7 +9,7 @@ from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, OccupancyLimits
 from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.files.devices import load_device
-from gemmviz.files.measurements import recorded_registers
+from gemmviz.files.recordings import recorded_registers
 from gemmviz.model.device import REGISTER_BYTES, Device, Needs
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import marked, tr
@@ -42,7 +42,7 @@ class _Plan(Struct, frozen=True):
     def of(cls, moment: Moment, options: ViewOptions) -> "_Plan":
         setup, threads = moment.trace.setup, moment.trace.space.threads_per_block
         device = load_device(setup.device)
-        count = recorded_registers(setup.kernel.text, setup.parameters, device)
+        count = recorded_registers(setup, device)
         needs = Needs(threads, None if count is None else count.per_thread, shared_bytes(moment.trace.arrays))
         top, wide = options.top - 24, options.width - 2 * MARGIN
         high = options.bottom - top - 8

@@ -1,6 +1,6 @@
 """Recorded cycles of loads at several strides."""
 
-from gemmviz.model.stride_times import StrideTimes
+from gemmviz.model.access_times import StrideTimes
 from gemmviz.model.translation import marked
 from gemmviz.scenes.charts.recorded import strides_chart
 from gemmviz.scenes.kit.chart import chart_view

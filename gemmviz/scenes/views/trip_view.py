@@ -73,7 +73,7 @@ def trip_scene(case: TripCase, options: ViewOptions) -> Scene:
         Lines("way", boxes((way.x + _END, y, right, y)), theme.line, 3.0),
         text_line("bandwidth-name", (way.x, above), cell, size, way.width, theme.text, "semibold"),
     ]
-    note = tr("{device}: the time of one access is measured, the bandwidth is the vendor's", device=case.times.device)
+    note = tr("{device}: the time of one access is measured, the bandwidth is the vendor's", device=case.times.gpu.name)
     return titled(pieces, tr("Latency is not bandwidth"), note, options)
 
 

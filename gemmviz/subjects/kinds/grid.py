@@ -6,6 +6,7 @@ from gemmviz.files.schedule_file import recorded_schedules
 from gemmviz.launch.legality import launch_for
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.recording import recording_of
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.setup import Setup
@@ -59,11 +60,9 @@ def _launch_case(shot: Shot, measured: tuple[MeasuredCase, ...], speed: KernelSp
 
 
 def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:
-    for each in recorded_schedules():
-        schedule = each.find(setup) if each.gpu.name == device.name else None
-        if schedule is not None:
-            return schedule, each.source
-    return None, ""
+    recorded = recording_of(device, recorded_schedules())
+    schedule = None if recorded is None else recorded.find(setup)
+    return schedule, recorded.source if recorded is not None else ""
 
 
 def _make(shot: Shot, context: Context) -> GridCase:

@@ -1,9 +1,10 @@
 """The host's calls around a launch: those that it needs, with the times of the recorded run of exactly these calls."""
 
-from gemmviz.files.host_file import recorded_host_runs
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.legality import can_run, device_for
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.host_run import HostCall, HostRun, HostRuns, TransferCase, calls_of
+from gemmviz.model.recording import recording_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
@@ -25,13 +26,13 @@ def _make(shot: Shot, context: Context) -> TransferCase:
     is_square = len(set(setup.problem.sizes.values())) == 1
     prefix, calls = "hip" if device.vendor == "AMD" else "cuda", calls_of(copies_c, "N" if is_square else "M, N, K")
     case = TransferCase(calls, setup.problem, device.name, prefix=prefix, copies_c=copies_c)
-    host = next((each for each in recorded_host_runs() if each.gpu.name == device.name), None)
+    host = recording_of(device, recordings("host", HostRuns))
     if host is None:
         return replace(case, unmeasured=tr("not measured on {device}", device=device.name))
     sizes = setup.problem.sizes
-    runs = tuple(run for run in host.runs if set(sizes.values()) == {run.n})
+    runs = tuple(run for run in host.rows if set(sizes.values()) == {run.n})
     if not runs:
-        measured = listed([str(each) for each in sorted({run.n for run in host.runs})])
+        measured = listed([str(each) for each in sorted({run.n for run in host.rows})])
         return replace(
             case,
             unmeasured=tr(

@@ -1,10 +1,12 @@
 """Latency and bandwidth of the memory of a shot's device, or of the GPU whose access times were recorded."""
 
-from gemmviz.files.access_times_file import recorded_access_times
-from gemmviz.files.devices import device_names, load_device
+from gemmviz.files.devices import device_of, load_device
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.legality import device_for
+from gemmviz.model.access_times import AccessTimes
 from gemmviz.model.cases import TripCase
 from gemmviz.model.errors import UsageError
+from gemmviz.model.recording import nearest_recording
 from gemmviz.model.translation import tr
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
@@ -12,15 +14,11 @@ from gemmviz.subjects.subject import Context, Subject
 
 def _make(shot: Shot, context: Context) -> TripCase:
     """The trip. Raises UsageError where no access to memory was recorded, or the GPU's bandwidth is unknown."""
-    devices = {device.name: device for device in (device_for(shot.setup), *map(load_device, device_names()))}
-    known = [
-        (times, cycles) for times in recorded_access_times() if (cycles := times.cycles("DRAM")) and times.device in devices
-    ]
-    own = [each for each in known if each[0].device == device_for(shot.setup).name]
-    if not known:
+    times = nearest_recording(device_for(shot.setup), recordings("access-times", AccessTimes))
+    name, cycles = device_of(times.gpu), times.cycles("DRAM")
+    if name is None or cycles is None:
         raise UsageError(tr("no access to memory was recorded"), remedy=tr("reinstall gemmviz: its measurements are missing"))
-    times, cycles = (own or known)[0]
-    return TripCase(times, cycles, devices[times.device].bandwidth_gb_s)
+    return TripCase(times, cycles, load_device(name).bandwidth_gb_s)
 
 
 SUBJECT = Subject(TripCase, _make, order=62)

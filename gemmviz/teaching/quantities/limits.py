@@ -1,8 +1,8 @@
 """Quantities of what limits a program, as recorded: the copies around a kernel, and loads at a stride."""
 
+from gemmviz.model.access_times import StrideTimes
 from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.stride_times import StrideTimes
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import Whole, quantity

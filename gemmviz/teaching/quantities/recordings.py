@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from gemmviz.files.reported_file import reported_shares
+from gemmviz.files.recordings import reported_shares
 from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import HostRun
