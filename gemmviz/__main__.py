@@ -1,7 +1,6 @@
 """Runs the command line: ``gemmviz`` and ``python -m gemmviz``."""
 
 import gc
-import os
 import signal
 import sys
 
@@ -20,21 +19,17 @@ def main() -> int:
         return serve_reader()
     gc.disable()  # until the program is loaded: none of this is garbage
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if any(map(_is_kernel_file, sys.argv[1:])) and _NOT_READING.isdisjoint(sys.argv[1:2]):
-        from gemmviz.source.reader_link import reader
+    if _NOT_READING.isdisjoint(sys.argv[1:2]):
+        from gemmviz.files.kinds import names_kernel_file
 
-        reader().start()
+        if any(map(names_kernel_file, sys.argv[1:])):
+            from gemmviz.source.reader_link import reader
+
+            reader().start()
     from gemmviz.cli.main import main as run
 
     signal.signal(signal.SIGINT, before)
     return run()
-
-
-def _is_kernel_file(word: str) -> bool:
-    """Whether a word ends like the name of a file of kernels, or like ``FILE:KERNEL``."""
-    from gemmviz.files.kinds import KERNEL_SUFFIXES
-
-    return any(os.path.splitext(each)[1].lower() in KERNEL_SUFFIXES for each in (word, word.rpartition(":")[0]))
 
 
 if __name__ == "__main__":

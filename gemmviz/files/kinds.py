@@ -1,5 +1,6 @@
 """The kinds of files that gemmviz opens: one table for dialogs, dropped files, recent files and commands."""
 
+import os
 import re
 from pathlib import Path
 from typing import Literal
@@ -32,6 +33,20 @@ FILE_KINDS = (
     FileKind("benchmark", ".json", marked("Benchmarks")),
 )
 KERNEL_SUFFIXES = frozenset(FILE_KINDS[0].suffixes)
+_WITH_KERNEL = re.compile(r"(.+?\.\w+):((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*(?:<.*>)?)")
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """``FILE:KERNEL`` as the file and the kernel's name with its template arguments; of another name, "" for the kernel."""
+    match = _WITH_KERNEL.fullmatch(name)
+    if match is None or Path(match[1]).suffix.lower() not in KERNEL_SUFFIXES or os.path.isfile(name):
+        return name, ""
+    return match[1], match[2]
+
+
+def names_kernel_file(name: str) -> bool:
+    """Whether a word ends like the name of a file of kernels, or like ``FILE:KERNEL``."""
+    return Path(split_name(name)[0]).suffix.lower() in KERNEL_SUFFIXES
 
 
 def kind_of(path: Path) -> KindName:

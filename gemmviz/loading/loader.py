@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +10,7 @@ from msgspec import Struct, field
 
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
 from gemmviz.files.kernel_file import has_header, parse_kernel
-from gemmviz.files.kinds import KERNEL_SUFFIXES
+from gemmviz.files.kinds import names_kernel_file, split_name
 from gemmviz.files.resources import cache_folder
 from gemmviz.files.whole import atomic_write, is_file
 from gemmviz.launch.catalog import load_kernel
@@ -31,7 +30,6 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.run.trial import WorkBudget, is_right
 from gemmviz.run.trying import find_roles, kinds_of, likeliest, read_text_of, unchecked
 
-_WITH_KERNEL = re.compile(r"(.+?\.\w+):((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*(?:<.*>)?)")
 NOTHING_GIVEN = GivenLaunch()
 _Progress = Callable[[str], None]
 
@@ -45,16 +43,7 @@ class Opened(Struct, frozen=True):
 
 def is_kernel_file(name: str) -> bool:
     """Whether a name means a file, not a shipped kernel."""
-    path = Path(split_name(name)[0])
-    return path.suffix.lower() in KERNEL_SUFFIXES or is_file(path)
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """``FILE:KERNEL`` as the file and the kernel's name with its template arguments; of another name, "" for the kernel."""
-    match = _WITH_KERNEL.fullmatch(name)
-    if match is None or is_file(Path(name)) or Path(match[1]).suffix.lower() not in KERNEL_SUFFIXES:
-        return name, ""
-    return match[1], match[2]
+    return names_kernel_file(name) or is_file(Path(name))
 
 
 def open_kernel(name: str, given: GivenLaunch = NOTHING_GIVEN) -> KernelSpec:

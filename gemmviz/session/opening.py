@@ -11,7 +11,7 @@ from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.kernel_file import has_header, kernel_text
-from gemmviz.files.kinds import file_stem, kind_of
+from gemmviz.files.kinds import file_stem, kind_of, split_name
 from gemmviz.files.resources import user_folder
 from gemmviz.files.whole import is_file, is_folder, write_text
 from gemmviz.jobs.tasks import FileWatcher, LatestTask, Post
@@ -145,7 +145,7 @@ class Opening:
         """Select a shipped kernel by name, or one in a file, with these parts of its launch: by default those that were given
         for the file before. The user's settings are kept as far as the kernel can run with them.
         """
-        from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, split_name
+        from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel
 
         file, entry = split_name(name)
         given = GivenLaunch(entry) if entry and given is None else given

@@ -6,7 +6,8 @@ import pytest
 
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import setup_for
-from gemmviz.loading.loader import open_kernel, split_name
+from gemmviz.files.kinds import split_name
+from gemmviz.loading.loader import open_kernel
 from gemmviz.run.cpu.executor import trace_kernel
 
 BODY = """
