@@ -180,11 +180,21 @@ def outline_of(project: Project, main: str = "", *, cancelled: Callable[[], bool
 def launches_elsewhere(
     project: Project, kernel: KernelOutline, *, cancelled: Callable[[], bool] = is_cancelled
 ) -> tuple[LaunchOutline, ...]:
-    """Launches of a kernel in the first other file of the project that launches it."""
+    """Launches of a kernel in the first other file of the project that launches it, and not one of its own with that name."""
     function = kernel.name.rpartition("::")[2]
     for _, name in zip(range(_OUTLINES_MOST_FILES), launching_files(project, function), strict=False):
-        launches = outline_of(with_file(project, name), name, cancelled=cancelled).launches
-        own = tuple(each for each in launches if each.kernel.rpartition("::")[2] == function)
+        whole = with_file(project, name)
+        outline = outline_of(whole, name, cancelled=cancelled)
+        named = [each for each in outline.kernels if each.name.rpartition("::")[2] == function]
+        if any(each.file != kernel.file and _has_body(each, whole) for each in named):
+            continue
+        own = tuple(each for each in outline.launches if each.kernel.rpartition("::")[2] == function)
         if own:
             return own
     return ()
+
+
+def _has_body(kernel: KernelOutline, project: Project) -> bool:
+    """Whether an outline is of a kernel's definition, not of its declaration."""
+    lines = project.texts.get(kernel.file, "").splitlines()[kernel.place.line - 1 : kernel.place.end_line]
+    return any("{" in line for line in lines)

@@ -147,6 +147,32 @@ def test_includes_are_read_below_the_project_alone(tmp_path: Path) -> None:
     assert set(project_of(folder / "k.cu").texts) == {"k.cu", "in.h"}
 
 
+_LAUNCH = "void run(float* a, float* b, float* c, int n) { mm<<<dim3(n / 8, n / 8), dim3(8, 8)>>>(a, b, c, n); }"
+_BODY = """(float* A, float* B, float* C, int n) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; k++) sum += A[row * n + k] * B[k * n + col];
+  if (row < n && col < n) C[row * n + col] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "origin"),
+    [
+        ('#include "mm.cu"', "read"),
+        ("__global__ void mm(float* A, float* B, float* C, int n);", "read"),
+        (f"__global__ void mm{_BODY}", "guessed"),
+    ],
+)
+def test_a_launch_in_another_file_is_of_this_kernel(tmp_path: Path, head: str, origin: str) -> None:
+    """A file that defines a kernel of the same name launches its own."""
+    (tmp_path / "Makefile").write_text("")
+    (tmp_path / "mm.cu").write_text(f"__global__ void mm{_BODY}")
+    (tmp_path / "main.cu").write_text(f"{head}\n{_LAUNCH}")
+    assert open_kernel(str(tmp_path / "mm.cu")).launch_from == origin
+
+
 def test_given_parts_choose_among_the_kinds_of_problems() -> None:
     wrong = open_kernel(str(PLAIN / "wrong.cu"))
     given = GivenLaunch(wrong.entry, wrong.args, wrong.block, wrong.grid)
