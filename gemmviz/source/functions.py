@@ -1,7 +1,8 @@
-"""The signatures of CUDA's math functions and intrinsics from values to a value.
+"""The table of CUDA's math functions and intrinsics from values to a value: one row is a name, its signature and its code.
 
-Their implementations are in ``gemmviz.run.cpu.simt.functions``, under the same names. A function that CUDA overloads for half
-and bfloat16 stands here once, for half.
+The code of a function is named, such as "arccos" or "narrowing rn float": ``gemmviz.run.cpu.simt.functions`` knows what it
+stands for, and the process that reads sources needs no NumPy. A function that CUDA overloads for half and bfloat16 stands here
+once, for half.
 """
 
 from functools import reduce
@@ -32,22 +33,23 @@ HALF2, FLOAT2 = VectorType(HALF, 2), VectorType(FLOAT, 2)
 
 
 class Signature(Struct, frozen=True):
-    """The types of a function's ``parameters`` and ``result``. With ``is_overloaded``, all types are float if all arguments
-    are.
+    """The types of a function's ``parameters`` and ``result``, and the name of its ``code``. With ``is_overloaded``, all types
+    are float if all arguments are.
     """
 
     parameters: tuple[Value, ...]
     result: Value
+    code: str = ""
     is_overloaded: bool = False
 
     def for_arguments(self, types: list[Value]) -> "Signature":
         """The overload that C++ selects for arguments of these types."""
         if any(scalar_of(each) == BFLOAT16 for each in types):
-            return Signature(tuple(_in_bfloat16(each) for each in self.parameters), _in_bfloat16(self.result))
+            return Signature(tuple(map(_in_bfloat16, self.parameters)), _in_bfloat16(self.result), self.code)
         floating = [kind for kind, parameter in zip(types, self.parameters, strict=False) if scalar_of(parameter).is_float]
         if not self.is_overloaded or any(kind != FLOAT for kind in floating):
             return self
-        return Signature(tuple(_single(each) for each in self.parameters), _single(self.result))
+        return Signature(tuple(map(_single, self.parameters)), _single(self.result), self.code)
 
 
 def _single(kind: Value) -> Value:
@@ -63,189 +65,201 @@ def _in_bfloat16(kind: Value) -> Value:
     return kind
 
 
-FLOATING = {  # name of the double version, arity; that of float has an f behind it
-    "acos": 1, "acosh": 1, "asin": 1, "asinh": 1, "atan": 1, "atan2": 2, "atanh": 1, "cbrt": 1, "ceil": 1, "copysign": 2,
-    "cos": 1, "cosh": 1, "cospi": 1, "erf": 1, "erfc": 1, "exp": 1, "exp10": 1, "exp2": 1, "expm1": 1, "fabs": 1, "fdim": 2,
-    "floor": 1, "fma": 3, "fmax": 2, "fmin": 2, "fmod": 2, "hypot": 2, "log": 1, "log10": 1, "log1p": 1, "log2": 1,
-    "nearbyint": 1, "nextafter": 2, "normcdf": 1, "pow": 2, "rcbrt": 1, "remainder": 2, "rhypot": 2, "rint": 1,
-    "round": 1, "rsqrt": 1, "sin": 1,    "sinh": 1, "sinpi": 1, "sqrt": 1, "tan": 1, "tanh": 1, "trunc": 1,
-}  # fmt: skip
-TO_LONG = ("lrint", "llrint", "lround", "llround")
-PREDICATES = ("isfinite", "isinf", "isnan", "isnormal", "signbit")
 DIRECTIONS = ("rn", "rz", "ru", "rd")
-ROUNDED = {"add": 2, "sub": 2, "mul": 2, "div": 2, "sqrt": 1, "rcp": 1}  # of a letter for the type and a direction behind it
-FAST = {  # of float, by the hardware's own approximation
-    "__cosf": 1, "__exp10f": 1, "__expf": 1, "__fdividef": 2, "__frsqrt_rn": 1, "__log10f": 1, "__log2f": 1, "__logf": 1,
-    "__powf": 2, "__saturatef": 1, "__sinf": 1, "__tanf": 1, "__exp2f": 1,
-}  # fmt: skip
 FLOATS = {"float": FLOAT, "double": DOUBLE}
 INTEGERS = {"int": INT, "uint": UINT, "ll": LONG, "ull": ULONG}
 SHORTS = {"short": SHORT, "ushort": USHORT}
-HALF_OPERATORS = {"add": 2, "sub": 2, "mul": 2, "div": 2, "neg": 1, "abs": 1, "fma": 3, "max": 2, "min": 2}
-HALF_VARIANTS = ("add_rn", "sub_rn", "mul_rn", "add_sat", "sub_sat", "mul_sat", "fma_sat", "fma_relu", "max_nan", "min_nan")
-HALF_FUNCTIONS = (
-    "sqrt",
-    "rsqrt",
-    "rcp",
-    "exp",
-    "exp2",
-    "exp10",
-    "log",
-    "log2",
-    "log10",
-    "sin",
-    "cos",
-    "floor",
-    "ceil",
-    "trunc",
-    "rint",
-    "tanh",
-)
-HALF_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu")
+NAMED_TYPES = {**FLOATS, **INTEGERS, **SHORTS, "half": HALF, "bfloat16": BFLOAT16}  # as they stand in names and codes
 VIDEO_LANES = {"2": 2, "4": 4}  # SIMD within a word of 32 bits: the number of its parts
-VIDEO = {
-    "add": 2, "addss": 2, "addus": 2, "sub": 2, "subss": 2, "subus": 2, "neg": 1, "abs": 1, "abss": 1, "absdiffs": 2,
-    "absdiffu": 2, "avgs": 2, "avgu": 2, "haddu": 2, "maxs": 2, "maxu": 2, "mins": 2, "minu": 2,
-    "sads": 2, "sadu": 2, "cmpeq": 2, "cmpne": 2, "cmpges": 2,
-    "cmpgeu": 2, "cmpgts": 2, "cmpgtu": 2, "cmples": 2, "cmpleu": 2, "cmplts": 2, "cmpltu": 2, "seteq": 2, "setne": 2,
-    "setges": 2, "setgeu": 2, "setgts": 2, "setgtu": 2, "setles": 2, "setleu": 2, "setlts": 2, "setltu": 2,
+_FLOATING = {  # name of the double version, code; that of float has an f behind it
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh",
+    "cbrt": "cbrt", "ceil": "ceil", "cos": "cos", "cosh": "cosh", "cospi": "cosine_of_pi", "erf": "error_function",
+    "erfc": "rest_of_error_function", "exp": "exp", "exp10": "power_of_ten", "exp2": "exp2", "expm1": "expm1", "fabs": "abs",
+    "floor": "floor", "log": "log", "log10": "log10", "log1p": "log1p", "log2": "log2", "nearbyint": "rint",
+    "normcdf": "normal_distribution", "rcbrt": "reciprocal cbrt", "rint": "rint", "round": "half_away",
+    "rsqrt": "reciprocal sqrt", "sin": "sin", "sinh": "sinh", "sinpi": "sine_of_pi", "sqrt": "sqrt", "tan": "tan",
+    "tanh": "tanh", "trunc": "trunc",
 }  # fmt: skip
+_FLOATING2 = {
+    "atan2": "arctan2", "copysign": "copysign", "fdim": "positive_difference", "fmax": "larger", "fmin": "smaller",
+    "fmod": "fmod", "hypot": "hypot", "nextafter": "nextafter", "pow": "power", "remainder": "remainder",
+    "rhypot": "reciprocal hypot",
+}  # fmt: skip
+_TO_LONG = {"lrint": "rint", "llrint": "rint", "lround": "half_away", "llround": "half_away"}
+_PREDICATES = ("isfinite", "isinf", "isnan", "isnormal", "signbit")
+_ROUNDED = {"add": 2, "sub": 2, "mul": 2, "div": 2, "sqrt": 1, "rcp": 1}  # of a letter for the type and a direction behind it
+_FAST = {  # of float, by the hardware's own approximation
+    "__cosf": "cos", "__exp10f": "power_of_ten", "__exp2f": "exp2", "__expf": "exp", "__frsqrt_rn": "through_double rsqrt",
+    "__log10f": "log10", "__log2f": "log2", "__logf": "log", "__saturatef": "saturated", "__sinf": "sin", "__tanf": "tan",
+}  # fmt: skip
+_HALF_OPERATORS = {
+    "add": 2, "sub": 2, "mul": 2, "div": 2, "neg": 1, "abs": 1, "fma": 3, "max": 2, "min": 2, "add_rn": 2, "sub_rn": 2,
+    "mul_rn": 2, "add_sat": 2, "sub_sat": 2, "mul_sat": 2, "fma_sat": 3, "fma_relu": 3, "max_nan": 2, "min_nan": 2,
+}  # fmt: skip
+_HALF_FUNCTIONS = (
+    "sqrt", "rsqrt", "rcp", "exp", "exp2", "exp10", "log", "log2", "log10", "sin", "cos", "floor", "ceil", "trunc",
+    "rint", "tanh",
+)  # fmt: skip
+_HALF_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu")
+_VIDEO1 = ("neg", "abs", "abss")
+_VIDEO2 = (
+    "add", "addss", "addus", "sub", "subss", "subus", "absdiffs", "absdiffu", "avgs", "avgu", "haddu", "maxs", "maxu", "mins",
+    "minu", "sads", "sadu", "cmpeq", "cmpne", "cmpges", "cmpgeu", "cmpgts", "cmpgtu", "cmples", "cmpleu", "cmplts", "cmpltu",
+    "seteq", "setne", "setges", "setgeu", "setgts", "setgtu", "setles", "setleu", "setlts", "setltu",
+)  # fmt: skip
 CLOCKS = {"clock": LONG, "clock64": LONG, "__clock": LONG, "__clock64": LONG, "globaltimer": ULONG}
-_OF_COMMON_TYPE = {"min": 2, "max": 2, "abs": 1}  # arity; C++ mixes the types of their arguments
-_OF_INTEGERS = {"__hadd": (2, INT), "__rhadd": (2, INT)}  # functions of int that share their name with one of half
+_OF_COMMON_TYPE = {  # arity, code of floats and of integers; C++ mixes the types of their arguments
+    "min": (2, "smaller", "minimum"),
+    "max": (2, "larger", "maximum"),
+    "abs": (1, "abs", "abs"),
+}
+_OF_INTEGERS = {"__hadd": "average", "__rhadd": "rounded_average"}  # of int, with the name of a function of half
+_Table = dict[str, Signature]
 
 
-def _floating() -> dict[str, Signature]:
-    table: dict[str, Signature] = {}
-    for name, arity in FLOATING.items():
-        table[name] = Signature((DOUBLE,) * arity, DOUBLE, is_overloaded=True)
-        table[f"{name}f"] = Signature((FLOAT,) * arity, FLOAT)
+def _alike(kind: Value, arity: int, code: str, is_overloaded: bool = False) -> Signature:
+    """A function whose parameters and result have one type."""
+    return Signature((kind,) * arity, kind, code, is_overloaded)
+
+
+def _floating() -> _Table:
+    table: _Table = {}
+    for codes, arity in ((_FLOATING, 1), (_FLOATING2, 2), ({"fma": "fused"}, 3)):
+        for name, code in codes.items():
+            table |= {name: _alike(DOUBLE, arity, code, is_overloaded=True), f"{name}f": _alike(FLOAT, arity, code)}
     for name in ("ldexp", "scalbn"):
-        table[name] = Signature((DOUBLE, INT), DOUBLE, is_overloaded=True)
-        table[f"{name}f"] = Signature((FLOAT, INT), FLOAT)
-    for name in PREDICATES:
-        table[name] = Signature((DOUBLE,), BOOL, is_overloaded=True)
-    for name in TO_LONG:
-        table[name] = Signature((DOUBLE,), LONG, is_overloaded=True)
-        table[f"{name}f"] = Signature((FLOAT,), LONG)
+        table[name] = Signature((DOUBLE, INT), DOUBLE, "ldexp", is_overloaded=True)
+        table[f"{name}f"] = Signature((FLOAT, INT), FLOAT, "ldexp")
+    for name in _PREDICATES:
+        table[name] = Signature((DOUBLE,), BOOL, "is_normal" if name == "isnormal" else name, is_overloaded=True)
+    for name, code in _TO_LONG.items():
+        table[name] = Signature((DOUBLE,), LONG, f"to_long {code}", is_overloaded=True)
+        table[f"{name}f"] = Signature((FLOAT,), LONG, f"to_long {code}")
     return table
 
 
-def _rounded() -> dict[str, Signature]:
+def _rounded() -> _Table:
     """The functions __fadd_rn and similar."""
-    table: dict[str, Signature] = {}
+    table: _Table = {}
     for direction in DIRECTIONS:
         for letter, kind in (("f", FLOAT), ("d", DOUBLE)):
-            table |= {f"__{letter}{name}_{direction}": Signature((kind,) * arity, kind) for name, arity in ROUNDED.items()}
-        table[f"__fmaf_{direction}"] = Signature((FLOAT,) * 3, FLOAT)
-        table[f"__fma_{direction}"] = Signature((DOUBLE,) * 3, DOUBLE)
+            for name, arity in _ROUNDED.items():
+                table[f"__{letter}{name}_{direction}"] = _alike(kind, arity, f"rounded_arithmetic {name} {direction}")
+        for name, kind in (("fmaf", FLOAT), ("fma", DOUBLE)):
+            table[f"__{name}_{direction}"] = _alike(kind, 3, f"rounded_arithmetic fma {direction}")
     return table
 
 
-def _conversions() -> dict[str, Signature]:
+def _conversions() -> _Table:
     """The functions __float2int_rn and similar, and those that reinterpret bits."""
-    table = {f"__double2float_{each}": Signature((DOUBLE,), FLOAT) for each in DIRECTIONS}
-    for of, source in FLOATS.items():
-        for to, target in INTEGERS.items():
-            table |= {f"__{of}2{to}_{each}": Signature((source,), target) for each in DIRECTIONS}
-            table |= {f"__{to}2{of}_{each}": Signature((target,), source) for each in DIRECTIONS}
-    table |= {f"__{each}2double": Signature((INTEGERS[each],), DOUBLE) for each in ("int", "uint")}
-    for a, b in (("int", "float"), ("uint", "float"), ("longlong", "double")):
-        whole, floating = INTEGERS.get(a, LONG), FLOATS[b]
-        table[f"__{a}_as_{b}"] = Signature((whole,), floating)
-        table[f"__{b}_as_{a}"] = Signature((floating,), whole)
-    table["__hiloint2double"] = Signature((INT, INT), DOUBLE)
-    table |= {f"__double2{part}int": Signature((DOUBLE,), INT) for part in ("hi", "lo")}
+    table: _Table = {}
+    for direction in DIRECTIONS:
+        table[f"__double2float_{direction}"] = Signature((DOUBLE,), FLOAT, f"narrowing {direction} float")
+        for of, source in FLOATS.items():
+            for to, target in INTEGERS.items():
+                table[f"__{of}2{to}_{direction}"] = Signature((source,), target, f"to_whole {direction} {to}")
+                table[f"__{to}2{of}_{direction}"] = Signature((target,), source, f"narrowing {direction} {of}")
+    table |= {f"__{each}2double": Signature((INTEGERS[each],), DOUBLE, "same") for each in ("int", "uint")}
+    for a, b, whole in (("int", "float", "int"), ("uint", "float", "uint"), ("longlong", "double", "ll")):
+        table[f"__{a}_as_{b}"] = Signature((INTEGERS[whole],), FLOATS[b], f"bits_as {b}")
+        table[f"__{b}_as_{a}"] = Signature((FLOATS[b],), INTEGERS[whole], f"bits_as {whole}")
+    table["__hiloint2double"] = Signature((INT, INT), DOUBLE, "double_of_words")
+    table |= {f"__double2{part}int": Signature((DOUBLE,), INT, f"word_of_double {part}") for part in ("hi", "lo")}
     return table
 
 
-def _half_arithmetic() -> dict[str, Signature]:
-    table: dict[str, Signature] = {}
-    for name in HALF_VARIANTS:
-        table[f"__h{name}"] = Signature((HALF,) * (3 if "fma" in name else 2), HALF)
+def _half_arithmetic() -> _Table:
+    table: _Table = {}
+    for name, arity in _HALF_OPERATORS.items():
         stem, _, how = name.partition("_")
-        table[f"__h{stem}2_{how}"] = Signature((HALF2,) * (3 if "fma" in name else 2), HALF2)
-    for name, arity in HALF_OPERATORS.items():
-        table[f"__h{name}"] = Signature((HALF,) * arity, HALF)
-        table["__h2div" if name == "div" else f"__h{name}2"] = Signature((HALF2,) * arity, HALF2)
-    for name in HALF_FUNCTIONS:
-        table[f"h{name}"] = Signature((HALF,), HALF)
-        table[f"h2{name}"] = Signature((HALF2,), HALF2)
-    for name in HALF_COMPARISONS:
-        table[f"__h{name}"] = Signature((HALF, HALF), BOOL)
-        table[f"__h{name}2"] = Signature((HALF2, HALF2), HALF2)
-        table[f"__hb{name}2"] = Signature((HALF2, HALF2), BOOL)
-    table |= {name: Signature((HALF,), kind) for name, kind in (("__hisnan", BOOL), ("__hisinf", INT))}
+        table[f"__h{name}"] = _alike(HALF, arity, f"half_operator {name}")
+        pair = "__h2div" if name == "div" else f"__h{stem}2_{how}" if how else f"__h{name}2"
+        table[pair] = _alike(HALF2, arity, f"of_pairs half_operator {name}")
+    for name in _HALF_FUNCTIONS:
+        table[f"h{name}"] = _alike(HALF, 1, f"through_double {name}")
+        table[f"h2{name}"] = _alike(HALF2, 1, f"of_pairs through_double {name}")
+    for name in _HALF_COMPARISONS:
+        table[f"__h{name}"] = Signature((HALF, HALF), BOOL, f"half_comparison {name}")
+        table[f"__h{name}2"] = _alike(HALF2, 2, f"of_pairs half_comparison {name}")
+        table[f"__hb{name}2"] = Signature((HALF2, HALF2), BOOL, f"of_both half_comparison {name}")
+    table |= {"__hisnan": Signature((HALF,), BOOL, "isnan"), "__hisinf": Signature((HALF,), INT, "sign_of_infinity")}
     return table
 
 
-def _half_conversions(word: str, half: Scalar) -> dict[str, Signature]:
+def _half_conversions(word: str, half: Scalar) -> _Table:
     """The conversions of half or, with its names, of bfloat16."""
     pair, is_half = VectorType(half, 2), half == HALF
     table = {
-        f"__{word}2float": Signature((half,), FLOAT),
-        f"__float2{word}": Signature((FLOAT,), half),
-        f"__double2{word}": Signature((DOUBLE,), half),
+        f"__{word}2float": Signature((half,), FLOAT, "same"),
+        f"__float2{word}": Signature((FLOAT,), half, "same"),
+        f"__double2{word}": Signature((DOUBLE,), half, "same"),
     }
     for direction in DIRECTIONS:
-        table[f"__float2{word}_{direction}"] = Signature((FLOAT,), half)
+        table[f"__float2{word}_{direction}"] = Signature((FLOAT,), half, f"narrowing {direction} {word}")
         for name, kind in {**INTEGERS, **SHORTS}.items():
-            table[f"__{word}2{name}_{direction}"] = Signature((half,), kind)
-            table[f"__{name}2{word}_{direction}"] = Signature((kind,), half)
+            table[f"__{word}2{name}_{direction}"] = Signature((half,), kind, f"to_whole {direction} {name}")
+            table[f"__{name}2{word}_{direction}"] = Signature((kind,), half, f"narrowing {direction} {word}")
     for name, kind in SHORTS.items():
-        table[f"__{word}_as_{name}"] = Signature((half,), kind)
-        table[f"__{name}_as_{word}"] = Signature((kind,), half)
+        table[f"__{word}_as_{name}"] = Signature((half,), kind, f"bits_of_half {word} {name}")
+        table[f"__{name}_as_{word}"] = Signature((kind,), half, f"half_of_bits {word}")
     two = f"{word}2" if is_half else "bfloat162"
-    table[f"__floats2{two}_rn"] = Signature((FLOAT, FLOAT), pair)
-    table[f"__float2{two}_rn"] = Signature((FLOAT,), pair)
-    table[f"__float22{two}_rn"] = Signature((FLOAT2,), pair)
-    table[f"__{two}2float2" if not is_half else "__half22float2"] = Signature((pair,), FLOAT2)
-    table[f"__{word}2{two}"] = Signature((half,), pair)
-    table |= {f"__{part}2{word}": Signature((pair,), half) for part in ("low", "high")}
-    table |= {f"__{part}2{two}": Signature((pair,), pair) for part in ("low", "high")}
-    table |= {f"__{part}s2{two}": Signature((pair, pair), pair) for part in ("low", "high")}
-    table[f"__halves2{two}"] = table[f"make_{two}"] = Signature((half, half), pair)
+    table[f"__floats2{two}_rn"] = Signature((FLOAT, FLOAT), pair, "pair")
+    table[f"__float2{two}_rn"] = Signature((FLOAT,), pair, "twice")
+    table[f"__float22{two}_rn"] = Signature((FLOAT2,), pair, "same")
+    table[f"__{two}2float2" if not is_half else "__half22float2"] = Signature((pair,), FLOAT2, "same")
+    table[f"__{word}2{two}"] = Signature((half,), pair, "twice")
+    for part in ("low", "high"):
+        table[f"__{part}2{word}"] = Signature((pair,), half, f"{part}_part")
+        table[f"__{part}2{two}"] = Signature((pair,), pair, f"{part}_parts")
+        table[f"__{part}s2{two}"] = Signature((pair, pair), pair, f"{part}_parts")
+    table[f"__halves2{two}"] = table[f"make_{two}"] = Signature((half, half), pair, "pair")
     return table
 
 
-def _shared_by_halves() -> dict[str, Signature]:
-    table = {f"__{part}2float": Signature((HALF2,), FLOAT) for part in ("low", "high")}
-    table["__lowhigh2highlow"] = Signature((HALF2,), HALF2)
+def _shared_by_halves() -> _Table:
+    table = {f"__{part}2float": Signature((HALF2,), FLOAT, f"{part}_part") for part in ("low", "high")}
+    table["__lowhigh2highlow"] = _alike(HALF2, 1, "swapped")
     return table
 
 
-def _integer() -> dict[str, Signature]:
-    table = {"labs": Signature((LONG,), LONG), "llabs": Signature((LONG,), LONG)}
+def _integer() -> _Table:
+    table = {"labs": _alike(LONG, 1, "abs"), "llabs": _alike(LONG, 1, "abs")}
     for size, signed, unsigned in (("", INT, UINT), ("ll", LONG, ULONG)):
-        table[f"__popc{size}"] = Signature((unsigned,), INT)
-        table[f"__clz{size}"] = table[f"__ffs{size}"] = Signature((signed,), INT)
-        table[f"__brev{size}"] = Signature((unsigned,), unsigned)
+        table[f"__popc{size}"] = Signature((unsigned,), INT, "bitwise_count")
+        table[f"__clz{size}"] = Signature((signed,), INT, "leading_zeros")
+        table[f"__ffs{size}"] = Signature((signed,), INT, "first_set")
+        table[f"__brev{size}"] = _alike(unsigned, 1, "reversed_bits")
     for u, kind in (("", INT), ("u", UINT)):
-        table[f"__{u}mul24"] = table[f"__{u}mulhi"] = Signature((kind, kind), kind)
-        table[f"__{u}sad"] = Signature((kind, kind, UINT), UINT)
+        table[f"__{u}mul24"] = _alike(kind, 2, "product24")
+        table[f"__{u}mulhi"] = _alike(kind, 2, "upper_product")
+        table[f"__{u}sad"] = Signature((kind, kind, UINT), UINT, "distance")
     for u, kind in (("", LONG), ("u", ULONG)):
-        table[f"__{u}mul64hi"] = Signature((kind, kind), kind)
-    table |= {f"__{u}{name}": Signature((UINT, UINT), UINT) for u in "u" for name in ("hadd", "rhadd")}
-    table["__rhadd"] = Signature((INT, INT), INT)
-    table["__byte_perm"] = Signature((UINT, UINT, UINT), UINT)
-    table |= {f"__funnelshift_{way}": Signature((UINT, UINT, UINT), UINT) for way in ("l", "lc", "r", "rc")}
+        table[f"__{u}mul64hi"] = _alike(kind, 2, "upper_product64")
+    table |= {"__uhadd": _alike(UINT, 2, "average"), "__urhadd": _alike(UINT, 2, "rounded_average")}
+    table["__rhadd"] = _alike(INT, 2, "rounded_average")
+    table["__byte_perm"] = _alike(UINT, 3, "permuted_bytes")
+    table |= {f"__funnelshift_{way}": _alike(UINT, 3, f"funnel_shift {way}") for way in ("l", "lc", "r", "rc")}
     for prefix, kind in (("u", UINT), ("ll", LONG), ("ull", ULONG)):
-        table |= {f"{prefix}{name}": Signature((kind, kind), kind) for name in ("min", "max")}
+        table |= {f"{prefix}min": _alike(kind, 2, "minimum"), f"{prefix}max": _alike(kind, 2, "maximum")}
     return table
 
 
-def _packed() -> dict[str, Signature]:
+def _packed() -> _Table:
     """Dot products of bytes, and SIMD within a word."""
-    table = {name: Signature((INT, INT, INT), INT) for name in ("__dp4a", "__dp2a_lo", "__dp2a_hi")}
+    table = {name: _alike(INT, 3, f"dot{name.removeprefix('__dp')}") for name in _DOTS}
     for lanes in VIDEO_LANES:
-        table |= {f"__v{name}{lanes}": Signature((UINT,) * arity, UINT) for name, arity in VIDEO.items()}
+        for arity, names in ((1, _VIDEO1), (2, _VIDEO2)):
+            table |= {f"__v{name}{lanes}": _alike(UINT, arity, f"on_parts {name} {lanes}") for name in names}
     return table
 
 
-FUNCTIONS: dict[str, Signature] = {
+_DOTS = ("__dp4a", "__dp2a_lo", "__dp2a_hi")
+FUNCTIONS: _Table = {
     **_floating(),
     **_rounded(),
-    **{name: Signature((FLOAT,) * arity, FLOAT) for name, arity in FAST.items()},
+    **{name: _alike(FLOAT, 1, code) for name, code in _FAST.items()},
+    "__fdividef": _alike(FLOAT, 2, "fast_quotient"),
+    "__powf": _alike(FLOAT, 2, "power"),
     **_conversions(),
     **_half_arithmetic(),
     **_half_conversions("half", HALF),
@@ -255,12 +269,12 @@ FUNCTIONS: dict[str, Signature] = {
     **_packed(),
     **{name: Signature((), kind) for name, kind in CLOCKS.items()},
 }
-_DOTS = frozenset(("__dp4a", "__dp2a_lo", "__dp2a_hi"))
 
 
 def of_common_type(name: str, kind: Scalar) -> Signature:
     """The function min, max or abs for one arithmetic type."""
-    return Signature((kind,) * _OF_COMMON_TYPE[name], kind)
+    arity, of_floats, of_integers = _OF_COMMON_TYPE[name]
+    return _alike(kind, arity, of_floats if kind.is_float else of_integers)
 
 
 def function_for(name: str, types: list[Value]) -> Signature | None:
@@ -269,8 +283,7 @@ def function_for(name: str, types: list[Value]) -> Signature | None:
     if name in _OF_COMMON_TYPE:
         return of_common_type(name, reduce(common, scalars, promoted(scalars[0]))) if scalars else None
     if name in _OF_INTEGERS and len(scalars) == len(types) and not any(each.is_float for each in scalars):
-        arity, kind = _OF_INTEGERS[name]
-        return Signature((kind,) * arity, kind)
+        return _alike(INT, 2, _OF_INTEGERS[name])
     if name in _DOTS and types and scalar_of(types[0]).kind == "u":
-        return Signature((UINT, UINT, UINT), UINT)
+        return _alike(UINT, 3, FUNCTIONS[name].code)
     return FUNCTIONS[name].for_arguments(types) if name in FUNCTIONS else None

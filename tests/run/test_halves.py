@@ -27,7 +27,7 @@ ALL: dict[str, Any] = {"half": HALVES, "bfloat16": BFLOATS}
 def call(name: str, *values: Any, types: Any = None) -> Any:
     signature = function_for(name, list(types))
     assert isinstance(signature, Signature)
-    return code_for(name, signature)(*values)
+    return code_for(signature)(*values)
 
 
 def exact(value: float, kind: Scalar) -> float:

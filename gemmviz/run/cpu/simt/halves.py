@@ -10,16 +10,8 @@ from typing import Any
 import numpy as np
 
 from gemmviz.run.cpu.simt import rounding
-from gemmviz.run.cpu.simt.rounding import exact_product, exact_sum, fused, in_double, nearest
-from gemmviz.source.functions import (
-    DIRECTIONS,
-    HALF_COMPARISONS,
-    HALF_FUNCTIONS,
-    HALF_OPERATORS,
-    HALF_VARIANTS,
-    INTEGERS,
-    SHORTS,
-)
+from gemmviz.run.cpu.simt.rounding import exact_product, exact_sum, fused, nearest
+from gemmviz.source.functions import NAMED_TYPES
 from gemmviz.source.types import BFLOAT16, DOUBLE, FLOAT, HALF, Scalar
 
 
@@ -76,8 +68,9 @@ def _moved(near: Any, error: Any, direction: str, values: tuple[Any, ...]) -> An
     return np.where(wanted, np.nextafter(near, near.dtype.type(towards)), near)
 
 
-def narrowing(direction: str, to: Scalar) -> _Compute:
+def narrowing(direction: str, name: str) -> _Compute:
     """The conversion of integers or wider floats to a floating-point type, rounded in a direction."""
+    to = NAMED_TYPES[name]
 
     def compute(value: Any) -> Any:
         if direction == "rn":
@@ -95,7 +88,7 @@ def narrowing(direction: str, to: Scalar) -> _Compute:
 
 
 def _narrow(exact: Any, to: Scalar) -> Any:
-    return nearest(in_double(exact), to) if to == BFLOAT16 else exact.astype(to.running)
+    return nearest(rounding.in_double(exact), to) if to == BFLOAT16 else exact.astype(to.running)
 
 
 def _neighbour(near: Any, upwards: Any, to: Scalar) -> Any:
@@ -108,7 +101,8 @@ def _neighbour(near: Any, upwards: Any, to: Scalar) -> Any:
     return (moved.astype(np.uint32) << 16).view(np.float32)
 
 
-def _saturated(x: Any) -> Any:
+def saturated(x: Any) -> Any:
+    """CUDA's __saturatef: clipped to 0 and 1; NaN becomes 0."""
     return np.where(np.isnan(x), np.float32(0), np.clip(x, 0, 1))
 
 
@@ -124,8 +118,8 @@ _OPERATORS: dict[str, _Compute] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "abs": np.abs,
     "fma": rounding.odd_sum, "max": rounding.larger, "min": rounding.smaller,
     "add_rn": np.add, "sub_rn": np.subtract, "mul_rn": np.multiply,
-    "add_sat": lambda x, y: _saturated(x + y), "sub_sat": lambda x, y: _saturated(x - y),
-    "mul_sat": lambda x, y: _saturated(x * y), "fma_sat": lambda x, y, z: _saturated(rounding.odd_sum(x, y, z)),
+    "add_sat": lambda x, y: saturated(x + y), "sub_sat": lambda x, y: saturated(x - y),
+    "mul_sat": lambda x, y: saturated(x * y), "fma_sat": lambda x, y, z: saturated(rounding.odd_sum(x, y, z)),
     "fma_relu": lambda x, y, z: _relu(rounding.odd_sum(x, y, z)),
     "max_nan": _nan_or(rounding.larger), "min_nan": _nan_or(rounding.smaller),
 }  # fmt: skip
@@ -141,100 +135,104 @@ _COMPARES: dict[str, _Compute] = {
 }  # fmt: skip
 
 
-def _by_component(apply: _Compute) -> _Compute:
-    return lambda *pairs: [np.asarray(apply(*parts)) for parts in zip(*pairs, strict=True)]
+def half_operator(name: str) -> _Compute:
+    """An operator such as "add", "fma_relu" or "max_nan"."""
+    return _OPERATORS[name]
 
 
-def _in_double(apply: _Compute) -> _Compute:
-    """A function computed in float64, so that rounding it on to 16 bits rounds once but for rare ties."""
+def through_double(name: str) -> _Compute:
+    """A function computed in float64, so that rounding it on to fewer bits rounds once but for rare ties."""
+    apply = _MATH[name]
     return lambda x: apply(x.astype(np.float64))
 
 
-def half_arithmetic() -> dict[str, _Compute]:
-    """Implementations of the operators, functions and comparisons, by name."""
-    table: dict[str, _Compute] = {}
-    for name in (*HALF_OPERATORS, *HALF_VARIANTS):
-        stem, _, how = name.partition("_")
-        table[f"__h{name}"] = _OPERATORS[name]
-        pair = "__h2div" if name == "div" else f"__h{stem}2_{how}" if how else f"__h{name}2"
-        table[pair] = _by_component(_OPERATORS[name])
-    for name in HALF_FUNCTIONS:
-        table[f"h{name}"] = _in_double(_MATH[name])
-        table[f"h2{name}"] = _by_component(_in_double(_MATH[name]))
-    for name in HALF_COMPARISONS:
-        table[f"__h{name}"] = _COMPARES[name]
-        table[f"__h{name}2"] = _by_component(_COMPARES[name])
-        table[f"__hb{name}2"] = _in_both(_COMPARES[name])
-    return table | {"__hisnan": np.isnan, "__hisinf": lambda x: np.where(np.isinf(x), np.sign(x), 0)}
+def half_comparison(name: str) -> _Compute:
+    """A comparison such as "lt", or "ltu", which is true of NaN."""
+    return _COMPARES[name]
 
 
-def _in_both(compare: _Compute) -> _Compute:
+_OF_HALVES = {"half_operator": half_operator, "through_double": through_double, "half_comparison": half_comparison}
+
+
+def of_pairs(kind: str, name: str) -> _Compute:
+    """A function of halves, for each half of pairs."""
+    apply = _OF_HALVES[kind](name)
+    return lambda *pairs: [np.asarray(apply(*parts)) for parts in zip(*pairs, strict=True)]
+
+
+def of_both(kind: str, name: str) -> _Compute:
+    """Whether a comparison is true of both halves of two pairs."""
+    compare = _OF_HALVES[kind](name)
     return lambda x, y: np.asarray(compare(x[0], y[0])) & np.asarray(compare(x[1], y[1]))
 
 
-def half_conversions(word: str, half: Scalar) -> dict[str, _Compute]:
-    """Implementations of the conversions whose names contain ``word``: "half" or "bfloat16"."""
-    two = "half2" if half == HALF else "bfloat162"
-    table: dict[str, _Compute] = {f"__{word}2float": _same, f"__float2{word}": _same, f"__double2{word}": _same}
-    for direction in DIRECTIONS:
-        table[f"__float2{word}_{direction}"] = narrowing(direction, half)
-        for name, kind in {**INTEGERS, **SHORTS}.items():
-            table[f"__{word}2{name}_{direction}"] = to_whole(direction, kind)
-            table[f"__{name}2{word}_{direction}"] = narrowing(direction, half)
-    for name, kind in SHORTS.items():
-        table[f"__{word}_as_{name}"] = _bits_of(half, kind)
-        table[f"__{name}_as_{word}"] = _of_bits(half)
-    table[f"__floats2{two}_rn"] = table[f"__halves2{two}"] = table[f"make_{two}"] = lambda x, y: [x, y]
-    table[f"__float2{two}_rn"] = table[f"__{word}2{two}"] = lambda x: [x, x]
-    table[f"__float22{two}_rn"] = table["__half22float2" if half == HALF else f"__{two}2float2"] = list
-    for at, part in enumerate(("low", "high")):
-        table[f"__{part}2{word}"] = _part(at)
-        table[f"__{part}2{two}"] = _both(at)
-        table[f"__{part}s2{two}"] = _parts_of(at)
-    return table
+def sign_of_infinity(x: Any) -> Any:
+    """CUDA's __hisinf: 1 or -1 for an infinity, 0 for other numbers."""
+    return np.where(np.isinf(x), np.sign(x), 0)
 
 
-def _part(at: int) -> _Compute:
-    return lambda pair: pair[at]
+def same(x: Any) -> Any:
+    """The value itself, or the parts of a pair."""
+    return x
 
 
-def _both(at: int) -> _Compute:
-    return lambda pair: [pair[at], pair[at]]
+def pair(x: Any, y: Any) -> Any:
+    """A pair of two numbers."""
+    return [x, y]
 
 
-def _parts_of(at: int) -> _Compute:
-    return lambda x, y: [x[at], y[at]]
+def twice(x: Any) -> Any:
+    """A pair of one number."""
+    return [x, x]
 
 
-def common_to_halves() -> dict[str, _Compute]:
-    """Implementations of functions that have one name for both types."""
-    return {"__low2float": _part(0), "__high2float": _part(1), "__lowhigh2highlow": lambda pair: [pair[1], pair[0]]}
+def low_part(x: Any) -> Any:
+    """The lower half of a pair."""
+    return x[0]
+
+
+def high_part(x: Any) -> Any:
+    """The upper half of a pair."""
+    return x[1]
+
+
+def low_parts(x: Any, y: Any = None) -> Any:
+    """A pair of the lower halves of two pairs, by default of one."""
+    return [x[0], (x if y is None else y)[0]]
+
+
+def high_parts(x: Any, y: Any = None) -> Any:
+    """A pair of the upper halves of two pairs, by default of one."""
+    return [x[1], (x if y is None else y)[1]]
+
+
+def swapped(x: Any) -> Any:
+    """A pair with its halves exchanged."""
+    return [x[1], x[0]]
 
 
 _WHOLE: dict[str, _Compute] = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}
 
 
-def to_whole(direction: str, to: Scalar) -> _Compute:
+def to_whole(direction: str, name: str) -> _Compute:
     """The conversion of a float to an integer, rounded in a direction; it saturates."""
+    to = NAMED_TYPES[name]
     return lambda x: rounding.to_integer(_WHOLE[direction](x), to)
 
 
-def _bits_of(half: Scalar, to: Scalar) -> _Compute:
+def bits_of_half(word: str, name: str) -> _Compute:
+    """The bits of a half or bfloat16 as an integer of 16 bits."""
+    to = NAMED_TYPES[name]
+
     def bits(x: Any) -> Any:
-        stored = (x.view(np.uint32) >> 16).astype(np.uint16) if half == BFLOAT16 else x.astype(np.float16).view(np.uint16)
+        stored = x.astype(np.float16).view(np.uint16) if word == "half" else (x.view(np.uint32) >> 16).astype(np.uint16)
         return np.asarray(stored).view(to.dtype)
 
     return bits
 
 
-def _of_bits(half: Scalar) -> _Compute:
-    def numbers(x: Any) -> Any:
-        if half == BFLOAT16:
-            return (x.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-        return x.view(np.float16)
-
-    return numbers
-
-
-def _same(x: Any) -> Any:
-    return x
+def half_of_bits(word: str) -> _Compute:
+    """The half or bfloat16 of 16 bits."""
+    if word == "half":
+        return lambda x: x.view(np.float16)
+    return lambda x: (x.view(np.uint16).astype(np.uint32) << 16).view(np.float32)

@@ -330,7 +330,7 @@ def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
 def _computed(node: Call, args: list[Closure]) -> Closure:
     signature = function_for(node.name, [arg.type for arg in node.args if isinstance(arg.type, Scalar | VectorType)])
     assert signature is not None
-    function, result = code_for(node.name, signature), signature.result
+    function, result = code_for(signature), signature.result
     scalar = scalar_of(result)
 
     def value(found: Any) -> Any:
