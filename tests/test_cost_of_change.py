@@ -364,7 +364,7 @@ def test_nothing_tells_kinds_by_the_number_of_operands() -> None:
         if pattern.search(line) and "instruction.operands" not in line and "max(1, len(self.operands))" not in line
     ]
     assert found == [
-        "gemmviz/files/trace_checks.py: and len(site.operands) <= BOUNDS.operands",
+        "gemmviz/files/trace_file.py: and len(site.operands) <= BOUNDS.operands",
         "gemmviz/model/sites.py: return self.operands[place] if place < len(self.operands) else None",
     ]
     assert get_args(site_kinds.SiteKind) == tuple(sites.SITE_KINDS)

@@ -21,7 +21,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     import gemmviz
     from gemmviz.analysis.replay.focus import Focus
     from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
-    from gemmviz.files.chart_table import chart_csv
+    from gemmviz.files.outputs import chart_csv
     from gemmviz.files.recordings import recordings
     from gemmviz.files.schedule_file import recorded_schedules, write_schedules
     from gemmviz.files.whole import write_text

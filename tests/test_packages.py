@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.files.distributions import installed_distributions
-from gemmviz.files.extras import MODULES
+from gemmviz.files.extras import MODULES, installed_distributions
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "installing.md"

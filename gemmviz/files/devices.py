@@ -7,8 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from gemmviz.files.codec import read_toml
-from gemmviz.files.entry_points import entry_points, folders_of, package_of
-from gemmviz.files.extensions import Candidate, Catalog, extension_error
+from gemmviz.files.extensions import Candidate, Catalog, entry_points, extension_error, folders_of, package_of
 from gemmviz.files.resources import resources, user_folder
 from gemmviz.model.device import DEFAULT_DEVICE, Device, Gpu
 from gemmviz.model.errors import GemmvizError, UsageError

@@ -8,10 +8,9 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, field
 
-from gemmviz.files.codec import FormatError, toml_to_plain
+from gemmviz.files.codec import FormatError, read_fields, toml_to_plain
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
-from gemmviz.files.written_fields import read_fields
 from gemmviz.model.errors import Place, SettingError, SourceError
 from gemmviz.model.kernel import LARGEST_NUMBER, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text
 from gemmviz.model.problem import Problem

@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
 
-from gemmviz.files.codec import FormatError, check_version, read_text, toml_to_plain
+from gemmviz.files.codec import FormatError, check_version, read_fields, read_text, toml_to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
-from gemmviz.files.written_fields import read_fields
 from gemmviz.grading.task import ALWAYS_JUDGED, REQUIREMENTS, Task, TaskCheck
 from gemmviz.grading.task_rules import (
     TaskMistake,

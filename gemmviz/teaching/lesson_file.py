@@ -6,13 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gemmviz.files.codec import FormatError, check_version, read_text, to_plain, toml_text, toml_to_plain
+from gemmviz.files.codec import FormatError, check_version, read_fields, read_text, to_plain, toml_text, toml_to_plain
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.languages import lesson_catalogue
 from gemmviz.files.resources import resource
 from gemmviz.files.toml_places import FieldPath, Written, nearest_place, toml_places
 from gemmviz.files.whole import write_text
-from gemmviz.files.written_fields import read_fields
 from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
 from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
 from gemmviz.model.records import replace

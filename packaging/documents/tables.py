@@ -20,8 +20,7 @@ import tomli_w
 
 from documents import DOCS, ROOT, markdown_table, write_part
 from gemmviz import __version__
-from gemmviz.files.distributions import licence_of
-from gemmviz.files.extras import MODULES
+from gemmviz.files.extras import MODULES, licence_of
 from gemmviz.files.recordings import recordings
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.words import number

@@ -10,7 +10,7 @@ import pytest
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
-from gemmviz.files import trace_checks, trace_file
+from gemmviz.files import trace_file
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.records import fields, replace
@@ -125,7 +125,7 @@ def test_foreign_and_nonsense_manifests(saved: Path, facts: dict[str, Any]) -> N
 
 def test_recorder_writer_and_reader_have_the_same_bounds(trace: Trace, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = replace(BOUNDS, steps=3)
-    for module in (recorder, trace_checks):
+    for module in (recorder, trace_file):
         monkeypatch.setattr(module, "BOUNDS", few)
     with pytest.raises(GemmvizError, match="more than 3 steps"):
         trace_of("04_tiled", 7, 6, 5, TILE_WIDTH=2)

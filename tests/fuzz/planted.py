@@ -221,12 +221,12 @@ PLANTED: dict[str, Defect] = {
         1500,
         kills=True,
     ),
-    "a trace's numbers are not checked": Defect("traces", "Error", _without("gemmviz.files.trace_checks:check_arrays")),
+    "a trace's numbers are not checked": Defect("traces", "Error", _without("gemmviz.files.trace_file:check_arrays")),
     "a trace's reader raises": Defect(
         "traces",
         "KeyError",
         _around(
-            "gemmviz.files.trace_checks:check_facts",
+            "gemmviz.files.trace_file:check_facts",
             _raising(KeyError, _is_changed),
         ),
         1000,

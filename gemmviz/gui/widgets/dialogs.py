@@ -104,7 +104,7 @@ def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suf
 
 def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Ask for a file name and save the numbers of a chart."""
-    from gemmviz.files.chart_table import chart_csv
+    from gemmviz.files.outputs import chart_csv
 
     _save(model, parent, tr("Save numbers"), "chart.csv", tr("CSV (*.csv)"), lambda path: write_text(path, chart_csv(chart)))
 

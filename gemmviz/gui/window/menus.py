@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QMenu, QTextBro
 
 from gemmviz import RELEASES, __version__
 from gemmviz.files.devices import devices
-from gemmviz.files.distributions import installed_distributions
 from gemmviz.files.extensions import Catalog
+from gemmviz.files.extras import installed_distributions
 from gemmviz.files.resources import resource
 from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
 from gemmviz.gui.widgets.refresh import is_covered
