@@ -11,6 +11,8 @@ from gemmviz.model.cases import CodeCase, Listing
 from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.model.records import replace
 
+# Two sources as lists of lines -> the pairs of lines that differ in names alone.
+
 Pairs = list[tuple[int, int]]
 _TOKEN = re.compile(r"\w+|\S")
 _NAME = re.compile(r"[A-Za-z_]\w*$")
@@ -122,6 +124,9 @@ def _bare(line: str) -> str:
     """A line without its comment and without spaces, as far as the compiler is concerned."""
     return re.sub(r"\s+", "", line.partition("//")[0])
 
+
+# The source of a kernel as it is printed with a question: without header and comments, which may give the answer away, and
+# with the line numbers of its file.
 
 _COMMENT = re.compile(
     r'"(?:\\.|[^"\\\n])*"' r"|'(?:\\.|[^'\\\n])*'" r"|/\*\?\*/"  # texts, and the blanks of an exercise, stay

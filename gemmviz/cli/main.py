@@ -20,6 +20,8 @@ from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageErr
 from gemmviz.model.records import replace
 from gemmviz.model.words import capital
 
+# Output to a terminal, without control characters.
+
 _ALLOWED = "\n\t"
 
 

@@ -94,6 +94,8 @@ def report_hazards(hazards: list[Hazard], setup: Setup) -> int:
     return print_error(fault, 1)
 
 
+# Progress of a long command on a terminal.
+
 _EVERY_S = 2.0
 
 
@@ -123,6 +125,8 @@ class ProgressBar:
         if self._for_program:
             print(SAVED, flush=True)
 
+
+# Interruption of a command between two pictures, by Ctrl+C or by the window.
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -366,6 +366,9 @@ def inks_of_themes() -> tuple[str, str]:
     return dark, light
 
 
+# Positions of steps and phases by number.
+
+
 def step_numbered(step: int, replay: Replay) -> Position:
     """Position of a step, counted from 1. Raises UsageError for a step that doesn't exist."""
     if not 1 <= step <= replay.steps:

@@ -246,6 +246,8 @@ def _shown(name: str) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 
+# Results of a folder of hand-ins as files: a table, JSON of all and of each one, and a page for each student.
+
 _FORMAT_VERSION = 1
 ALL, TABLE, PAGE, AUTOGRADER = "all.json", "table.csv", "page.html", "results.json"
 _MARK = "\ufeff"  # Excel takes a CSV file without it for one of the system's code page

@@ -68,6 +68,8 @@ class Grade(Struct, frozen=True):
         return tuple(each.finding for each in self.checks if each.finding)
 
 
+# A hand-in: the texts of one student's files, and which of them is judged.
+
 LAUNCH = "<<<"
 _KERNEL = re.compile(r"__global__[^;{}]*\{")  # with its body
 _IDLE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*if[ \t]+0\b.*?^[ \t]*#[ \t]*endif", re.DOTALL | re.MULTILINE)
@@ -105,6 +107,8 @@ class HandIn(Struct, frozen=True):
 
         return min((name for name, text in texts.items() if _KERNEL.search(text)), key=rank, default="")
 
+
+# Limits of the process that judges a hand-in: processor time, memory, and files.
 
 _MIB = 1 << 20
 

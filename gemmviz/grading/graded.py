@@ -17,6 +17,8 @@ from gemmviz.state.shot import Shot
 from gemmviz.teaching.remembered_answers import RememberedAnswers
 from gemmviz.teaching.requirements import SizeRun
 
+# The page for one student: what was judged with values and points, and replays at the steps where something failed.
+
 _BEFORE, _AFTER = 6, 2  # steps that a replay shows around what failed
 _MOST_REPLAYS, _LINES_AROUND = 3, 4
 _LARGEST = 1 << 20  # accesses of a run that is replayed

@@ -19,6 +19,8 @@ from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import ExerciseSize
 from gemmviz.teaching.requirements import SizeRun, at_costly_access, at_wrong_access
 
+# A check while it is judged: what is known of it so far, and its result in the end.
+
 _WITHOUT_SIZES = frozenset(("parses", "host"))
 
 

@@ -42,6 +42,8 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.trial import WorkBudget, is_right, trial_of
 from gemmviz.source.reader_link import reader
 
+# Host code to the mistake in it that leaves the result unwritten on a GPU: no launch, or a copy that is missing or wrong.
+
 _COPY_FINDING = "host-copy"
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\(")

@@ -24,6 +24,8 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.source.reader_link import reader
 
+# The process that judges hand-ins: reads them from standard input and writes their results to standard output.
+
 CAN_FORK = sys.platform == "linux"
 _GRADER_PROCESS_POLL_S = 0.5
 _WARM_UP = """__global__ void f(const float* A, const float* B, float* C, int M, int N, int K) {

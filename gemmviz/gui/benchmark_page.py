@@ -40,6 +40,8 @@ from gemmviz.scenes.kit.curves import curve_colours
 if TYPE_CHECKING:
     from gemmviz.gui.chart_plot import ChartPlot
 
+# The list of a benchmark's curves, grouped by kernel, with a check box for each curve.
+
 _KEY = Qt.ItemDataRole.UserRole  # the family of a kernel, the label of a curve
 _SHEET = (
     "QTreeView::indicator { border: 1px solid palette(placeholder-text); border-radius: 2px; width: 11px; height: 11px; }"

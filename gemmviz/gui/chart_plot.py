@@ -26,6 +26,8 @@ from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.scale import ticks, y_range
 from gemmviz.scenes.kit.theme import Theme, mixed
 
+# The points of a chart as a table for the keyboard and screen readers.
+
 
 def chart_grid(chart: Chart, whole: Callable[[], QRectF]) -> FactGrid:
     """Return a table with a row for each point and each segment of a bar. ``whole``: the place of the chart."""

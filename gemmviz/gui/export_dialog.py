@@ -48,6 +48,8 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
 
+# Installation of the packages that a format needs, with pip and only after a question.
+
 
 class ExtraInstaller(QObject):
     """Runs pip in a process of its own. ``finished`` carries the error, "" after a success."""
@@ -100,6 +102,8 @@ class ExtraInstaller(QObject):
         errors = [line for line in lines if line.startswith("ERROR")] or lines
         self.finished.emit("" if code == 0 else (errors or [tr("pip failed")])[-1])
 
+
+# The part of the export dialog for figures: whether a page becomes a figure, and who made it, its licence and its link.
 
 _AUTHOR, _LICENCE = "figure author", "figure licence"
 

@@ -41,6 +41,9 @@ class Panel(Struct, frozen=True):
     tour: tuple[str, str] | None = None
 
 
+# A view in a dock: the picture alone, as wide as the dock.
+
+
 class ViewDock(SceneDock):
     """A picture that follows the session in one view, independent of the stage: each step at the end of its motion."""
 

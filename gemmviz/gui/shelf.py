@@ -24,6 +24,8 @@ from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.teaching.lesson_file import lesson_title
 
+# A card of a lesson: a moving picture of it, its title and length, and how much of it was seen.
+
 _HIGH, _PAD, _RADIUS, _BAR = 96, 8, 8.0, 4.0
 _TITLE, _NARROW_TITLE, _TEXT = 15.0, 13.0, 12.5  # pixels
 _NARROW, _NARROW_SHARE = 330, 0.36
@@ -247,6 +249,8 @@ class Shelf(QWidget):
         if self.isVisible():
             self.model.thumbnails.prepare(self.model.theme_name)
 
+
+# The panel beside the first picture: the shelf of lessons, and buttons to open a kernel and to explore tiles.
 
 _LEAST, _MOST = 300, 520
 _ABOUT = marked(

@@ -14,6 +14,8 @@ from gemmviz.session.app_model import AppModel
 from gemmviz.session.session import Session
 from gemmviz.state.shot import SYSTEM_THEME
 
+# Loading of the plotting library in the background: it takes longer than a frame.
+
 
 class Plotting:
     """The state of the plotting library. ``loaded`` is emitted once plots can be created; ``is_loaded``: whether they can."""

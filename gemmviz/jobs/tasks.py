@@ -22,6 +22,8 @@ from gemmviz.run.choosing import engine_for, has_cupy
 from gemmviz.run.engine import Cancel, Engine, FallbackEngine
 from gemmviz.run.stored import RecordedTimes
 
+# The type of the function that hands a call to the thread that owns a session. Signals themselves are psygnal's.
+
 Post = Callable[[Callable[[], None]], None]
 
 
@@ -98,6 +100,9 @@ def wait_for_tasks(tasks: Iterable[LatestTask[Any]], timeout_s: float) -> bool:
     return not wait([task.last for task in tasks if task.last is not None], timeout_s).not_done
 
 
+# Writes files in the background, one after the other, without losing any.
+
+
 class SaveQueue:
     """A queue of files to write. ``post`` runs a function on the thread that owns the queue: callbacks are called there."""
 
@@ -141,6 +146,8 @@ class SaveQueue:
         return self._last is None or not wait([self._last], timeout_s).not_done
 
 
+# Watches one file for changes by polling, so that a file that is deleted and written again is noticed too.
+
 _POLL_S = 0.2
 _FileState = tuple[int, int, int]
 
@@ -182,6 +189,8 @@ def _file_state(path: Path) -> _FileState | None:
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
+# The kernels that may run on the GPU: those that ship with gemmviz, and those that the user allowed.
+
 _MOST_HASHES = 500
 
 
@@ -208,6 +217,8 @@ def _hash(kernel: KernelSpec) -> str:
     plain = to_json(replace(kernel, name="", file="", title="", description="", is_shipped=False))
     return hashlib.sha256(plain).hexdigest()
 
+
+# The engines of this machine, the CPU and a GPU if there is one, and the choice between them for each kernel.
 
 EngineName = Literal["cpu", "gpu"]
 

@@ -12,6 +12,8 @@ from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline, ParameterOutline
 from gemmviz.model.records import replace
 
+# Names that programmers give to arrays and sizes, by the role that they usually have: hints about what to try first.
+
 _WHERE = "d|dev|device|g|gpu|cuda|global|p|ptr|mat|matrix|m|arr|array|vec"  # where an array lies, or that it is one
 _AFFIXES = re.compile(rf"^({_WHERE})_+|_+({_WHERE})$")
 _RESULTS = (
@@ -84,6 +86,8 @@ def bare_name(name: str) -> str:
         before, bare = bare, _AFFIXES.sub("", bare)
     return bare.replace("_", "")
 
+
+# Launches restated for a draft: structs member by member, each size by its own name, and grids as formulas of sizes.
 
 _UNREAD = ArgumentOutline("", "unread")
 _TILES_OF_BLOCK = (1, 2, 4, 8)  # elements for each thread of a block, along one direction of the grid

@@ -141,6 +141,8 @@ def _unchecked(node: ast.expr, names: Mapping[str, int | float], formula: str) -
     raise SourceError(tr("the formula {formula} contains more than arithmetic", formula=_short(formula)))
 
 
+# Words in the formulas of a launch.
+
 _WORD = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*|\d+)(?![\w.(])")
 _KEYWORDS = ("if", "else", "and", "or", "not")
 
@@ -155,6 +157,8 @@ def renamed(formula: str, names: Mapping[str, str]) -> str:
     """The formula with some of its names and numbers replaced."""
     return _WORD.sub(lambda match: names.get(match[0], match[0]), formula)
 
+
+# Sizes for the first runs of a kernel: small ones that fill its tiles, oblong where the launch has a number for each.
 
 _MOST, _MOST_WHOLE, _USUAL, _LARGE_TILE = 4096, 128, 8, 32
 _MOST_STEPS = 1 << 22  # of the threads of a run that tries roles, all sizes multiplied

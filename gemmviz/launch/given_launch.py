@@ -16,6 +16,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Check
 from gemmviz.model.translation import marked, tr
 
+# A kernel's launch as one line of text, as command-line flags, and as the header of its file.
+
 _TIMES = " × "
 _ONES = {"1"}
 _CALL = re.compile(r"\w+\([^()]*\)")
@@ -268,6 +270,8 @@ def _split(text: str) -> tuple[str, ...]:
             part += character
     return (*parts, part.strip())
 
+
+# What a run at a kernel's launch may be judged by: a launch that is confirmed, or the sentence that says what is uncertain.
 
 GUESSED = marked("{entry} is launched nowhere in the files that were read, and this launch is a guess")
 NOT_READ = marked("{part} of the launch in line {line} can't be read ({reason})")

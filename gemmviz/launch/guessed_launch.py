@@ -18,6 +18,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, PROBLEM_KINDS
 from gemmviz.model.records import replace
 
+# Tile sizes to try for a kernel whose launch stands nowhere, by the names of its template parameters and constants.
+
 # Extents of a block's tile, a warp's tile and a thread's tile that worklogs use, small ones first. "t": threads of a block.
 _USUAL: tuple[Mapping[str, int], ...] = (
     {"bm": 64, "bn": 64, "bk": 8, "tm": 8, "tn": 8, "t": 64},
@@ -186,6 +188,8 @@ def _tiles(text: str) -> Iterator[str]:
         if len(value) <= len(str(_MOST_TILE)) and _LEAST_TILE <= int(value) <= _MOST_TILE:
             yield value
 
+
+# A draft with roles for its arguments, as the spec of a kernel that runs.
 
 FACTOR = 2.0  # a first alpha, other than 1 so that its effect shows
 _WIDEST = 15  # of a filter in a first picture

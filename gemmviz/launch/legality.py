@@ -308,6 +308,8 @@ def nearest_setup(setup: Setup) -> Setup | None:
     return next((each for each in (default_problem, defaults) if _why_not(each) is None), None)
 
 
+# Parses lists of problem sizes.
+
 _LONGEST = 24  # characters of two sizes
 
 

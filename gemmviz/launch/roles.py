@@ -11,6 +11,8 @@ from gemmviz.model.kernel import Requirement
 from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems.catalog import MULTIPLICATIONS, MULTIPLY
 
+# Sizes that a kernel's text fixes itself, by macros or constants: a filter's radius, a histogram's bins.
+
 _DEFINED = re.compile(
     r"^[ \t]*(?:(?P<macro>#[ \t]*define[ \t]+)|(?:static |const |constexpr |unsigned |int |size_t )*"
     r"(?:int|size_t|unsigned)[ \t]+)(?P<name>\w+)[ \t=]+\(?(?P<value>\d+)\)?[ \t]*;?[ \t]*(?://.*|/\*.*)?\r?$",

@@ -95,6 +95,8 @@ def opened(
     return Opened(given.applied(spec), (spec.entry,))
 
 
+# A draft whose block has more threads than any GPU allows, with the nearest block that is allowed.
+
 _MOST_THREADS = 1024
 
 
@@ -129,6 +131,8 @@ def _threads(draft: Draft, tiles: dict[str, int], numbers: dict[str, int]) -> in
     except GemmvizError:
         return 0
 
+
+# What was found before, by the kernel's text: the roles to try first, and the launch that the user described.
 
 _T = TypeVar("_T")
 
@@ -195,6 +199,8 @@ def _key(source: KernelText, draft: Draft) -> str:
     texts = "\0".join((source.text, *(f"{each.name}\0{each.text}" for each in source.project)))
     return hashlib.sha256(f"{texts}\0{draft}".encode()).hexdigest()
 
+
+# A file without a header: which of its kernels is shown, how it is launched, and what its arguments are.
 
 _OF_FILE, _AGAIN = 100 << 20, 30 << 20  # units of work
 _RUNS_OF_A_GUESS, _RUNS_AT_FIRST = 12, 32  # with the likeliest roles, before the next launch is tried

@@ -20,6 +20,9 @@ from gemmviz.source.reader_link import reader
 _REPOSITORIES, _BUILD_FILES = (".git", ".hg"), ("CMakeLists.txt", "Makefile", "makefile", "meson.build")
 _INCLUDED = re.compile(r"-I[ \t]*([^\s;,)\"']+)|include_directories\s*\(([^)]*)\)")
 _MOST_IN_REPOSITORY = 12  # folders above a file
+
+# Outlines of a project's files, by the reader process.
+
 _MOST_UP, _MOST_FILES, _MOST_LOOKED_AT = 3, 64, 2000
 _HEADERS = frozenset((".h", ".hpp", ".hh", ".cuh", ".inl", ".inc", ""))
 _OF_CUDA = ("cuda", "device_launch", "cooperative_groups", "mma.h")  # begin the names of headers that gemmviz stands in for

@@ -12,6 +12,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import Check
 
+# Recorded times of kernels and of the copies around them, and what a faster kernel can gain beside those copies.
+
 
 class AmdahlCase(Struct, frozen=True):
     """Kernels at one size ``n``, the slowest first: ``names``, and ``kernel_ms``, the time of each; ``copies_ms``: of the
@@ -34,6 +36,9 @@ class AmdahlCase(Struct, frozen=True):
     def limit(self) -> float:
         """How many times faster the program gets at most."""
         return (self.kernel_ms[0] + self.copies_ms) / self.copies_ms
+
+
+# The source of a kernel, alone or compared with another.
 
 
 class Listing(Struct, frozen=True):
@@ -72,6 +77,9 @@ class CodeCase(Struct, frozen=True):
     stop: Stop | None = None
 
 
+# How a kernel uses its data: reads and writes of each array, and the variables of a thread.
+
+
 class ArrayUse(Struct, frozen=True):
     """An array with the elements that lanes read from it and write to it in the whole launch. ``size_bytes``: its size, for
     shared memory in one block.
@@ -97,6 +105,9 @@ class DataUse(Struct, frozen=True):
     variables: tuple[str, ...]
 
 
+# A launch on a device, without a run.
+
+
 class LaunchCase(Struct, frozen=True):
     """A launch. ``what``: its name for titles. ``launch``: its grid and block, None if the device refuses it; ``refusal`` is
     the reason, and ``requested`` the refused grid and block, None if they are unknown. ``needs``: resources of a refused
@@ -119,6 +130,9 @@ class LaunchCase(Struct, frozen=True):
     @property
     def problem(self) -> Problem:
         return self.setup.problem
+
+
+# Kernels as loops: the lines of each, its counters at every step, and the step at which each element of C is stored.
 
 
 class Counter(Struct, frozen=True):
@@ -159,6 +173,9 @@ class LoopsCase(Struct, frozen=True):
         return (self.main,) if self.before is None else (self.before, self.main)
 
 
+# Rounding errors of two runs of one problem.
+
+
 class RoundedRun(Struct, frozen=True):
     """A run's output compared with float64. ``kernel``: its name; ``text``: its source; ``check``: the comparison."""
 
@@ -178,6 +195,9 @@ class RoundingCase(Struct, frozen=True):
     problem: Problem
     first: RoundedRun
     second: RoundedRun
+
+
+# Reads from global memory by tile width.
 
 
 class WidthCount(Struct, frozen=True):
@@ -200,6 +220,8 @@ class TrafficCase(Struct, frozen=True):
     here: int
 
 
+# The trip of one word from memory to a thread, beside what memory delivers meanwhile.
+
 _WORD_BYTES, _KHZ, _NS = 4, 1e3, 1e9
 
 
@@ -219,6 +241,9 @@ class TripCase(Struct, frozen=True):
     def words(self) -> float:
         """Words of 4 bytes that memory delivers at its full bandwidth during that time."""
         return self.bandwidth_gb_s * self.trip_ns / _WORD_BYTES
+
+
+# The tile that one instruction of the tensor cores multiplies.
 
 
 class TensorTile(Struct, frozen=True):
@@ -245,6 +270,9 @@ class TensorTile(Struct, frozen=True):
 
 
 TF32_TILE = TensorTile(16, 8, 8, "TF32", (8, 0), "PTX ISA, mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32")
+
+
+# What one block does in one phase of a tiled kernel: loads into shared memory, operations on them, and the blocks that fit.
 
 
 class BlockPhase(Struct, frozen=True):

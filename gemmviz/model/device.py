@@ -231,6 +231,9 @@ class Device(Struct, frozen=True):
         return warps * per_warp
 
 
+# The GPU of a machine, as its driver describes it, with the driver's and the compiler's version.
+
+
 class Gpu(Struct, frozen=True):
     """A GPU. Memory in bytes. ``driver`` and ``compiler`` are versions, such as "580.159.04" and "NVRTC 13.0"."""
 
@@ -250,6 +253,9 @@ class Gpu(Struct, frozen=True):
     def architecture(self) -> str:
         """Name of the architecture for compilers, such as "sm_90"."""
         return "sm_" + self.compute_capability.replace(".", "")
+
+
+# Resources that a block needs of an SM, and the number of blocks that fit at once.
 
 
 class Needs(Struct, frozen=True):

@@ -29,6 +29,8 @@ class Outcome(Struct, frozen=True):
         return self.trace
 
 
+# Values of one thread's variables at every step.
+
 VariableValue = float | int | bool | str | tuple[Any, ...] | None
 
 

@@ -12,6 +12,8 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import fields, is_record_type, replace
 from gemmviz.model.translation import tr
 
+# Descriptions of the fields of a dataclass that users can set: labels, help, flags, choices and bounds.
+
 FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]
 _KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal", str: "text"}
 

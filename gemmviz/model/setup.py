@@ -18,6 +18,8 @@ from gemmviz.model.problem_kind import Control, Setting, first_trouble, settings
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 
+# Contents of the arrays before a kernel runs.
+
 Pattern = Literal["random", "index", "ones"]
 Remains = Literal["zeros", "nan"]
 PATTERNS: dict[str, str] = {"random": marked("Random"), "index": marked("Their own index"), "ones": marked("All ones")}

@@ -271,6 +271,9 @@ def trips(loop: int, sites: Sequence[Site], site: Ints, visits: Ints) -> Ints:
     return trips
 
 
+# Size limits of a trace, shared by the recorders, the writer and the reader.
+
+
 class TraceBounds(Struct, frozen=True):
     """The largest number of each thing. ``offsets``: of one layout, over all its lanes; ``offset``: in elements; ``text``:
     characters of a name, a note or a site's text; ``trips``: of a loop; ``shared_bytes``: of one array in shared memory.

@@ -85,6 +85,8 @@ def all_blocks(count: int) -> str:
     return tr("all {count} blocks", count=count) if count > 1 else tr("its only block")
 
 
+# Notation for elements of matrices and for threads, which differs between courses.
+
 IndexOrder = Literal["row, column", "column, row"]
 ThreadOrder = Literal["x, y", "y, x"]
 _ORDERS = (marked("row, column"), marked("column, row"))

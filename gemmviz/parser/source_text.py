@@ -25,6 +25,8 @@ class SourceText(Struct, frozen=True):
         return self.files[self.shown or self.main]
 
 
+# Headers whose content is visible without an include: an include of one of them is skipped; and words for missing ones.
+
 _C = """assert.h ctype.h errno.h fcntl.h float.h getopt.h inttypes.h libgen.h limits.h malloc.h math.h memory.h omp.h signal.h
 stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h sys/stat.h sys/time.h sys/types.h time.h unistd.h
 windows.h Windows.h sys/resource.h sys/mman.h pthread.h"""
@@ -65,6 +67,8 @@ def missing_note(header: str) -> str:
     """The note about a header that is missing, although the kernel can be read without it."""
     return f"#include of {header} is ignored: it is not in the project's folder"
 
+
+# Include lines: the files of a project that they name, and a text whose includes libclang finds in memory.
 
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 

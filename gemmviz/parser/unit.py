@@ -12,6 +12,8 @@ from gemmviz.parser.precompiled import LANGUAGE, STUBS, have_vanished, stub_argu
 from gemmviz.parser.sentences import UNCLOSED, UNCLOSED_BRACE
 from gemmviz.parser.source_text import SourceText, with_paths
 
+# What nvcc accepts and the parser doesn't, corrected in memory. Lines keep their numbers.
+
 # Two operands of an asm statement with nothing but space between them.
 _OPERAND = r'"[=+&]*[a-zA-Z]{1,2}"\s*\((?:[^()"]|\([^()"]*\))*\)'
 _NO_COMMA = re.compile(rf'({_OPERAND})(?=\s*"[=+&]*[a-zA-Z]{{1,2}}"\s*\()')
@@ -29,6 +31,8 @@ def corrected(text: str) -> tuple[str, tuple[str, ...]]:
     notes = (f"a comma is missing between the asm operands in line {line}, which nvcc accepts" for line in dict.fromkeys(lines))
     return _NO_COMMA.sub(r"\1,", text) if lines else text, tuple(notes)
 
+
+# Parameters of a kernel that take precedence over the file's own definitions of the same names.
 
 _REST_OF_DIRECTIVE = r"(?:[^\n\\]|\\.|\\\n)*"
 _REST_OF_VALUE = r"(?:[^;,(){}\n]|\([^()\n]*\))+(?=[;,])"

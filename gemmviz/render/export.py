@@ -152,6 +152,8 @@ def _counted(items: Iterator[Item], of: int, on_progress: OnProgress) -> Iterato
     on_progress(of, of)
 
 
+# The script of a page or a figure from the player's files, without comments and blank lines.
+
 _COMMENT = re.compile(r"^\s*/\*\*.*?\*/|(?:^|\s+)// .*?$", re.MULTILINE | re.DOTALL)
 _TEXT = re.compile('("[^"]*")')
 _SPACED = re.compile(r"\s*([{}()\[\];,=<>*?:&|])\s*")  # not + and -, which would join
@@ -184,6 +186,8 @@ def script_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+# A replay as a self-contained web page: the packed reel, and the player that draws it.
+
 _START = """
 window.gemmviz = unpacked(document.getElementById("packed").textContent.trim())
   .then((data) => mount(document.getElementById("replay"), data));
@@ -209,6 +213,9 @@ def page_policy(script: str, style: str) -> str:
         "base-uri": "'none'", "form-action": "'none'", "require-trusted-types-for": "'script'", "trusted-types": "'none'",
     }  # fmt: skip
     return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+# A report as a self-contained web page: text, and players of several replays.
 
 
 def report_html(title: str, body: str) -> str:

@@ -21,6 +21,8 @@ from gemmviz.render.xml import legible
 from gemmviz.scenes.kit.link import qr_modules
 from gemmviz.scenes.kit.primitives import Cells, Face, Lines, Primitive, Scene
 
+# A scene as an image inside a web page: small vectors, with the fonts of the reader.
+
 _TAG, _HUNDREDTHS, _SHORT = (
     re.compile("<[^>]+>"),
     re.compile(r"\d+\.\d\d"),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from gemmviz.render.qt.raster import Raster
 
+# The colours in which a scene is drawn, and a choice of those that differ most.
+
 _ALIKE = 8  # of 255: distance within which colours are taken for one
 
 Colours = npt.NDArray[np.uint8]  # (n, 3): red, green, blue

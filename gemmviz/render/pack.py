@@ -17,6 +17,8 @@ from gemmviz.render.reel import Reel, Step
 from gemmviz.render.svg import subset_fonts
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 
+# The words of the player in pages and figures, in the language of the program: its script is the same in all languages.
+
 _WORDS = (
     marked("First step"), marked("Step back"), marked("Play or pause"), marked("Step forward"), marked("Last step"),
     marked("Step"), marked("Speed"), marked("Steps per second (+ and −)"), marked("Threads to watch"), marked("Dark or light"),

@@ -85,6 +85,8 @@ class Reel(Struct, frozen=True):
         return next(self.slides()).scene
 
 
+# The definition of a file format: of single pictures, films, slides or web pages.
+
 LEAST_PIXELS, MOST_PIXELS = 64, 7680
 LEAST_FPS, MOST_FPS = 1, 120
 

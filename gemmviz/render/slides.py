@@ -29,6 +29,8 @@ from gemmviz.render.xml import legible, xml_attribute, xml_text
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import text_width
 
+# A scene as DrawingML, the shapes of office programs (ECMA-376, part 1, chapter 20).
+
 NAMESPACES = {
     "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
     "p": "http://schemas.openxmlformats.org/presentationml/2006/main",

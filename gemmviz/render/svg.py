@@ -25,6 +25,8 @@ from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels,
 from gemmviz.scenes.kit.text import CAP_HEIGHT, bundled_font, font_path, is_wide, text_width, wide_characters
 from gemmviz.scenes.kit.theme import channels
 
+# The font of the system for characters that the bundled fonts don't have, and the glyphs of it that a file embeds.
+
 _PACKAGES = "fonts-noto-cjk or fonts-wqy-microhei (Debian, Ubuntu), google-noto-sans-cjk-fonts (Fedora), noto-fonts-cjk (Arch)"
 _FOLDERS = {
     "win32": (Path(os.environ.get("WINDIR", "C:/Windows")) / "Fonts",),
@@ -352,6 +354,9 @@ def _cut_down(font: Any, characters: str) -> bytes:
     buffer = io.BytesIO()
     font.save(buffer)
     return buffer.getvalue()
+
+
+# Text as shapes, from the bundled fonts.
 
 
 @lru_cache(maxsize=8192)

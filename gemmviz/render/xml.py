@@ -25,6 +25,8 @@ def xml_attribute(text: str) -> str:
     return '"' + escaped.replace('"', "&quot;") + '"'
 
 
+# The title and the description of a picture as XMP, the metadata that PNG and PDF files carry (ISO 16684-1).
+
 _HEAD, _TAIL = '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>', '<?xpacket end="w"?>'
 _NAMESPACES = (
     'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" '

@@ -89,6 +89,9 @@ def _stored_answer(answers: Answers, request: EngineRequest) -> Any:
     return None
 
 
+# The engine that looks up recorded times of the setup's device.
+
+
 class RecordedTimes(Engine):
     """Recorded times of the shipped kernels on the devices where they were measured."""
 

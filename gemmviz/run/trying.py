@@ -35,6 +35,8 @@ from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 from gemmviz.source.program_parts import FunctionParameter, Program, program_for
 from gemmviz.source.types import PointerType, Scalar
 
+# What a file tells about the problem that a kernel is meant for, apart from its result.
+
 _OTHERS = ("elem", "hadamard", "point", "max", "min", "mean", "avg", "norm", "abs", "sq")  # in names of other kernels
 _VARIED = ("stencil", "convolution", "convolution_1d", "scale", "relu", "none")  # kinds that a name alone doesn't define
 _MULTIPLIES = re.compile(

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     Answered = tuple[AskedArray, KnownRun, tuple[str, ...]]
 
 
+# The answer to a click on a matrix, a tile or a block, worked out in the background.
+
+
 class Answering:
     """Emits ``changed`` when the sentences of the answer change. ``sentences`` is empty while nothing is asked."""
 
@@ -91,6 +94,9 @@ class Answering:
         if sentences != self.sentences:
             self.sentences = sentences
             self.changed.emit()
+
+
+# Description of the cell under the pointer; its history is looked up in the background.
 
 
 class PointerTool:

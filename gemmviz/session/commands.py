@@ -149,6 +149,9 @@ def _view_of_two(view: str) -> str:
     return view if subject_of_view(view).is_comparison else "pair"
 
 
+# A cursor on the elements of the result, moved by keys: it follows the thread that computes the element.
+
+
 class CellCursor:
     """The element of the result, C of a multiplication, whose thread is followed."""
 

@@ -27,6 +27,8 @@ from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
 from gemmviz.subjects.subject import Compared, Context, LaunchFacts, Page, Subject
 
+# The run that a shot is compared with: executed for the comparison, or pinned as displayed.
+
 
 class Comparison:
     """Run and analysis of the other side of a comparison, in ``slot``."""

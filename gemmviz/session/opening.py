@@ -34,6 +34,8 @@ from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 if TYPE_CHECKING:
     from gemmviz.loading.loader import LaunchUnknown, Opened
 
+# Files of kernels in the user's own folder: copies of shipped kernels, and texts that were pasted.
+
 _FOLDER = "kernels"
 _KERNEL = "__global__"
 

@@ -85,6 +85,9 @@ def _instead(error: GemmvizError) -> GemmvizError:
     return GemmvizError(message, error.place, file=error.file, remedy=error.remedy)
 
 
+# Block schedules of launches, measured on this machine's GPU if it is the launch's device and may run the kernel.
+
+
 class Schedules:
     """``measured`` holds the latest two launches; ``on_change`` is called when there is another."""
 

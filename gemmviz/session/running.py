@@ -24,6 +24,8 @@ from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
 
+# The launch of a setup, computed within the time of one frame.
+
 _SOON_S = 0.03
 
 

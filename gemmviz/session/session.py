@@ -22,6 +22,8 @@ from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
 
+# A generic undo list.
+
 State = TypeVar("State")
 _MOST = 200
 
@@ -68,6 +70,8 @@ class Undo(Generic[State]):
         self._at = min(len(self._entries) - 1, self._at + 1)
         return self.present
 
+
+# Undo history: shots, each with the sizes that were requested for it.
 
 Entry = tuple[Shot, RequestedSizes]
 

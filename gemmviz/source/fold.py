@@ -33,6 +33,8 @@ from gemmviz.source.nodes import (
 )
 from gemmviz.source.types import Scalar
 
+# Conversions of single numbers that round once, as the device rounds; NumPy isn't needed.
+
 _PACKED = {16: "<e", 32: "<f"}
 _BFLOAT16_SIGNIFICANT = 8
 _FLOAT_EXPONENT = 126  # of the smallest normal float32 and bfloat16: 2 ** -126
@@ -196,6 +198,8 @@ def apply_unary(op: str, a: Any, within: Scalar) -> Number:
             return -float(a)
     return a  # type: ignore[no-any-return]
 
+
+# Finds short counted loops around a thread's arrays, whose trips are compiled one by one.
 
 _MOST_TRIPS = 16
 _MOST_STATEMENTS = 128

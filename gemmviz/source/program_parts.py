@@ -126,6 +126,8 @@ class Program(Struct, frozen=True, eq=False):
         return phase_loop([loop.holds_barrier for loop in self.loops], loads)
 
 
+# The program of a kernel with its settings: stored for the kernels that ship with gemmviz, else from the reader process.
+
 PROGRAMS = "assets/programs/shipped.bin"  # written by make record WHAT=programs
 _NAME = "kernel.cu"  # of a file without a name of its own
 

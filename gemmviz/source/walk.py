@@ -46,6 +46,8 @@ def _inner_fields(kind: Any) -> tuple[str, ...]:
     return tuple(name for name in kind.__struct_fields__ if kind.__annotations__[name] not in _LEAVES)
 
 
+# The counters of a kernel's loops, from its program: k0 and its values in for (int k0 = 0; ...; k0 += 8).
+
 _STEPS = ("+", "-", "*", "/")
 
 

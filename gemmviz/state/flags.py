@@ -23,6 +23,8 @@ from gemmviz.scenes.kit.frame import DrawingOptions
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.state.shot import Camera, Shot, Trial
 
+# Command-line syntax of values with several parts: a block, a camera, labels, trial values.
+
 _TRIED = {"threads": "threads", "registers": "registers", "shared": "shared_bytes"}
 
 

@@ -62,6 +62,9 @@ class Notices:
             self.changed.emit()
 
 
+# Notices that offer to run a kernel from an untrusted source.
+
+
 def gpu_offer(allow: Callable[[], object]) -> Notice:
     """Notice that an untrusted kernel runs in the interpreter, with an offer to run it on the GPU."""
     what = tr("Compiles this source and runs it unmodified on the GPU, repeatedly to time it")

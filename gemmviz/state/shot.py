@@ -248,6 +248,9 @@ def read_view(path: Path) -> Shot:
     return parse_shot(read_text(path), str(path))
 
 
+# Display names of shots: undo entries for the menu, and window titles.
+
+
 def change_name(before: Shot, after: Shot) -> str:
     """Name of a change for the undo menu; "" if only the position or camera changed."""
     names = changes(before.setup, after.setup, _shown)

@@ -135,6 +135,9 @@ class ShotFacts:
         return benchmark
 
 
+# A run of a kernel without its barriers in one line, as the kinds of hazards that this brings about.
+
+
 def hazards_without_barrier(setup: Setup, sites: tuple[Site, ...], line: int, engine: Engine) -> tuple[str, ...]:
     """The kinds of hazards, sorted, in a launch without the barriers among ``sites`` that are in ``line``. Raises UsageError if
     there are none, and as ``Engine.trace`` does.
@@ -160,6 +163,9 @@ def _without(text: str, places: set[Place]) -> str:
     return "\n".join(lines)
 
 
+# Bytes that a launch moves at each level of memory.
+
+
 def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
     """Bytes at each level of memory; DRAM only if a profiler recorded exactly this launch."""
     total, counted = counts.total("global"), tr("counted from the source as written")
@@ -172,6 +178,9 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
         both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
         levels.append(Traffic(DRAM, both, recorded.source, is_dram=True))
     return tuple(levels)
+
+
+# The phases of a tiled multiplication that are all alike, and what a block does in one of them.
 
 
 def equal_phases(setup: Setup) -> int:

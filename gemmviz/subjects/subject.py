@@ -26,6 +26,8 @@ from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
 from gemmviz.state.shot import Shot
 
+# Titles of launches: kernel, parameters and sizes.
+
 
 def parameters_text(setup: Setup) -> str:
     """The parameters, such as "TILE_WIDTH = 32, PAD = 1"."""
@@ -40,6 +42,9 @@ def kernel_title(setup: Setup) -> str:
 def launch_title(setup: Setup) -> str:
     """The kernel with its parameters and sizes."""
     return f"{kernel_title(setup)}, {setup.problem.text()}"
+
+
+# Counts and timing of a whole launch by an engine.
 
 
 class LaunchFacts(Struct, frozen=True, eq=False):
@@ -191,6 +196,9 @@ class Subject(Struct, frozen=True):
     def needs_run(self) -> bool:
         """Whether a kernel has to be run or counted for it."""
         return bool({"moment", "facts", "compared"} & set(self.needs))
+
+
+# Finds the thread or step for a cell or a place in the source.
 
 
 def focus_at(moment: Moment, hit: Hit) -> Focus | None:

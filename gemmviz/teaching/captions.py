@@ -12,6 +12,8 @@ from gemmviz.teaching.lesson import Expectation, LessonStep, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
 
+# Numbers of captions that are stored with the shipped lessons.
+
 _KEY_LENGTH = 16
 
 

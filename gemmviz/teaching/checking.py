@@ -38,6 +38,8 @@ from gemmviz.teaching.remembered_answers import RememberedAnswers
 from gemmviz.teaching.text_checks import text_errors
 from gemmviz.teaching.whole_runs import WholeRun, WholeRuns
 
+# Checks of an exercise itself: its own solution passes, and what a student begins with doesn't.
+
 
 def exercise_faults(step: LessonStep) -> list[GemmvizError]:
     """What is wrong with the exercise of a step, at the place of the step; nothing if it has none, or a right one."""
@@ -78,6 +80,8 @@ def solved(exercise: Exercise, shot: Shot) -> tuple[Shot, tuple[str, ...]]:
     return replace(shot, setup=setup.changed(**solution.parameters)), answers
 
 
+# Checks of a step's picture: it has marks, and no text that stands in for something missing.
+
 _FRAME_KEYS = {"grid", "axes", "here"}  # what a picture without content has too
 _CODE = "code"  # keys of the source, which has question marks of its own
 
@@ -111,6 +115,8 @@ def _is_mark(each: object) -> bool:
             return fill.size > 0
     return False
 
+
+# Checks of a question: what makes the right choice right is true, and of any other choice it is not.
 
 Fault = tuple[str, Place | None, GemmvizError]  # subject, place, error
 
@@ -176,6 +182,8 @@ def _is_true(choice: Choice, shot: Shot, engine_of: EngineOf) -> bool:
         facts = ShotFacts(shot, engine)
         return all(each.is_met_by(quantity_value(each.quantity, facts)) for each in choice.expect)
 
+
+# Checks of every step's run, unless an expectation of the step says otherwise: C is right, and there are no hazards.
 
 RIGHT = Expectation("result", "right")
 _OF_ALL_SIZES = ("right", "unwritten")  # results that don't depend on the sizes
@@ -255,6 +263,9 @@ def _hazards(run: WholeRun, named: list[QuantityReference]) -> Iterator[Finding]
                 yield Finding(
                     f"{kind} hazards of {array}{run.where}", Expectation(quantity, 0), quantity_value(quantity, run.facts)
                 )
+
+
+# One check of a lesson's step: what is expected, what was found, and where the lesson says it.
 
 
 class LessonCheck(Struct, frozen=True):
@@ -391,6 +402,8 @@ def _drawn(step: LessonStep, engine_of: EngineOf) -> tuple[Outcome | None, list[
         return None, [] if is_error else [error]
     return stage.outcome, [] if is_error else errors
 
+
+# Checks of several lessons by two processes: a lesson is checked by one of them, and its findings are sent back.
 
 _PROCESSES = 2
 _Sent = tuple[int, str, Place | None, Expectation | None, QuantityValue | None, GemmvizError | None, bool]

@@ -24,6 +24,9 @@ from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson import Exercise, ExerciseSize
 from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
 
+# Names in a student's answers that nvcc knows only after an #include, which the kernel's file hasn't. Reading a kernel is
+# more lenient: a project's header that isn't at hand may have included them.
+
 # What CUDA's own headers, which nvcc includes before each file, overload in std for a kernel.
 _MATH = (
     "abs|a?cosh?|a?sinh?|a?tanh?|atan2|ceil|floor|trunc|round|exp2?|log(?:10|2)?|pow|sqrt|fabs|fmod|fm(?:in|ax|a)|isnan|isinf"
@@ -65,6 +68,8 @@ def check_names(answers: Iterable[str]) -> None:
             raise SourceError(tr("blank {number}: {name} is not in CUDA any more", number=number, name=name[0]), remedy=remedy)
 
 
+# Sizes that are drawn at each try of an exercise, so that an answer can't know them.
+
 _LARGEST = 48  # of each size
 _TRIES = 20
 
@@ -95,6 +100,9 @@ def _drawn(like: ExerciseSize, first: int, last: int, setup: Setup, random: Rand
         if can_run(setup.changed(**problem, **like.parameters)):
             return replace(like, problem=problem, at_most={})
     return None
+
+
+# The blank of an exercise whose answer is wrong by itself, and the first access that differs from the solution's.
 
 
 def wrong_blank(answers: Sequence[str], key: Sequence[str], passes: Callable[[tuple[str, ...]], bool]) -> int | None:

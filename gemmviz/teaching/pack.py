@@ -37,6 +37,8 @@ from gemmviz.teaching.lesson_file import lesson_text
 from gemmviz.teaching.quiz import quiz_of
 from gemmviz.teaching.reel import lesson_reel
 
+# Questions of a lesson in the XML format of Moodle's question import.
+
 _LONGEST_NAME = 255  # characters of a name in Moodle's table of questions
 _FOLDER = "$course$/top/gemmviz"
 _SETTINGS = {
@@ -115,6 +117,8 @@ def _listing(shot: Shot) -> str:
     """The source of a shot's kernel as HTML with numbered lines."""
     return f"<pre>{escape(chr(10).join(printed_source(shot.setup.kernel).numbered))}</pre>"
 
+
+# The README of a lesson's pack and the lecturer's notes, as Markdown.
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|])")
 _COMMANDS = (

@@ -25,6 +25,8 @@ from gemmviz.state.shot import Shot
 from gemmviz.subjects.legend import LaunchWords
 from gemmviz.teaching.lesson import Expectation
 
+# The words of generated questions: names as in the source, moments by loop counters, threads by their indices.
+
 
 class QuizWords(Struct, frozen=True, dict=True):
     """The words for one run; ``labels``: how elements and threads are written."""

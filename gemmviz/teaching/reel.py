@@ -33,6 +33,8 @@ from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
+# How one picture follows another in a lecture: as the next beat of a run, as a morph, or as a cross-fade.
+
 _OF_ONE_KERNEL = ("stage",)  # views in which things of two kernels have nothing in common
 
 

@@ -21,6 +21,9 @@ from gemmviz.teaching.lesson import ExerciseSize, Expectation, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
 
+# The first wrong access of a run that fails an exercise, as the shot that shows it: a fault, a hazard, the store of a wrong
+# element of C, or the end if elements are never written.
+
 
 def at_wrong_access(facts: ShotFacts) -> Shot:
     """The shot, moved to the wrong access of its run and to the block in which it happens; unchanged if none is known."""
@@ -129,6 +132,8 @@ def _row(requirement: QuantityRequirement, value: QuantityValue) -> JudgedQuanti
     title = quantity_title(requirement.quantity)
     return JudgedQuantity(title, shown_value(value) or "none", requirement.words, requirement.is_met_by(value))
 
+
+# The costliest access of a run whose counts are beyond a limit, as the shot that shows it.
 
 _SHARED = ("wavefronts", "bank", "shared")
 

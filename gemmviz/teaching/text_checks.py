@@ -15,6 +15,8 @@ from gemmviz.teaching.lesson import FIELD, TEXT_FIELDS, Expectation, LessonStep
 from gemmviz.teaching.quantities.catalog import contrasts_of, quantity_title
 from gemmviz.teaching.quantities.quantity import parse_reference
 
+# Phrases with a number that texts of lessons may have as they are, since nothing of a step could compute it.
+
 
 class SourcedNumber(Struct, frozen=True):
     """``text``: the phrase, word for word. ``value``: its number. ``meaning``: what the number is. ``source``: who says so."""
@@ -35,6 +37,8 @@ def constants() -> tuple[SourcedNumber, ...]:
     table = read_toml(resource("assets/measurements/constants.toml"), _File).constants
     return tuple(sorted(table, key=lambda each: -len(each.text)))
 
+
+# Units of quantities, and the nouns that may follow their numbers in a text.
 
 _UNITS = {
     "microseconds": "µs", "nanoseconds": "ns", "percent": "%", "GiB": "GiB", "MiB": "MiB", "GFLOP/s": "GFLOP/s",

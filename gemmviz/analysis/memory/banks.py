@@ -152,6 +152,8 @@ def bank_words(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
     return flat.reshape(-1, rules.banks).astype(np.int64)
 
 
+# One warp's access to shared memory by wavefront and bank: which lanes each bank serves in each wavefront.
+
 NVIDIA = MemoryRules()
 _Holes = list[dict[int, list[int]]]  # of each wavefront, the lanes that a bank serves
 

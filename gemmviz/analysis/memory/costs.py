@@ -14,6 +14,8 @@ from gemmviz.model.layouts import SCALAR, Layout
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.sites import MemoryArray, Operand
 
+# Global memory: sectors and lines that one request moves.
+
 _LARGEST_SEGMENT = 128  # bytes
 
 
@@ -138,6 +140,9 @@ def _banks(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules,
         actual, ideal = actual + took, ideal + needed
     return actual, ideal
 
+
+# The sectors of an array that some requests move: which ones, which of their elements lanes request, and whether fewer
+# sectors could hold what the requests need.
 
 _SECTORS, _IDEAL = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("ideal_sectors")
 

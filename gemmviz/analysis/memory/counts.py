@@ -19,6 +19,8 @@ from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
+# Patterns of accesses that differ by a shift alone: between two accesses of a site, and between the blocks of one access.
+
 LARGEST_KEPT = 1 << 20  # offsets
 SWITCHED_OFF = np.iinfo(np.int64).min  # the offset of a thread that takes no part
 

@@ -30,6 +30,8 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 from gemmviz.model.translation import tr
 
+# Wavefronts of asynchronous copies from global to shared memory, as Nsight Compute counts them.
+
 _SIZES = (4, 8, 16)  # bytes of a lane
 _HALF = 16  # bytes of half a sector, and of a copy around L1
 

@@ -20,6 +20,8 @@ from gemmviz.model.speed_case import Cause
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed, many, number, spaced
 
+# A model of a launch's time, from its counts: the longest of three kinds of work that run side by side.
+
 _GIGA, _MS = 1e9, 1e3
 
 

@@ -12,6 +12,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.translation import tr
 
+# Quantities that grow with a multiplication: its work and span, the bytes of its matrices, and the sizes that a cache
+# holds.
+
 BYTES = 4  # of a float32
 
 
@@ -45,6 +48,8 @@ def largest_held(cache_bytes: int) -> int:
     """Return the largest N of which three N x N matrices fit a cache; 0 if none do."""
     return isqrt(cache_bytes // (3 * BYTES))
 
+
+# A model of latency hiding: the warps of one scheduler alternate between computing and waiting for memory.
 
 BUSY, LATENCY, CYCLES = 20, 701, 2103
 
@@ -104,6 +109,8 @@ def hiding_of(case: OccupancyCase) -> Hiding:
     schedulers = case.device.schedulers or case.device.warp_granularity
     return hiding(max(1, limits.warps // schedulers) if limits.warps else 0, max(1, limits.most_warps // schedulers))
 
+
+# Schedules of blocks: a model of their distribution over SMs, their states at an instant, and the blocks on each SM.
 
 WAITING, RUNNING, DONE = range(3)
 WAVE_NS = 1000  # time of every block, in the model's unit

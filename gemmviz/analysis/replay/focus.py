@@ -130,6 +130,9 @@ def thread_text(thread: int, launch: Launch) -> str:
     return f"({x}, {y}, {z})" if dz > 1 else f"({x}, {y})" if dy > 1 else f"({x})"
 
 
+# A step described by what happens there instead of by its number, so that it can be found again in another run.
+
+
 class Position(Struct, frozen=True):
     """A step with a description: the site's text and line, its accesses to arrays, its phase and the trips around it.
 

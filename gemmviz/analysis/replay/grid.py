@@ -85,6 +85,8 @@ class Grid(Struct, frozen=True):
         return table[: self.cell_count].reshape(self.shape)
 
 
+# The owner of each element of the result, C of a multiplication: the thread that stores it.
+
 NEVER = np.iinfo(np.int64).max
 
 

@@ -24,6 +24,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.trace import Trace
 
+# The reuse map: loads of each element up to a step, updated from step to step.
+
 _ACCESSES_AT_ONCE = 1 << 20
 
 
@@ -67,6 +69,8 @@ class LoadCounts:
             often = counts[elements]
         np.add.at(self._counts, self.grid.cells(elements), times * often)
 
+
+# Loads of the present contents of a shared array: each cell is counted from its latest store.
 
 _ROWS_AT_ONCE = 256
 

@@ -74,6 +74,9 @@ def _value(moment: Moment, step: int, thread: int) -> float | None:
     return float(value[int(moment.trace.row[step]) + operands[0][0], column])
 
 
+# What threads have to do with each other: which of them do any work, and which elements they exchange in global memory.
+
+
 def threads_at_work(trace: Trace) -> npt.NDArray[np.bool_]:
     """Return which traced threads take part in any step: bool (threads,). The others returned before their first access."""
     return np.asarray((trace.element >= 0).any(axis=0)) if len(trace.element) else np.zeros(trace.space.thread_count, bool)

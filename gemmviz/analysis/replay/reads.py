@@ -216,6 +216,9 @@ def _column(trace: Trace, scope: Scope, thread: int) -> int:
     return int(scope.of_block.start) + thread
 
 
+# What a warp reads of the matrices at one moment: the elements of its lanes, and what the request moves.
+
+
 class WarpRead(Struct, frozen=True):
     """A warp's request for a matrix: its elements and their lanes, one entry for each element of each lane, with its sectors
     and counts. ``ks``: the range of k that it covers.

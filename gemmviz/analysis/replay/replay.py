@@ -276,6 +276,9 @@ def _warps(scope: Scope) -> tuple[int, int]:
     return scope.of_warps.start, scope.of_warps.stop
 
 
+# The steps of a replay that stand for its phases: when its tiles are loaded, in use, and done with.
+
+
 def steps_in_use(replay: Replay) -> list[int]:
     """Return one step of each phase: in the middle of the products, when the tiles are filled and in use. The last step of a
     phase that reads no shared memory, and of what comes before and after the phases.

@@ -107,6 +107,8 @@ def stored_operand(trace: Trace, step: int) -> tuple[int, Operand]:
     )
 
 
+# What one block moves of one array, counted from the trace of a run.
+
 _ROWS_AT_ONCE = 256
 _LARGEST_COUNTED = 1 << 22  # elements of an array whose accesses are counted one by one
 

@@ -68,6 +68,8 @@ def _has_display() -> bool:
 COMMAND = Command("open the window (the default command)", _add, _run, order=0)
 
 
+# Rendering to files, on a machine without a display.
+
 _FOLDER, _MOST_FRAMES = Path("out"), 60
 
 

@@ -117,6 +117,8 @@ def _row(boxes: list[QSpinBox]) -> QWidget:
     return row
 
 
+# The form that chooses where the kernel runs, and its time limit there.
+
 ON_CPU = marked("CPU: interpreter")
 _CPU, _GPU = 0, 1
 _TIP = marked("Where the kernel runs and is recorded")

@@ -162,6 +162,9 @@ class KernelPicker(QFrame):
         return False
 
 
+# The dialog that chooses one of the kernel files of a folder.
+
+
 class KernelChooser(QDialog):
     """A list of files, by their names below the folder that they share."""
 

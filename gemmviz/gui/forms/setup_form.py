@@ -42,6 +42,8 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.state.fields import FieldValue, FormField, fields_of, launch_lines, limits_line
 
+# An editor for one field of a setup, by the kind of the field.
+
 FieldEditor = QSpinBox | QDoubleSpinBox | QComboBox | QCheckBox | QLineEdit
 
 SpinBox = TypeVar("SpinBox", QSpinBox, QDoubleSpinBox)
@@ -106,6 +108,8 @@ def _show(control: FieldEditor, field: FormField) -> None:
     elif not control.isModified() or not control.hasFocus():
         control.setText(str(field.value))
 
+
+# A bubble beside a field with an invalid value: the reason and a remedy. It floats, so that the form does not move.
 
 _WIDTH, _TIP, _MARGIN = 320, 10, 12
 

@@ -35,6 +35,8 @@ from gemmviz.teaching.reveal import caption_of
 if TYPE_CHECKING:
     from gemmviz.gui.lecture.wall import Wall
 
+# Keeps the screen on during a lecture, with the service of each operating system.
+
 _SERVICE, _PATH = "org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"
 _KEEP_ON, _AS_USUAL = 0x80000003, 0x80000000  # ES_CONTINUOUS | ES_SYSTEM_REQUIRED | ES_DISPLAY_REQUIRED; ES_CONTINUOUS
 
@@ -304,6 +306,8 @@ class Lecture:
             if left:
                 self._settle(left[0])
 
+
+# The presenter view: the current picture, the next one, notes, the clock and the remaining time.
 
 _MINUTES = 45
 

@@ -29,6 +29,9 @@ from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import frame_for, options_for
 from gemmviz.teaching.reel import is_morph, is_next_beat
 
+# The picture on the wall: a scene, or the way from one scene to the next. What doesn't move on that way is painted once and
+# kept as pixels, cut to the parts of the screen that it covers.
+
 _FRAME_MS = 16
 _GAP = 24  # empty rows of pixels that separate two pieces of a layer
 Piece = tuple[QPointF, QPixmap]

@@ -15,6 +15,8 @@ from gemmviz.model.outcome import VariableValue
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.subject import step_at_text
 
+# The table of the variables of one thread, after the current step.
+
 _MOST_SHOWN, _MOST_IN_TIP = 6, 256
 
 

@@ -157,6 +157,8 @@ def _inside(share: float) -> float:
     return max(0.0, min(share, 1.0))
 
 
+# Says aloud what happens at the step that is shown, through the screen reader in use.
+
 _REST_MS = 250  # a step that is passed sooner is not announced: nobody can follow a replay that is read aloud
 
 

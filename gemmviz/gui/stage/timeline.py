@@ -19,6 +19,8 @@ from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_names, timeline_primitives, track_room, x_of_step
 from gemmviz.session.player import SPEEDS
 
+# The transport icons in the colour of the theme: triangles and bars in a unit square.
+
 _RIGHT = ((0.0, 0.0), (1.0, 0.5), (0.0, 1.0))
 _LEFT = ((1.0, 0.0), (0.0, 0.5), (1.0, 1.0))
 _BAR = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))

@@ -196,6 +196,8 @@ class FactTable(QTableView):
         painter.end()
 
 
+# Tables of texts and numbers.
+
 _UNTITLED = marked("Quantity")  # of a column without a title, for screen readers
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 1.7  # of the height of a letter

@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
 
+# Wheel and keyboard handling of drop-down lists and number fields.
+
 
 class WheelGuard(QObject):
     """An event filter: only a focused control turns with the wheel; others leave the wheel to their scroll area. ``released``
@@ -33,6 +35,8 @@ class WheelGuard(QObject):
             return True
         return False
 
+
+# Keys that a field needs while it has the focus, which would otherwise trigger shortcuts of the window.
 
 # Keys that move over the cells of a table, and the one that chooses a cell
 TABLE_KEYS = frozenset(
@@ -95,6 +99,8 @@ def _takes(field: QObject, event: QKeyEvent) -> bool | None:
         return False
     return None
 
+
+# A ring around a widget that Tab reached and that shows no focus itself: a scrolling panel, or a text without a cursor.
 
 RING = 3.0  # pixels: width of a ring's inner line
 _BARE = (QScrollArea, QPlainTextEdit, QTextEdit)

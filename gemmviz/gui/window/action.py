@@ -13,6 +13,8 @@ from gemmviz.model.problem_kind import Setting, settings_of
 from gemmviz.model.translation import marked, tr
 from gemmviz.state.shot import Shot
 
+# The objects that actions of the window work on.
+
 
 class ActionContext(Struct, frozen=True):
     """The parts of a window. ``hide_docks`` hides (True) or shows the docks; ``start_tour`` starts the tour.

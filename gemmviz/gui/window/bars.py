@@ -14,6 +14,8 @@ from gemmviz.scenes.kit.beat import stage_of_run
 from gemmviz.state.notices import Notice, Offer
 from gemmviz.subjects.metrics import recorder_line
 
+# Notices about the picture, above it. Each can be closed.
+
 
 class Banner(QWidget):
     """A column with a line for each notice of the session."""
@@ -83,6 +85,8 @@ class Banner(QWidget):
         self.model.released.emit()
 
 
+# The status line: messages, current work, and what recorded the run.
+
 _MESSAGE_MS = 8000
 
 
@@ -123,6 +127,8 @@ class Status:
         if shown is not None:
             self.recorder.setText(recorder_line(shown))
 
+
+# The line above the picture that says how the kernel of a plain file is launched, with a button that corrects it.
 
 _LINES, _FILLED = 2, 0.78  # of the sentence; the part of a line that wrapped words fill
 _LEADS: dict[LaunchOrigin, tuple[str, str]] = {

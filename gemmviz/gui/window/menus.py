@@ -29,6 +29,8 @@ from gemmviz.scenes.catalog import view_named, views
 from gemmviz.source.reader_link import reader
 from gemmviz.subjects.catalog import subjects
 
+# The list of keyboard shortcuts, made from the table of actions.
+
 _MOUSE = (
     (marked("wheel, drag"), marked("zoom, pan")),
     (marked("click on C"), marked("follow its thread")),
@@ -75,6 +77,9 @@ def show_keys(parent: QWidget, actions: Iterable[Keyed]) -> None:
     dialog.exec()
 
 
+# The About box: the version, the versions of the libraries, and all licences.
+
+
 def about_text() -> str:
     """Return versions and licences as HTML."""
     cells = ((each.name, each.version, each.licence) for each in installed_distributions())
@@ -108,6 +113,9 @@ class AboutBox(QDialog):
         layout.addWidget(heading)
         layout.addWidget(self.text, 1)
         layout.addWidget(buttons)
+
+
+# The table of all commands: menus, shortcuts and the list of shortcuts are made from it.
 
 
 def actions() -> Iterator[Action]:
@@ -237,6 +245,9 @@ class Menus:
             if "." in name:
                 self._menus[name].menuAction().setEnabled(not all(each))
                 self._menus[name].menuAction().setToolTip(tip_text(each[0] if all(each) else ""))
+
+
+# Loading of what the first picture doesn't need, in idle time after it.
 
 
 class Warming(QObject):

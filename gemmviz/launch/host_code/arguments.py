@@ -33,6 +33,8 @@ from gemmviz.model.outline import ArgumentOutline, BufferOutline
 from gemmviz.model.records import replace
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
+# Chains of calls that lead to a launch: which kernel, template arguments and values they choose.
+
 _USUAL = {CursorKind.TEMPLATE_TYPE_PARAMETER: "float", CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "16"}
 _MOST_SCOPES = 64  # calls of one function that are told apart
 
@@ -223,6 +225,8 @@ def split(text: str) -> list[str]:
             start = number + 1
     return [*found, text[start:]] if text.strip() else []
 
+
+# Memory that a launch works on: its size and the copies of it that the host code makes, in this function and its callers.
 
 _ALLOCATIONS = {"cudaMalloc": 1, "cudaMallocManaged": 1, "cudaMallocAsync": 1, "hipMalloc": 1, "hipMallocManaged": 1}
 _COPIES = frozenset({"cudaMemcpy", "cudaMemcpyAsync", "hipMemcpy", "hipMemcpyAsync"})

@@ -44,6 +44,8 @@ from gemmviz.model.outline import ArgumentOutline, HostName, LaunchOutline, Unre
 from gemmviz.model.records import replace
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
+# Extents of grids and blocks: dim3 values to three formulas.
+
 AXES = ("x", "y", "z")
 
 

@@ -20,6 +20,8 @@ from gemmviz.launch.host_code.scope import HOLDERS, HostProgram
 from gemmviz.model.outline import FileOutline, KernelOutline, ParameterOutline, TemplateKind, TemplateParameter
 from gemmviz.parser.unit import Unit
 
+# Kernels of a unit's project files, with their parameters and template parameters.
+
 _TEMPLATE_KINDS: dict[CursorKind, TemplateKind] = {
     CursorKind.TEMPLATE_TYPE_PARAMETER: "type",
     CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "value",

@@ -279,6 +279,8 @@ def _filled(call: Cursor) -> Iterator[HostVariable]:
             yield variable
 
 
+# Values of host variables that need no expression: constants, members of initialised structs, and names that stay.
+
 _REFERRED = frozenset({CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL})
 
 

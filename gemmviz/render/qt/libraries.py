@@ -16,6 +16,8 @@ from pathlib import Path
 
 from gemmviz.model.errors import GemmvizError
 
+# System libraries to the command that installs them on this distribution of Linux.
+
 _SONAME = re.compile(r"(lib.+)\.so\.(\d+)")
 _DEBIAN = {  # those that don't follow the rule
     "libz.so.1": "zlib1g", "libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0",

@@ -19,6 +19,8 @@ from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width, wide_characters
 
+# Glyphs and squares, painted by the thousand: each kind from one pixmap in one call.
+
 Numbers = npt.NDArray[Any]
 _IN_ATLAS = (*range(32, 127), ord("×"))
 _PLACES = np.full(257, -1)  # in the pixmap, by code, row by row; the last entry is for all beyond

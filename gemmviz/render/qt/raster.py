@@ -13,6 +13,8 @@ from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.scenes.kit.primitives import Scene
 
+# Qt without a display, to paint images.
+
 _running: list[QGuiApplication] = []
 
 

@@ -152,6 +152,8 @@ def _worst(error: Any, allowed: Any, excess: Any, places: tuple[Longs, ...]) -> 
     return _Worst(float(excess.max()), float(error[at]), float(allowed[at]), tuple(int(place[at]) for place in places))
 
 
+# Finds how a kernel rounds: the unit roundoff of its floating-point arithmetic, by which its result is checked.
+
 _ARITHMETIC = frozenset("+-*/")
 
 

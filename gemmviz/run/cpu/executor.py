@@ -32,6 +32,8 @@ from gemmviz.run.inputs import initial_array, matrices
 from gemmviz.run.recording import Recording, record_limit
 from gemmviz.source.program_parts import program_for
 
+# Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance.
+
 _THREADS_AT_ONCE, _MOST_GROUPS = 1 << 23, 10_000
 _MOST_BYTES = 5 << 28  # of the matrices, and of the variables of all threads
 

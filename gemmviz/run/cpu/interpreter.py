@@ -41,6 +41,9 @@ class Interpreter(Engine):
         raise self.cannot(request)
 
 
+# Values of the variables of one thread, from a run of its block.
+
+
 def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = is_cancelled) -> Watched:
     """Runs one block and records the variables of one of its threads after each step of the setup's phases.
 

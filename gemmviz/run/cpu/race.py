@@ -29,6 +29,9 @@ from gemmviz.run.cpu.interleaving import Event, Interleaving, Lead, Slot, Stored
 from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.run.engine import Cancel
 
+# The turns of a lockstep run to the pairs of accesses that race: two units touch one cell between the same two barriers,
+# and one of them writes.
+
 _EPOCH = 40  # bits of a cell's number; the epoch is above them
 _MOST_PAIRS = 1 << 20  # that are compared at a time
 

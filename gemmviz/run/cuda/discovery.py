@@ -82,6 +82,9 @@ def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
+# Launches kernels under a profiler.
+
+
 def launch_all(listed: Path) -> int:
     """Launches the kernels listed in a file, each PROFILED_LAUNCHES times. Returns the exit code."""
     runner = open_runner()

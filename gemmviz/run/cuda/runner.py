@@ -36,6 +36,8 @@ from gemmviz.run.recording import Recording
 from gemmviz.source.program_parts import macros_of
 from gemmviz.source.twin.real import probed_source
 
+# The schedule of a kernel, from a probe at its beginning and end: SM and time of each block.
+
 _BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
 
 
@@ -63,6 +65,9 @@ def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedu
     tick = int(steps.min()) if len(steps) else 0
     return Schedule(sm.get().astype(np.int32), (begins - first).astype(np.int64), (ends - first).astype(np.int64), tick)
 
+
+# Counts of a whole launch of any size on the GPU: its record passes through one buffer there, some blocks at a time, and
+# only the sums are copied back.
 
 _TEXT = Path(__file__).with_name("counting.cu")
 _MOST_BYTES = 8 << 30

@@ -49,6 +49,8 @@ from gemmviz.run.protocol import TIMEOUT_S, Payload, error_from_plain, line_of
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.host_speed import one_thread_environment
 
+# The client side of the worker: starts a worker when one is needed, sends jobs, and replaces a worker that was lost.
+
 _POLL_S = 0.02
 _EXIT_TIMEOUT_S, _STUCK_S = 0.2, 3.0
 Replies = queue.Queue[Payload]

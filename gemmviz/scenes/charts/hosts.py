@@ -26,6 +26,8 @@ def _shown(curve: Curve) -> Curve:
     return replace(curve, shown=curve.family == _TILED and curve.main)
 
 
+# Rates in single and in double precision, and on tensor cores.
+
 _TITLE, _NO_DOUBLE = marked("Float, double, tensor cores"), marked("only single precision was measured")
 
 

@@ -13,6 +13,8 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.charts.speeds import rate_chart
 
+# GFLOP/s by size with the blocks per SM: why small problems leave a GPU idle.
+
 
 def blocks_at(n: int, width: int) -> int:
     """Return the number of blocks of width x width elements that cover a matrix of n x n."""
@@ -53,6 +55,8 @@ def _width(benchmark: Benchmark) -> int:
 def _of(row: Measured) -> int:
     return next(iter(row.parameters.values()), 0)
 
+
+# Work, span and parallelism of a multiplication as it grows, in operations.
 
 _SIZES = tuple(2**power for power in range(5, 14))
 _TIMES = tuple(2**power for power in range(9))
@@ -107,6 +111,8 @@ def _curve(name: str, value: Callable[[Problem], float], problems: dict[float, P
     values = tuple(spaced(value(problem)) if at == here else "" for at, problem in problems.items())
     return Curve(name, name, name, points, texts, values=values)
 
+
+# Reads from global memory by tile width, as a chart.
 
 _UNTILED = marked("without tiles, 2 M N K")
 

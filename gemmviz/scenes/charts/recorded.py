@@ -65,6 +65,8 @@ def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
     ]
 
 
+# Cycles of a load over the number of elements that a chain visits, a curve for each stride between them.
+
 _CACHE = "L1"
 _MORE = 1.1  # times the fewest cycles, from which a chain is said to miss
 

@@ -228,6 +228,8 @@ def _free_place(sides: list[float], wide: float, taken: list[tuple[float, float,
     return sides[0], 1
 
 
+# A chart in words, and its points and bars as rows of a table.
+
 ChartRow = tuple[str, str, str, str]
 
 

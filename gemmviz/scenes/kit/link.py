@@ -10,6 +10,8 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, points
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme
 
+# The QR code of a URL as a table of modules, made with segno.
+
 QUIET = 4  # modules of margin (ISO/IEC 18004, 6.3.8)
 
 

@@ -18,6 +18,9 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 
 LEADING, INSET = 1.28, 18.0
 _LARGEST, _HANGING = 32.0, 4
+
+# The line of a listing at which a run ended early: a mark that goes down to it from the first line, and the reason.
+
 _MARK = 6.0
 _OVER = 0.6  # by which the grounds of neighbouring rows overlap, so that no seam is seen between them
 _ONE = 0.45  # share of the motion in which one line lights up

@@ -92,6 +92,8 @@ def _log_ticks(low: float, high: float) -> list[float]:
     return inside
 
 
+# A grid that is longer than a device allows, cut into strips: a host's loop launches one after another.
+
 _TOP, _BAR, _GAP = 168.0, 84.0, 70.0
 _MOST_DRAWN = 5  # strips
 _FLIGHT = 0.5  # share of the motion that one strip takes

@@ -13,6 +13,8 @@ from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import WARP_ACCENTS, Theme
 
+# Diagonal lines within boxes: a pattern that every renderer draws, and that is readable without colour.
+
 _FEW, _MANY = 1, 3  # lines in a box
 _LARGE = 26.0  # units: side of a box with several lines
 _WIDTH = 0.07  # of a box's side
@@ -38,6 +40,8 @@ def hatching(key: str, boxes: Floats, colour: str) -> Lines:
     )
     return Lines(key, segments.reshape(-1, 4), colour, float(np.clip(_WIDTH * side, 1.0, 3.0)))
 
+
+# Colours of threads: by warp within the block, by lane within the warp, or by block.
 
 GROUPED: tuple[Layer, ...] = ("warp", "lane", "block")
 COLOURS = len(WARP_ACCENTS)
@@ -78,6 +82,9 @@ def group_numbers(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.
         return np.asarray(threads // space.threads_per_block, np.int64)
     within = threads % space.threads_per_block
     return np.asarray(within % size if layer == "lane" else within // size, np.int64)
+
+
+# A magnified part of a scene.
 
 
 def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:

@@ -153,6 +153,9 @@ def _name(key: str, text: str, part: tuple[float, float, float, float], colour: 
     return [Rects(f"{key}-ground", ground, colour), Labels(key, at, (text,), size, ink, "middle", "semibold")]
 
 
+# The first block that a multiprocessor has no room for: it falls towards the free warp slots, shows which of its warps find
+# none, and goes back.
+
 _BEGINS, _STAYS, _LEAVES = 0.45, 0.68, 0.9  # shares of the motion: the blocks that fit have landed; it lies; it goes back
 _APART = 10.0  # between the tray and the warps without a slot
 

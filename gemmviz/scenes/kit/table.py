@@ -131,6 +131,8 @@ def _height(row: Sequence[TableCell], size: float) -> float:
     return _LEADING * size * max((entry.text.count("\n") + 1 for entry in row), default=1) + _AIR * size
 
 
+# A picture's texts as lines in reading order, and its tables of cells with a name and a text for each cell.
+
 _COLUMNS_APART = 1.6  # of the size of the text: the least gap between columns
 _LEAST_OF_SCALE = 4
 _STACKED = 1.9  # of the size of the text: baselines of one paragraph are no farther apart

@@ -18,6 +18,8 @@ from gemmviz.scenes.kit.primitives import Face, Labels, points
 if TYPE_CHECKING:
     from fontTools.ttLib import TTFont
 
+# Characters as wide as they are high, such as Chinese ones: which text has them, and where its lines may break.
+
 _BEFORE = "（［｛〈《「『【〔“‘"  # stand at no end of a line
 _AFTER = "，。、；：？！）］｝〉》」』】〕”’…"  # stand at no beginning of a line
 

@@ -168,6 +168,8 @@ def _luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+# The meaning of cell colours: states of a matrix, of a tile, and the number of loads.
+
 # States of the cells of a matrix. From FIRST_GROUP on: accessed by that group of threads; from FIRST_OWNER on: computed by that
 # group; from FIRST_FILL on: how much of a sum of C is complete.
 BASE, AREA, SOURCE, LIT, SEVERAL = range(5)

@@ -19,6 +19,8 @@ from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import channels
 
+# One primitive on its way to another of the same type and key: the places and colours between the two.
+
 Morph = Callable[[float], Primitive]  # of the share of the time that has passed
 MOST_SQUARES = 1024  # cells that move one by one
 _STAGGER = 0.35  # share of the time by which the last of many things starts later than the first

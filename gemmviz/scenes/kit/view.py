@@ -106,6 +106,8 @@ def _other_problem(problem: Problem) -> str:
     )
 
 
+# A link in a picture to another step of the run: a click on it goes there.
+
 _KEY = "step-link"
 _PAD, _HIGH, _BELOW = 24.0, 54.0, 34.0  # units: beside the text, of the link, below a sentence
 

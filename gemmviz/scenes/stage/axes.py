@@ -121,6 +121,9 @@ def _numbers(first: int, count: int, cell: float, size: float, is_row: bool) -> 
     return np.arange(-(-first // step) * step, first + count, step)
 
 
+# The corner between A and B: the box of the block's shared memory, its title, and lines between each tile and what it is a
+# copy of.
+
 _AROUND, _RADIUS, _INSET = 8.0, 12.0, 14.0
 _MOST_LINES, _LEADING = 4, 1.25
 GROUND = 0.4  # strength of the slate behind the tiles

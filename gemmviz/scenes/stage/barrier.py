@@ -14,6 +14,8 @@ from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.stage.layout import Plan
 from gemmviz.scenes.stage.strips import boxes_around, boxes_of_runs, runs
 
+# Courses: boxes that move straight from one place to another, each a little after the one before.
+
 FAN = 2 / 3  # share of the way at which things that set out together part
 _APART = 0.016  # of a step: 12 ms of 750
 _MOST_APART = 0.35  # of a step, between the first and the last

@@ -17,6 +17,8 @@ from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.table import own_text, place_text, table_name
 
+# A cell of the stage as one sentence: its place, value, address, content, and the threads that touch it at the step.
+
 _MOST_NAMED = 4
 
 

@@ -229,6 +229,8 @@ def _in_stack(tiles: tuple[LaneTile, ...], room: Box, most: float) -> dict[int, 
     return grids
 
 
+# The sectors that the requests of a step move, outlined over the cells of the matrices.
+
 _LEAST_OUTLINED, _LEAST_HATCHED = 3.0, 6.0  # pixels of a cell
 _LEAST_SINGLE = 26.0  # units: width of a cell that is drawn by itself
 _MOST_SECTORS = 4096

@@ -21,6 +21,9 @@ from gemmviz.scenes.stage.cross import StageFrame, Title, cross_in, stacked_room
 from gemmviz.scenes.stage.lanes import Lanes, LaneTile, lane_grids, lane_tiles, padding_beyond, tiles_extent, tiles_in
 from gemmviz.scenes.stage.matrix import CellGrid
 
+# The arrangement of any number of arrays: inputs on the left or above, outputs on the right or below, the tiles of shared
+# memory between them, all with cells of one size, as large as possible.
+
 _LEAST_CELL, _LARGEST_CELL = 1e-3, 64.0
 _HEAD, _FOOT = 44.0, 30.0  # above an array for its name, below for the numbers of its columns
 _NAME, _PAD = 28.0, 24.0  # size of a name, and space to the right of an array

@@ -95,6 +95,9 @@ def _marked(start: float, length: float, low: float, extent: float) -> tuple[flo
     return min(max(low, start + (length - longer) / 2), low + extent - longer), longer
 
 
+# The values of elements as text for cells: of inputs once they were read, of outputs once they were stored, of shared
+# arrays what they hold. A value that the run does not tell is masked and left out, unlike a NaN that the run has stored.
+
 _DIGITS = (3, 2, 1, 0)  # decimals, tried from the most
 _NAN = "NaN"
 _MOST = 1 << 22  # recorded values that are looked through

@@ -20,6 +20,9 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 from gemmviz.scenes.stage.matrix import CellGrid
 
+# Padding: what a tile holds as zero because it lies beyond the edge of its matrix, as hatched cells beyond that edge and in
+# the tile. Where a cell would lie follows from the neighbours in the tile that are copies.
+
 _OUTLINED = 9.0  # units: smallest cell with its own outline
 _TINT, _HATCH = 0.34, 0.22  # of the matrix's colour in outlines and hatching
 _Where = tuple[Longs, Longs]
@@ -105,6 +108,8 @@ def _strokes(corner: npt.NDArray[np.float64], side: float) -> npt.NDArray[np.flo
     ends = np.array([[0.1, 0.42, 0.42, 0.1], [0.58, 0.9, 0.9, 0.58]]) * side
     return (np.hstack([corner, corner])[:, None] + ends).reshape(-1, 4)
 
+
+# Marks where a run ended early: the elements of the invalid access, inside or outside their array.
 
 _LEAST_SIDE, _NAME = 10.0, 22.0
 _GAP, _WIDE = 16.0, 1e6
@@ -202,6 +207,9 @@ def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> _Floats:
     middle = np.clip(middle, np.stack([x - far, y - far], axis=1), np.stack([x + width + far, y + height + far], axis=1))
     return np.column_stack([middle - side[:, None] / 2, side, side])
 
+
+# Parts of a vector that stands in rows: the elements of a phase with an outline along their edge, and, hatched behind the
+# end of the vector, the places of the threads for which there is no element.
 
 _EDGE, _VECTOR_PARTS_AIR = 4.0, 14.0  # width of an outline; from a vector to the words on its right
 

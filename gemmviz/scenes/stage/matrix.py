@@ -18,6 +18,8 @@ from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Palette, TypeSizes, inks_for
 
+# A table of square cells on the stage, which holds rows and columns of a matrix or of a tile.
+
 
 class CellGrid(Struct, frozen=True):
     """A table of cells: its top left corner, the side of a cell, rows and columns, and the first row and column. ``row_step``:

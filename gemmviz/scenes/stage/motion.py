@@ -26,6 +26,9 @@ from gemmviz.scenes.stage.matrix import CellGrid, label_size
 from gemmviz.scenes.stage.strips import boxes_around, boxes_of_runs, runs
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 
+# The beginning of a phase: the tiles glide, with what they still hold, from where the last phase had them to the rows and
+# columns that they become copies of.
+
 GLIDE = 0.35  # share of the step
 _MOST_LABELS = 256
 _EDGE = 1.5  # units that a frame reaches beyond its tile

@@ -194,6 +194,8 @@ def action_text(turn: Turn) -> str:
     return tr("wait")
 
 
+# The result of a block in lockstep, and in the order of a race: wrong elements come last, in red, with their right value.
+
 _MOST_SIDE, _MOST_CELL = 16, 130.0
 
 
@@ -285,6 +287,9 @@ def _label_size(plan: RacePlan) -> float:
     size = min(theme.type.words, 0.5 * cell, (cell - 8) / longest)
     return size if size >= theme.type.least else 0.0
 
+
+# The tiles of a race while they are filled: each cell lights up when it is touched, and the one in which two accesses race
+# turns red.
 
 _EMPTY, _BEFORE, _HELD, _NOW, _RACING = range(5)
 _MOST_TILES, _GAP, _RACE_TILES_MOST_CELL, _LABELLED = 3, 40.0, 150.0, 3

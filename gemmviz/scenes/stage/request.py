@@ -21,6 +21,9 @@ from gemmviz.scenes.stage.lanes import step_sectors, wasted_cells
 from gemmviz.scenes.stage.meter import asked_cost
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 
+# The lanes of a warp over the banks of shared memory that serve them: a bank with several words to deliver has a stack of
+# lanes over it, of which it serves one in each wavefront.
+
 IDLE, FIRST, AGAIN, WAITING = range(4)
 _BANK, _AIR = 30.0, 6.0  # height of the row of banks; between it and the stacks
 _LARGEST_ROW = 44.0

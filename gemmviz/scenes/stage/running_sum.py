@@ -26,6 +26,9 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.lens import value_texts
 from gemmviz.scenes.stage.matrix import label_size, longest_of
 
+# The outer product in the registers of a thread with several sums: its factors of A on the left of its sums and those of B
+# above them, the products of the current k highlighted.
+
 _MOST_SHOWN = 16  # rows and columns of the sums of one thread
 _LARGEST, _LEAST = 84.0, 16.0
 _REGISTER_TILE_GAP = 8.0

@@ -14,6 +14,8 @@ from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, 
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.stage.matrix import label_size
 
+# The arrays of a block in shared memory as small tables with the indices of the elements that they hold copies of.
+
 _GAP, _LEAST_SIDE, _MOST_CELLS = 36.0, 5.0, 64
 _CHIP = 40.0
 Element = tuple[int, int]  # of an array by its number

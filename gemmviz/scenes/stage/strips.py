@@ -59,6 +59,8 @@ def boxes_of_runs(boxes: Floats, run: Longs) -> Floats:
     return np.hstack([low, high - low])
 
 
+# Elements on their way between memories, as small squares in the colour of their matrix.
+
 WIDE, HIGH = 150.0, 44.0  # the most that the elements of one access take
 _CHIP = 20.0
 

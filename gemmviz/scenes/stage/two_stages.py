@@ -157,6 +157,9 @@ def _spanned(parts: tuple[ArrayPart, ...]) -> ArrayPart:
     return replace(parts[0], rows=rows, columns=columns)
 
 
+# The column between two compared runs: the request of each as a bar of squares on one base line, and below it the largest
+# differences of the whole launches.
+
 _LEADING, _TWO_METERS_AIR, _PAD = 1.28, 14.0, 16.0
 _ROWS, _LARGEST, _TWO_METERS_LEAST = (4, 8, 16, 32, 64), 40.0, 3.0  # squares of a row; sides of a square in units
 _TWO_METERS_SHARE = 0.42  # of the column, for the squares

@@ -19,6 +19,8 @@ from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.meter import meter_primitives, meters_of
 from gemmviz.scenes.stage.request import request_motion, request_primitives
 
+# The rooms of the stage that tell what the step costs: the meter, and the request of a warp.
+
 _LEADING = 1.22
 _MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
 _TOGETHER = re.compile(r"(?<=\d) (\w+) (?=\d)| (?=[\d(=])")  # the spaces in "step 2 of 29", "k = 2" and "block (0, 0)"
@@ -100,6 +102,8 @@ def kernel_words(moment: Moment) -> str:
 def _box(room: Box) -> tuple[float, float, float, float]:
     return room.x - 10, room.y - 10, room.width + 20, room.height + 20
 
+
+# The legend of colours: chips with texts, line by line.
 
 _SIDE, _LEGEND_LEADING = 18.0, 28.0
 

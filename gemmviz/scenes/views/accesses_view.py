@@ -21,6 +21,8 @@ from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.code_lines import code_primitives
 from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, reading_motion, small_matrices
 
+# Brackets in a table of reads that join the threads which read the same element for one k.
+
 _NOSE, _APART, _INSET = 12.0, 10.0, 12.0  # length of a bracket's ends; between brackets; from the cell's edge
 _WIDTH = 4.0
 

@@ -14,6 +14,8 @@ from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
 
+# A block as a sketch: a cell for each thread, and beside it the shared arrays that the kernel declares, cell by cell.
+
 _MOST, _LARGEST, _BLOCK_SKETCH_GAP, _BLOCK_SKETCH_HEAD = (
     8,
     120.0,

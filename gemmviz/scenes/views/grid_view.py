@@ -19,6 +19,8 @@ from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 
+# The multiprocessors of a launch over time, a row each: single blocks if there are few, else the number of blocks held.
+
 _COLUMNS, _LEVELS = 400, 8
 _MOST_WAVES = 100
 _FEW_BLOCKS, _LEAST_ROW, _MOST_ROW = 64, 24.0, 96.0

@@ -13,6 +13,8 @@ from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
+# The memories of host and device as two boxes between which matrices are copied, call by call.
+
 _NAMES = ("A", "B", "C")
 _SHARE = 0.36  # of the height, for each of the two boxes
 _OLD = 0.3  # strength of a matrix that holds no result yet

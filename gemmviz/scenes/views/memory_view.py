@@ -26,6 +26,8 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View, nothing_accessed
 from gemmviz.scenes.stage.request import request_sectors, sector_grid, sector_places
 
+# Sectors on their way from the address line to where they are drawn large: each as one piece, those of a line together.
+
 _FLIGHT = 0.6  # share of the time that one line's sectors take, if there are others
 _EDGE = 2.0  # units that an outline reaches beyond its sector
 

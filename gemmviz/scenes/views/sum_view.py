@@ -18,6 +18,9 @@ from gemmviz.scenes.kit.primitives import Box, Face, Labels, Lines, Primitive, R
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 
+# The loops around the products of a sum as source lines, each with its trip at this moment and the number of its trips: a
+# tiled kernel has two short loops where another has a long one.
+
 _LEADING, _LOOP_LINES_MOST, _INDENT = 1.45, 3, 2
 _LEAST_WIDE = 300.0
 

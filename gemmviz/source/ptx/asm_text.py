@@ -80,6 +80,8 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
         at = skipped.end()
 
 
+# Finds the asm statements that the use of a macro stands for, in the texts of the macros' definitions.
+
 _DEFINITION = r"^[ \t]*#[ \t]*define[ \t]+{}\b(\([^)]*\))?((?:[^\n\\]|\\.)*(?:\\\r?\n(?:[^\n\\]|\\.)*)*)"
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.DOTALL)
 _ASM = ("asm", "__asm__", "__asm")

@@ -27,6 +27,8 @@ from gemmviz.source.nodes import (
 )
 from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, AddressSpace, PointerType, Scalar, named_type
 
+# Special registers of PTX to expressions of the thread's indices.
+
 _WARP = 32
 _ALL_LANES = (1 << _WARP) - 1
 

@@ -24,6 +24,8 @@ from gemmviz.source.ptx.memory import MemoryInstructions, unknown
 from gemmviz.source.ptx.registers import CONSTRAINTS, PTX_TYPES, USHORT, AsmOperand, Registers, Surroundings
 from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, PointerType, Scalar
 
+# Arithmetic of PTX to expressions: an instruction's type decides how the bits of its operands count.
+
 Operands = list[Expr]
 Formula = Callable[[Instruction, Scalar, Operands, Place], Expr | None]
 _BINARY = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>", "div": "/", "rem": "%"}

@@ -101,6 +101,9 @@ def _assign_pointer(low: Lowering, target: Read, op: str, value: Expr, have: Poi
     return Assign(have.into(want.space or have.space), target, moved, None, None, None, gives_old, low.place(node))
 
 
+# Copies of structs, one assignment for each number, vector or pointer in them.
+
+
 def copied(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Thing | Expr:
     """The node of ``target = value`` for structs."""
     effects = (value.effects if isinstance(value, Thing) else ()) + (target.effects if isinstance(target, Thing) else ())
@@ -148,6 +151,9 @@ def _element(low: Lowering, array: Expr, at: int, node: Node) -> Expr:
     return Deref(element, Offset(pointer, array, Const(INT, at), units_of(element)), low.place(node))
 
 
+# Lowers assignments (plain, compound, ++ and --) to variables, components, pointers, memory and objects.
+
+
 def _assignment(low: Lowering, node: Node) -> Expr | Thing:
     if node.kind == k.UNARY_OPERATOR:
         operator = unary_symbol(low.cursors, node)
@@ -163,6 +169,9 @@ def _assignment(low: Lowering, node: Node) -> Expr | Thing:
 
 
 ASSIGNMENTS = {k.COMPOUND_ASSIGNMENT_OPERATOR: _assignment}
+
+
+# Variables that are structs: a variable for each member, or memory.
 
 
 def new_object(low: Lowering, struct: StructType, statements: list[Stmt], node: Node, name: str = "") -> Thing:

@@ -116,6 +116,8 @@ def this(low: Lowering, node: Node) -> Expr | Thing:
 CALLS = {k.CALL_EXPR: call, k.THIS_EXPR: this}
 
 
+# Lowers lambdas: known functions whose captured variables are those around, or copies of them.
+
 _NEVER_CAPTURED = (k.SHARED_ATTR, k.DEVICE_ATTR, k.CONSTANT_ATTR)
 
 

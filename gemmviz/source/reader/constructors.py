@@ -13,6 +13,8 @@ from gemmviz.source.reader.objects import is_union, member_of, struct_fields
 from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.types import HALF, INT, USHORT, VOID, ArrayType, CType, Scalar, StructType, VectorType
 
+# Fills structs and arrays in place from lists in braces: one assignment for each number, vector or pointer.
+
 _MOST = 4096  # elements of an array in a struct
 
 

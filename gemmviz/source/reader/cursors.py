@@ -18,6 +18,8 @@ from gemmviz.source.reader.library import (
     raw,
 )
 
+# Numbers of libclang's kinds of cursors and types that the reader knows (clang-c/Index.h of LLVM 18).
+
 UNEXPOSED_DECL = 1
 STRUCT_DECL, UNION_DECL, CLASS_DECL, ENUM_DECL, FIELD_DECL, ENUM_CONSTANT_DECL, FUNCTION_DECL, VAR_DECL, PARM_DECL = range(
     2, 11
@@ -342,6 +344,8 @@ def skipped(text: str, at: int) -> int:
         else:
             return at
 
+
+# Operators of cursors, and expressions without what is around them.
 
 _BINARY = (
     "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||",

@@ -18,6 +18,8 @@ from gemmviz.source.reader.objects import member_of, needs_memory, struct_fields
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
 from gemmviz.source.types import INT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 
+# Lowers structured bindings: names for the elements of an array or for the members of a struct.
+
 
 def bindings(low: Lowering, node: Node) -> Stmt:
     """The statement of ``auto [x, y] = value;``."""

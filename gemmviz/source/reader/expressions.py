@@ -326,6 +326,9 @@ EXPRESSIONS = {
 }
 
 
+# Lowers casts of numbers, pointers and references.
+
+
 def cast(low: Lowering, node: Node) -> Expr | Thing:
     """The node of ``(T)x``, ``T(x)``, ``static_cast<T>(x)`` and so on."""
     parts = node.parts

@@ -27,6 +27,9 @@ from gemmviz.source.types import (
     size_bytes,
 )
 
+# What a kernel gets from outside, flat: one parameter for each number and pointer in its own parameters and in the global
+# variables that the host fills.
+
 _MOST = 256  # numbers and pointers that a kernel gets
 
 

@@ -44,6 +44,8 @@ from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.reader.warps import WARP_FUNCTIONS, WARP_STATEMENTS
 from gemmviz.source.types import BOOL, INT, UINT, ULONG, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, scalar_of
 
+# Operators and conversions of CUDA's own classes: half and bfloat16, alone and in pairs.
+
 _OF_PAIRS = {
     "+": "__hadd2", "-": "__hsub2", "*": "__hmul2", "/": "__h2div",
     "==": "__hbeq2", "!=": "__hbne2", "<": "__hblt2", "<=": "__hble2", ">": "__hbgt2", ">=": "__hbge2",
@@ -101,6 +103,8 @@ def _signed(low: Lowering, op: str, value: Expr, node: Node) -> Expr:
         raise low.error(f"{op} does not work on a {value.type}", node)
     return Unary(value.type, op, value)
 
+
+# Calls of atomic functions, asynchronous copies, fences, and conversions of pointers to addresses.
 
 _ATOMICS: dict[str, AtomicOp] = {
     "atomicAdd": "add", "atomicSub": "sub", "atomicMin": "min", "atomicMax": "max", "atomicExch": "exch", "atomicCAS": "cas",

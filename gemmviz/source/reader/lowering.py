@@ -56,6 +56,8 @@ from gemmviz.source.types import (
     unit_bytes,
 )
 
+# Finds variables whose address is taken, so that they need memory.
+
 _CASTS = (k.REINTERPRET_CAST_EXPR, k.CSTYLE_CAST_EXPR)
 _POINTERS = (k.T_POINTER, k.T_NULL_PTR)
 
@@ -425,6 +427,8 @@ def _widths_differ(a: CType, b: CType) -> bool:
 def _leaf(ctype: CType) -> CType:
     return ctype.element if isinstance(ctype, ArrayType) else ctype
 
+
+# Local arrays: their slots, and how much of them a thread may have.
 
 _MOST_LOCAL_BYTES = 512 << 10  # CUDA C++ Programming Guide, compute capabilities: local memory of a thread
 

@@ -91,6 +91,9 @@ def held(low: Lowering, place: Expr | Thing, bindings: list[tuple[int, Expr]], n
     return place
 
 
+# Nodes of what symbols mean.
+
+
 def designated(low: Lowering, symbol: Symbol, node: Node) -> Expr | Thing:
     """The node of what a symbol means, used at ``node``."""
     match symbol:
@@ -116,6 +119,9 @@ def designated(low: Lowering, symbol: Symbol, node: Node) -> Expr | Thing:
         case Function():
             return Thing(INT, symbol)
     raise AssertionError(symbol)
+
+
+# Refuses writes to variables of the GPU that have first values: each thread has a copy of its own here, for reading.
 
 
 def written_copy(name: str, place: Place) -> SourceError:

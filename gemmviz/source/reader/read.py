@@ -27,6 +27,8 @@ from gemmviz.source.reader.statements import STATEMENTS
 from gemmviz.source.reader.symbols import InMemory, Object, Symbol, Thing, Variable
 from gemmviz.source.types import PointerType, Scalar, VectorType, size_bytes
 
+# Finds functions and variables of the host, which a device compiler can't read.
+
 _FUNCTIONS = (k.FUNCTION_DECL, k.FUNCTION_TEMPLATE, k.CXX_METHOD, k.CONSTRUCTOR, k.DESTRUCTOR, k.CONVERSION_FUNCTION)
 _AROUND = (k.LINKAGE_SPEC, k.NAMESPACE, k.UNEXPOSED_DECL)
 _CLASSES = (k.STRUCT_DECL, k.UNION_DECL, k.CLASS_DECL, k.CLASS_TEMPLATE)
@@ -75,6 +77,9 @@ def _is_of_both(cursors: Cursors, each: Node, text: str) -> bool:
     return bool(_CONSTANT.search(declared)) and not is_record
 
 
+# Parameters of a kernel, flat.
+
+
 def declare_parameter(low: Lowering, node: Node) -> None:
     """Declares a parameter of the kernel."""
     raw = low.cursors.type(node)
@@ -103,6 +108,8 @@ def _in_memory(low: Lowering, given: Symbol, name: str, node: Node) -> Symbol:
             return InMemory(slot, PointerType(value.type, "local"))
     return given
 
+
+# Finds the kernel that an entry names, with its template arguments.
 
 _ENTRY = "gemmviz_entry"
 _ENTRY_FUNCTIONS = (k.FUNCTION_DECL, k.FUNCTION_TEMPLATE)

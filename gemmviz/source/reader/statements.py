@@ -38,6 +38,8 @@ from gemmviz.source.reader.objects import member_of, struct_fields
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Function, Thing
 from gemmviz.source.types import BOOL, INT, VOID, ArrayType, PointerType, Scalar, StructType, VectorType, promoted, units_of
 
+# Lowers switch to a chain of ifs; what falls through into the next case is lowered again for each case before it.
+
 _LABELS = (k.CASE_STMT, k.DEFAULT_STMT)
 _LOOPS = (k.FOR_STMT, k.WHILE_STMT, k.DO_STMT, k.FOR_RANGE_STMT, k.SWITCH_STMT, k.LAMBDA_EXPR)
 
@@ -173,6 +175,9 @@ def _may_break(statement: Stmt) -> bool:
 
 
 SWITCHES = {k.SWITCH_STMT: switch}
+
+
+# Lowers range-based for loops over arrays to counted loops.
 
 
 def range_for(low: Lowering, node: Node) -> Stmt:

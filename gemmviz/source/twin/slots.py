@@ -132,6 +132,9 @@ def _identifier(name: str, slot: int) -> str:
     return f"{plain or 'v'}_{slot}"
 
 
+# Types and constants of the nodes as CUDA C spells them, independent of the user's own names and of the platform.
+
+
 def c_type(ctype: CType) -> str:
     """A type as spelled in the twin. A struct or void behind a pointer is bytes, since its members are reached by offsets."""
     match ctype:

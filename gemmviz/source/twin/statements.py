@@ -67,6 +67,8 @@ from gemmviz.source.twin.slots import (
 from gemmviz.source.types import COMPONENTS, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 from gemmviz.source.walk import parts
 
+# Prints expression nodes as CUDA C, with every access to memory wrapped in a call that records it.
+
 _SPACES = {"global": "GV_IN_GLOBAL", "shared": "GV_IN_SHARED"}
 _FULL_WARP = "0xffffffffu"
 _ATOMICS = {"exch": "Exch", "cas": "CAS"}

@@ -25,6 +25,9 @@ from gemmviz.subjects.facts import traffic_of
 from gemmviz.subjects.kinds.occupancy import occupancy_case
 from gemmviz.subjects.subject import Context, LaunchFacts, Subject, launch_title, parameters_text
 
+# Suggested setups for each bottleneck: another kernel of the ladder, or another parameter. All suggestions can run; their
+# effect is not claimed before they have run.
+
 _LADDER: dict[str, tuple[str, tuple[CauseKind, ...], str]] = {
     "02_naive": (marked("swap x and y: 03_coalesced"), ("coalescing",), "03_coalesced"),
     "03_coalesced": (marked("tiles in shared memory: 04_tiled"), ("reuse", "coalescing"), "04_tiled"),

@@ -20,6 +20,8 @@ from gemmviz.scenes.kit.scale import strips_of
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import QuantityValue, Whole, quantity
 
+# Checks of a shipped kernel that is unfinished: its text is the beginning of the whole kernel of its name.
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

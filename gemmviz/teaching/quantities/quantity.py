@@ -80,6 +80,8 @@ def quantity(title: str, origin: Origin = "run") -> Callable[[_Compute], Quantit
     return register
 
 
+# Types of the arguments that several quantities take.
+
 Whole = Annotated[int, Meta(ge=0, le=999_999_999)]
 Measure = Literal["requested", "moved"]
 Matrix = str  # the name of an array of the problem, or of one in shared memory
@@ -99,6 +101,8 @@ def matrix_named(arrays: Iterable[MemoryArray], name: str) -> MemoryArray:
         )
     return known[name]
 
+
+# References to quantities in lesson files: threads_per_block, hazards(kind=read-after-write, array=sh_A).
 
 _REFERENCE = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _REFERENCE_ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*([^=,()]*[^=,()\s])\s*")

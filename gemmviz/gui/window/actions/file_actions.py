@@ -89,6 +89,9 @@ def _is_no_recent(number: int, context: ActionContext) -> str:
     return tr("No file was opened yet") if _recent(number, context) is None else ""
 
 
+# Actions that undo, redo and copy.
+
+
 def edit_actions() -> Iterator[Action]:
     """Yield the actions of the Edit menu."""
     yield Action(
@@ -113,6 +116,9 @@ def edit_actions() -> Iterator[Action]:
 
 def _named(word: str, what: str | None) -> str:
     return f"{word} {what}" if what else word
+
+
+# Actions on the kernel's text and its launch.
 
 
 def kernel_actions() -> Iterator[Action]:

@@ -101,6 +101,8 @@ def _toggle_motion(context: ActionContext) -> None:
     context.model.preferences.put("motion", "calm" if player.is_calm else "")
 
 
+# Actions of lectures, lessons and saved views.
+
 _NOTHING_TO_WALK = marked("There is no lesson and no saved view. Press Shift+B to save one")
 _NO_LESSON = marked("There is no lesson. Choose one in the Lessons panel")
 

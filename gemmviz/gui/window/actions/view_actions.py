@@ -245,6 +245,9 @@ def _toggle_full_screen(context: ActionContext) -> None:
     context.window.setWindowState(context.window.windowState() ^ Qt.WindowState.WindowFullScreen)
 
 
+# Actions that choose which threads to watch, and what their colours mean.
+
+
 def watch_actions() -> Iterator[Action]:
     """Yield the actions of the Watch menu."""
     for name, text, run, key, description in (

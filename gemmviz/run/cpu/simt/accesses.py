@@ -15,6 +15,8 @@ from gemmviz.run.cpu.simt.values import Closure, Partial, PointerClosure, merged
 from gemmviz.source.nodes import Assign, Atomic, AtomicOp, Component, Deref, Expr, Read
 from gemmviz.source.types import PointerType, Scalar, VectorType
 
+# Compiles assignments to closures: to variables, components of vectors, local arrays, and memory.
+
 
 class ExpressionTable(Protocol):
     """The interface of a compiler that assignments need: closures of the expressions in them."""
@@ -175,6 +177,8 @@ def component_type(ctype: Any) -> Scalar | None:
     return ctype.scalar if isinstance(ctype, VectorType) else None
 
 
+# Compiles atomic operations to closures. Threads that meet at one element take turns in the order of their numbers.
+
 _Values = npt.NDArray[Any]
 _MOST_TURNS = 48  # threads at one element up to which all elements take their turns together
 _Apply = Callable[[_Values, list[_Values]], _Values]  # the new value from the old one and the arguments
@@ -324,6 +328,8 @@ def _same_bits(a: _Values, b: _Values) -> Bools:
     bits = f"u{a.itemsize}"
     return np.asarray(a.view(bits) == b.view(bits))
 
+
+# Compiles reads of memory to closures.
 
 LoadOne = Callable[[Machine, Any, Any], Any]
 

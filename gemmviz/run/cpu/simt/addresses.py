@@ -140,6 +140,9 @@ def target_of(pointer: Expr) -> CType:
     return getattr(pointer.type, "element", pointer.type)
 
 
+# Integer addresses of the memories of a run, and back: global arrays far apart, the shared arrays of a block in a window
+# from 0 that generic addresses see elsewhere.
+
 _APART = 1 << 40  # bytes between global arrays: a multiple of 256, the alignment that the driver gives them
 _SHARED = 1 << 56  # the generic address of the shared window
 _LAST = np.iinfo(np.int64).max

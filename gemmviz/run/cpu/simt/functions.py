@@ -18,6 +18,8 @@ from gemmviz.run.cpu.simt import halves, rounding
 from gemmviz.source.functions import NAMED_TYPES, Signature, Value
 from gemmviz.source.types import BFLOAT16, HALF, LONG, VectorType
 
+# CUDA's bit functions for arrays of int32, uint32, int64 or uint64 of any shape.
+
 Integers = npt.NDArray[np.integer[Any]]
 
 _LOWER = np.uint64((1 << 32) - 1)

@@ -47,6 +47,9 @@ from gemmviz.source.types import UCHAR, PointerType, Scalar, VectorType, scalar_
 from gemmviz.source.walk import parts
 
 AccessScalars = dict[int, Scalar]
+
+# Integers that hold something of a memory's contents, such as elements of an int8 matrix or four floats copied as an int4.
+
 _Targets = dict[int, set[int]]
 _BYTE = UCHAR
 
@@ -138,6 +141,10 @@ def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen:
 def declared_scalar(element: Any) -> Scalar | None:
     """The scalar of a declared element type; None for a struct."""
     return scalar_of(element) if isinstance(element, Scalar | VectorType) else None
+
+
+# Floats that hold numbers and nothing of a matrix: sizes divided, rounded up, compared. What follows from them follows from
+# the sizes alone.
 
 
 def is_float(ctype: Any) -> bool:
@@ -343,6 +350,8 @@ def _pointed(node: Expr, targets: _Targets) -> set[int]:
             return _pointed(several[-1], targets)
     return set()
 
+
+# Finds the variables whose values can reach shared memory, which alone determine the contents of its tiles.
 
 _Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
 

@@ -31,6 +31,8 @@ def _fused_error(x: Any, y: Any, z: Any, near: Any) -> Any:
     return (total - near) + (more + rest)
 
 
+# Arithmetic rounded towards zero, up, or down: CUDA's __fadd_rz and similar.
+
 _Compute = Callable[..., Any]
 _ERRORS: dict[str, tuple[_Compute, _Compute]] = {  # to nearest; a number of the sign of exact minus nearest, from float64
     "add": (np.add, _add_error),

@@ -17,6 +17,8 @@ from gemmviz.source.functions import CLOCKS, function_for
 from gemmviz.source.nodes import Call
 from gemmviz.source.types import Scalar, VectorType, scalar_of
 
+# Compiles shuffles to closures: each lane takes the value of another lane of its warp.
+
 _WARP = 32
 _WIDTHS = (1, 2, 4, 8, 16, 32)
 _ALL = (1 << _WARP) - 1
@@ -153,6 +155,9 @@ def _sources(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], thr
             target, is_inside = first | (by & ~segment), np.ones_like(own, bool)
     return np.asarray(np.where(is_inside, own - lane + target, own), np.int64)
 
+
+# Compiles the functions by which the lanes of a warp, or the threads of a block, exchange values: shuffles, votes, matches,
+# reductions. Every argument is that of the CUDA function, with none left out.
 
 _LANES = 32
 _COLLECTIVES_ALL = (1 << _LANES) - 1

@@ -24,6 +24,8 @@ from gemmviz.source.types import (
     size_bytes,
 )
 
+# The scalars of which a local variable, array or struct consists.
+
 Leaf = tuple[int, Scalar]  # bytes before it in its element, and its type
 
 

@@ -128,6 +128,9 @@ def _plain(value: Any) -> Any:
     return array if array.ndim else bool(array)
 
 
+# How one access touches a memory: the scalar type of what it reads or writes, and how many of it.
+
+
 class AccessType(Struct, frozen=True, eq=False):
     """A scalar or vector type as memory sees it, one object per type. Offsets of such an access count its scalars.
 

@@ -38,6 +38,8 @@ from gemmviz.source.nodes import (
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 from gemmviz.source.walk import parts
 
+# Counts repeated runs of a loop without running it again.
+
 _LARGEST_COMPARED = 1 << 12
 
 
