@@ -16,12 +16,12 @@ from tests.conftest import trace_of
 THREADS = 4
 
 
-def drawn(replay: Replay, view: str, backwards: bool) -> list[Scene]:
-    """Every step through several focuses; the stage in every layer."""
+def drawn(replay: Replay, view: str, every: int, backwards: bool) -> list[Scene]:
+    """Every so many steps through several focuses; the stage in every layer."""
     found = []
     for focus in (Focus(), Focus((1, 1, 0), 0), Focus((1, 0, 0), None, 5), Focus(everyone=True)):
         reader = Reader(replay, focus)
-        steps = range(replay.steps)
+        steps = range(0, replay.steps, every)
         for step in reversed(steps) if backwards else steps:
             for layer in LAYERS if view == "stage" else LAYERS[:1]:
                 found.append(
@@ -30,13 +30,14 @@ def drawn(replay: Replay, view: str, backwards: bool) -> list[Scene]:
     return [scene for _, _, _, scene in sorted(found, key=lambda each: (str(each[0]), each[1], each[2]))]
 
 
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("view", list(views_of(Moment)))
-def test_four_threads_draw_what_one_draws(view: str) -> None:
+def test_four_threads_draw_what_one_draws(view: str, every: int) -> None:
     trace = trace_of("04_tiled", 8, 8, 12, TILE_WIDTH=4, values=True)
-    alone = drawn(Replay.of(trace), view, backwards=False)
+    alone = drawn(Replay.of(trace), view, every, backwards=False)
     shared = Replay.of(trace)
     with ThreadPoolExecutor(THREADS) as pool:
-        together = list(pool.map(lambda number: drawn(shared, view, backwards=number % 2 == 1), range(THREADS)))
+        together = list(pool.map(lambda number: drawn(shared, view, every, backwards=number % 2 == 1), range(THREADS)))
     for found in together:
         assert found == alone
     assert scene_svg(together[0][-1], "named") == scene_svg(alone[-1], "named")
