@@ -112,9 +112,12 @@ class Catalog(Mapping[str, T]):
         return [name for _, name in sorted(usable)]
 
 
-def extensions_in(folder: str, attribute: str, *kinds: type[T], suffix: str = "") -> Catalog[T]:
+def extensions_in(
+    folder: str, attribute: str, *kinds: type[T], suffix: str = "", also: Mapping[str, Callable[[], T]] | None = None
+) -> Catalog[T]:
     """The catalog of the objects that the modules of the package ``folder`` define under the name ``attribute``, and that
-    installed packages have in their entry points: of the group "gemmviz.views" for "VIEW".
+    installed packages have in their entry points: of the group "gemmviz.views" for "VIEW". ``also``: further objects by name,
+    such as the rows of a table, each with the function that makes it.
 
     An object is named after its module, without ``suffix``, or after its entry point; modules that don't end with the suffix
     are not looked at. A module that raises while it is imported can't be used, nor one whose object is missing, is of none of
@@ -135,6 +138,8 @@ def extensions_in(folder: str, attribute: str, *kinds: type[T], suffix: str = ""
             if each.name.endswith(suffix):
                 path, origin = f"{folder}.{each.name}", f"{each.name}.py"
                 yield Candidate(each.name.removesuffix(suffix), origin, partial(load, path, origin, partial(of_module, path)))
+        for name, make in (also or {}).items():
+            yield Candidate(name, f"{name} of {folder}", make)
         for point in entry_points(f"{attribute.lower()}s"):
             origin = f"{point.name} of the package {package_of(point)}"
             yield Candidate(point.name, origin, partial(load, point.module, origin, point.load))

@@ -1,16 +1,42 @@
-"""The views: every module of ``gemmviz.scenes.views`` that ends with ``VIEW = View(...)``."""
+"""The views: every module of ``gemmviz.scenes.views`` that ends with ``VIEW = View(...)``, and every row of CHARTS."""
 
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 
 from gemmviz.files.extensions import Catalog, extensions_in
+from gemmviz.model.access_times import StrideTimes
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cases import TrafficCase
 from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.view import View
+
+CHARTS = {  # views that are a chart of their subject and nothing else; its module and function; the order among the views
+    "copy_cost": (marked("Compute, and compute + copies"), Benchmark, "speeds.transfer_chart", 15),
+    "cpu_and_gpu": (marked("CPU and GPU, with and without copies"), Benchmark, "hosts.host_chart", 17),
+    "growth": (marked("GFLOP/s by size, and blocks for each SM"), Benchmark, "models.growth_chart", 16),
+    "precision": (marked("Float, double and tensor cores"), Benchmark, "hosts.precision_chart", 18),
+    "rate": (marked("GFLOP/s by size"), Benchmark, "speeds.rate_chart", 11),
+    "share": (marked("Share of cuBLAS by size"), Benchmark, "speeds.share_chart", 12),
+    "speed_up": (marked("Speed-up over untiled"), Benchmark, "speeds.speed_up_chart", 14),
+    "strides": (marked("Cycles of a load by stride"), StrideTimes, "recorded.strides_chart", 51),
+    "tile_size": (marked("GFLOP/s by tile size"), Benchmark, "speeds.tile_chart", 13),
+    "traffic": (marked("Reads by tile width"), TrafficCase, "models.traffic_chart", 45),
+}
 
 
 @cache
 def views() -> Catalog[View]:
     """Return the views by name: "stage" is the view in ``stage_view.py``."""
-    return extensions_in("gemmviz.scenes.views", "VIEW", View, suffix="_view")
+    charts = {name: partial(_view_of_chart, *row) for name, row in CHARTS.items()}
+    return extensions_in("gemmviz.scenes.views", "VIEW", View, suffix="_view", also=charts)
+
+
+def _view_of_chart(title: str, subject: type, chart: str, order: int) -> View:
+    from gemmviz.scenes.kit.chart import chart_view  # with the first chart, as its module
+
+    module, name = chart.split(".")
+    return chart_view(title, subject, getattr(import_module(f"gemmviz.scenes.charts.{module}"), name), order)
 
 
 def views_of(subject: type) -> dict[str, View]:

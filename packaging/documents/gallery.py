@@ -26,11 +26,12 @@ from gemmviz.launch.catalog import lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.render.export import formats, save_frame
 from gemmviz.render.reel import Film, Still
 from gemmviz.run.choosing import engine_for
-from gemmviz.scenes.catalog import views
+from gemmviz.scenes.catalog import view_named, views
 from gemmviz.state.arguments import command_words, shot_from
 from gemmviz.state.shot import Against, Shot, default_shot, save_view
 from gemmviz.subjects.catalog import subject_of_view
@@ -107,8 +108,11 @@ def view_entries() -> Iterator[Entry]:
 
 
 def caption(view: str) -> str:
-    """The first sentence of the docstring of a view's module, up to a colon, a semicolon or a comma after some words."""
-    text = sys.modules[f"gemmviz.scenes.views.{view}_view"].__doc__ or ""
+    """The first sentence of the docstring of a view's module, up to a colon, a semicolon or a comma after some words; the
+    title of a chart that has none.
+    """
+    module = sys.modules.get(f"gemmviz.scenes.views.{view}_view")
+    text = tr(view_named(view).title) if module is None else module.__doc__ or ""
     sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
     for mark, least in (("[:;] ", 4), (", ", 8)):
         ends = (found.start() for found in re.finditer(f"{mark}|$", sentence))

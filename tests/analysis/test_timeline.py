@@ -5,7 +5,8 @@ import pytest
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, LOAD_A, LOAD_B, STORE_C, STORE_TILE
-from gemmviz.scenes.kit.primitives import Box, Cells, Rects
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Cells, Rects
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_primitives, x_of_step
 from tests.conftest import trace_of

@@ -24,7 +24,8 @@ from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.stage.lanes import sector_boxes, sector_primitives
 from gemmviz.scenes.stage.matrix import CellGrid

@@ -19,7 +19,8 @@ from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.curves import curve_names
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Cells, Hit, Labels, Lines, Rects, Scene
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.scale import ticks
 from gemmviz.scenes.kit.slots import Tray, count_landed
 from gemmviz.scenes.kit.theme import load_theme, theme_names

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemmviz.model.cases import Listing
+from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.listing import Sheet
-from gemmviz.scenes.kit.primitives import Box
 
 
 def rows_of(line: str, width: float) -> list[str]:

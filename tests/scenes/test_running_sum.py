@@ -6,11 +6,11 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.stage.running_sum import running_sum
@@ -154,7 +154,7 @@ def test_values_of_the_factors_are_those_that_were_read(trace: Trace) -> None:
 def test_the_number_of_terms_is_left_out_where_it_would_run_into_the_sum() -> None:
     reader = Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, values=True, TILE_WIDTH=4)))
     for width in range(120, 400, 20):
-        parts = drawn(reader, 12, room=replace(ROOM, width=float(width)))
+        parts = drawn(reader, 12, room=ROOM._replace(width=float(width)))
         value, count = (sure(parts["sum-value"]), parts.get("sum-terms"))
         assert isinstance(value, Labels)
         left = ROOM.x + text_width(value.texts[0], value.size, value.face)

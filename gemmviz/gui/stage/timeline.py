@@ -14,7 +14,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.frame import TIMELINE
-from gemmviz.scenes.kit.primitives import Box
+from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_names, timeline_primitives, track_room, x_of_step
 from gemmviz.session.player import SPEEDS
@@ -114,7 +114,7 @@ class TimelineSlider(QSlider):
     def tracks(self) -> Box:
         """The box of the tracks, in pixels."""
         room = self._whole if self.replay is None else track_room(self.replay, self._whole, self.theme)
-        return Box(*(each * self._scale for each in (room.x, room.y, room.width, room.height)))
+        return Box(*(each * self._scale for each in room))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -139,7 +139,7 @@ class TimelineSlider(QSlider):
         first, last = (x_of_step(step, self.maximum() + 1, self.tracks) for step in (self.marked.start, self.marked.stop))
         room = self.tracks
         painter.fillRect(QRectF(room.x, room.y, first - room.x, room.height), shade)
-        painter.fillRect(QRectF(last, room.y, room.x + room.width - last, room.height), shade)
+        painter.fillRect(QRectF(last, room.y, room.right - last, room.height), shade)
 
     def _painted(self) -> QPixmap:
         ratio = self.devicePixelRatioF()

@@ -11,7 +11,8 @@ from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter, number
-from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.scale import Scale
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -32,20 +33,20 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the roof with its axes, and a numbered mark for each level of memory."""
     device, size = case.device, theme.type.note
     peak = device.peak_gflops
-    x = Scale(LEAST_INTENSITY, MOST_INTENSITY, room.x, room.x + room.width, True)
-    y = Scale(peak * _LOWEST_RATE, peak * 2, room.y + room.height, room.y, True)
+    x = Scale(LEAST_INTENSITY, MOST_INTENSITY, room.x, room.right, True)
+    y = Scale(peak * _LOWEST_RATE, peak * 2, room.bottom, room.y, True)
     ridge = peak / device.bandwidth_gb_s
     start = max(LEAST_INTENSITY, peak * _LOWEST_RATE / device.bandwidth_gb_s)
     roof = np.array([
         [x.at(start), y.at(start * device.bandwidth_gb_s), x.at(ridge), y.at(peak)],
-        [x.at(ridge), y.at(peak), room.x + room.width, y.at(peak)],
+        [x.at(ridge), y.at(peak), room.right, y.at(peak)],
     ])  # fmt: skip
     powers = [4.0**each for each in range(-3, 6)]
     rates = [10.0**each for each in range(math.ceil(math.log10(peak * _LOWEST_RATE)), int(math.log10(peak * 2)) + 1)]
-    down = np.array([[x.at(at), room.y, x.at(at), room.y + room.height] for at in powers])
-    across = np.array([[room.x, y.at(at), room.x + room.width, y.at(at)] for at in rates])
-    below = points(*((x.at(at), room.y + room.height + 1.3 * size) for at in powers))
-    beside = points(*((room.x - 10, y.at(at) + 0.36 * size) for at in rates))
+    down = np.array([[x.at(at), room.y, x.at(at), room.bottom] for at in powers])
+    across = np.array([[room.x, y.at(at), room.right, y.at(at)] for at in rates])
+    below = points(*((x.at(at), room.bottom + 1.3 * size) for at in powers))
+    beside = points(*((room.x - 10, baseline(y.at(at), size)) for at in rates))
     numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
     axis = fitted(tr("flop per byte, stores included; vertical: GFLOP/s"), size, room.width)
     top = tr("peak {peak} GFLOP/s", peak=f"{peak:.4g}") if peak < 1000 else tr("peak {peak} GFLOP/s", peak=number(peak))
@@ -54,16 +55,10 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         Lines("roof-grid", np.vstack([down, across]), theme.line, 1.0),
         Labels("roof-x", below, numbers, size, theme.faint, "middle"),
         Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
-        Labels("roof-axis", points((room.x, room.y + room.height + 2.9 * size)), (axis,), size, theme.faint),
+        text_at("roof-axis", (room.x, room.bottom + 2.9 * size), axis, size, theme.faint),
         Lines("roof", roof, theme.text, 3.0),
-        Labels("roof-peak", points((room.x + room.width - 6, y.at(peak) - 10)), (top,), size, theme.text, "end"),
-        Labels(
-            "roof-slope",
-            points((x.at(3 * start) + 26, y.at(3 * start * device.bandwidth_gb_s) + 26)),
-            (slope,),
-            size,
-            theme.text,
-        ),
+        text_at("roof-peak", (room.right - 6, y.at(peak) - 10), top, size, theme.text, "end"),
+        text_at("roof-slope", (x.at(3 * start) + 26, y.at(3 * start * device.bandwidth_gb_s) + 26), slope, size, theme.text),
     ]
     return [*primitives, *_levels(case, x, y, theme), *_so_far(case, x, y, room, theme)]
 
@@ -110,10 +105,8 @@ def _rate_name(
     """Name the rate of the roof above a mark, on the upper left of it."""
     roof = case.device.roof(flops_per_byte)
     y = at[1].at(max(roof, case.device.peak_gflops * _LOWEST_RATE)) - side / 2 - 4
-    place = points((at[0] - side / 2 - 6, y))
-    return Labels(
-        f"level-{level.replace(' ', '-')}-rate", place, (number(roof),), theme.type.note, theme.text, "end", "semibold"
-    )
+    place = (at[0] - side / 2 - 6, y)
+    return text_at(f"level-{level.replace(' ', '-')}-rate", place, number(roof), theme.type.note, theme.text, "end", "semibold")
 
 
 def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:
@@ -126,9 +119,9 @@ def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> lis
         if flops <= 0 or size_bytes <= 0:
             continue
         at = x.at(min(max(flops / size_bytes, LEAST_INTENSITY), MOST_INTENSITY))
-        base = room.y + room.height
+        base = room.bottom
         primitives.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), level_ink(theme, place), 5.0))
     if primitives:
-        words = points((room.x + 8, room.y + room.height - 34))
-        primitives.append(Labels("so-far-name", words, (tr("ticks: this block so far"),), theme.type.note, theme.faint))
+        words = (room.x + 8, room.bottom - 34)
+        primitives.append(text_at("so-far-name", words, tr("ticks: this block so far"), theme.type.note, theme.faint))
     return primitives

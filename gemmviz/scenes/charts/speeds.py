@@ -179,10 +179,12 @@ _OF_TILE = marked("Point at a curve. Each kernel uses its fastest other paramete
 
 
 def rate_chart(benchmark: Benchmark) -> Chart:
+    """Return the GFLOP/s by size, of a benchmark."""
     return recorded_chart(benchmark, tr("GFLOP/s by size"), SIZE, Axis("GFLOP/s", is_log=True), rates(benchmark), POINT)
 
 
 def share_chart(benchmark: Benchmark) -> Chart:
+    """Return the share of cuBLAS by size, of a benchmark."""
     y = Axis(tr("% of cuBLAS"), is_log=True)
     chart = recorded_chart(benchmark, tr("Share of cuBLAS by size"), SIZE, y, shares(benchmark), POINT)
     notes = (*chart.notes, tr("rings: what the course reports for large matrices, {unnamed}", unnamed=tr(_UNNAMED)))
@@ -210,6 +212,7 @@ def _remark_on_shares(benchmark: Benchmark) -> str:
 
 
 def tile_chart(benchmark: Benchmark) -> Chart:
+    """Return the GFLOP/s by tile size, of a benchmark."""
     y = Axis("GFLOP/s", is_log=True)
     return recorded_chart(
         benchmark, tr("GFLOP/s by tile size"), tr("tile or block width"), y, by_tile(benchmark), tr(_OF_TILE), lines=False
@@ -217,10 +220,12 @@ def tile_chart(benchmark: Benchmark) -> Chart:
 
 
 def speed_up_chart(benchmark: Benchmark) -> Chart:
+    """Return the speed-up over untiled kernels, of a benchmark."""
     y = Axis(tr("times as fast as {untiled}", untiled=UNTILED), is_log=True)
     return recorded_chart(benchmark, tr("Speed-up over untiled"), SIZE, y, speed_ups(benchmark), POINT)
 
 
 def transfer_chart(benchmark: Benchmark) -> Chart:
+    """Return the rates of a benchmark with and without copies."""
     y = Axis("GFLOP/s", is_log=True)
     return recorded_chart(benchmark, tr("Compute, and compute + copies"), SIZE, y, with_transfer(benchmark), POINT)

@@ -12,6 +12,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.frame import MARGIN
+from gemmviz.scenes.kit.layout import baseline, text_at
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
@@ -173,8 +174,8 @@ def _choice_words(caption: Caption, width: float, height: float, scale: float, t
         if caption.right is not None:
             ink = theme.text if is_right else theme.warning if is_picked else theme.faint
         face = "semibold" if is_right or is_picked else "regular"
-        at = points((MARGIN + 28.0, y + (number + 0.77) * step))
-        yield Labels(f"band-choice-{number}", at, (line,), _CHOICE * scale, ink, "start", face)  # type: ignore[arg-type]
+        at = (MARGIN + 28.0, y + (number + 0.77) * step)
+        yield text_at(f"band-choice-{number}", at, line, _CHOICE * scale, ink, "start", face)  # type: ignore[arg-type]
 
 
 # Title and progress
@@ -184,8 +185,8 @@ def _title_words(caption: Caption, width: float, top: float, theme: Theme) -> It
     right, y = width - MARGIN, top + _AIR
     lines = wrap_text(caption.title, _TITLE, _beside(width), _LINES, "semibold") if caption.title else ()
     for number, line in enumerate(lines):
-        at = points((right, y + (number + 0.77) * _LEADING * _TITLE))
-        yield Labels(f"band-title-{number}", at, (line,), _TITLE, theme.faint, "end", "semibold")
+        at = (right, y + (number + 0.77) * _LEADING * _TITLE)
+        yield text_at(f"band-title-{number}", at, line, _TITLE, theme.faint, "end", "semibold")
     if caption.place is not None and caption.count > 1:
         below = y + len(lines) * _LEADING * _TITLE + 18.0
         yield from _progress(caption.place, caption.count, right, below, _beside(width), theme)
@@ -210,4 +211,4 @@ def _progress(place: int, count: int, right: float, y: float, width: float, them
         ):
             dots = boxes(*((x + n * pitch + pitch - dot, y - dot / 2, dot, dot) for n in steps))
             yield Rects(f"band-{key}", dots, colour, radius=dot / 2)
-    yield Labels("band-place", points((x - 12.0, y + 0.36 * _TITLE)), (text,), _TITLE, theme.faint, "end")
+    yield text_at("band-place", (x - 12.0, baseline(y, _TITLE)), text, _TITLE, theme.faint, "end")

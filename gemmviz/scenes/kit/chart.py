@@ -23,6 +23,7 @@ from gemmviz.scenes.kit.curves import (
     values_drawn,
 )
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from
+from gemmviz.scenes.kit.layout import text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, points
 from gemmviz.scenes.kit.scale import Scale, ticks, y_range
 from gemmviz.scenes.kit.text import text_width, wrap_text
@@ -127,8 +128,8 @@ def chart_still(chart: Chart, options: ViewOptions) -> Scene:
     """Draw everything but the bars and curves."""
     chart, theme = _chosen(chart, options), options.theme
     if not chart.xs:
-        at = points((options.width / 2, options.height / 2))
-        nothing = Labels("message", at, (tr("No data to plot"),), theme.type.title, theme.faint, "middle")
+        at = (options.width / 2, options.height / 2)
+        nothing = text_at("message", at, tr("No data to plot"), theme.type.title, theme.faint, "middle")
         return Scene(options.width, options.height, theme.background, (nothing,))
     frame = _frame(chart, options)
     x, y, colours = frame.x, frame.y, curve_colours(chart, theme)
@@ -160,7 +161,7 @@ def _words(chart: Chart, frame: _Frame, theme: Theme) -> list[Primitive]:
     above = points(*((MARGIN, 84 + _LEADING * sizes.words * row) for row in range(len(frame.remark))))
     below = points(*((MARGIN, frame.notes_y + _LEADING * sizes.least * row) for row in range(len(frame.notes))))
     return [
-        Labels("title", points((MARGIN, 50)), (chart.title,), sizes.title, theme.text, "start", "semibold"),
+        text_at("title", (MARGIN, 50), chart.title, sizes.title, theme.text, "start", "semibold"),
         *([Labels("remark", above, frame.remark, sizes.words, theme.text)] if frame.remark else []),
         Labels("notes", below, frame.notes, sizes.least, theme.faint),
     ]
@@ -185,8 +186,8 @@ def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
         Labels("y-ticks", points(*((x.start - 12, y.at(at) + 8) for at, _ in down)), tuple(text for _, text in down), size,
                theme.text, "end"),
         Labels("x-ticks", points(*(line[:2] for line in lines)), tuple(line[2] for line in lines), size, theme.text, "middle"),
-        Labels("y-label", points((x.start, y.stop - 16)), (chart.y.label,), size, theme.faint),
-        Labels("x-label", points((x.stop, below)), (chart.x.label,), size, theme.faint, "end"),
+        text_at("y-label", (x.start, y.stop - 16), chart.y.label, size, theme.faint),
+        text_at("x-label", (x.stop, below), chart.x.label, size, theme.faint, "end"),
     ]  # fmt: skip
 
 
@@ -214,8 +215,8 @@ def _marks(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
             sides = [at - 6 - wide, at] if index + 1 < len(chart.marks) else [at, at - 6 - wide]
             left, row = _free_place(sides, wide, taken)
             taken.append((left, left + wide + _APART, row))
-            place = points((left, y.stop - 12 - 1.2 * size * row))
-            primitives.append(Labels(f"mark-{index}-text", place, (mark.text,), size, theme.faint))
+            place = (left, y.stop - 12 - 1.2 * size * row)
+            primitives.append(text_at(f"mark-{index}-text", place, mark.text, size, theme.faint))
     return primitives
 
 

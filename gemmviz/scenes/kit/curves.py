@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.chart import Chart, Curve
+from gemmviz.scenes.kit.layout import baseline, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.scale import Scale
 from gemmviz.scenes.kit.text import text_width
@@ -160,11 +161,11 @@ def asides_drawn(chart: Chart, colours: dict[str, str], scales: _Scales, share: 
         at, colour = y.at(aside.y), colours[aside.family]
         ring = boxes((middle - radius, at - radius, 2 * radius, 2 * radius))
         primitives.append(Rects(f"aside-{number}", ring, theme.background, colour, 3.0, radius))
-        place, wide = points((middle + _RING + 7, row + 0.36 * size)), text_width(aside.text, size, "semibold")
+        place, wide = points((middle + _RING + 7, baseline(row, size))), text_width(aside.text, size, "semibold")
         behind = boxes((middle + _RING + 3, row - 0.6 * size, wide + 8, 1.2 * size))
         primitives.append(Rects(f"aside-{number}-ground", behind, theme.background))
         primitives.append(Labels(f"aside-{number}-text", place, (aside.text,), size, colour, "start", "semibold"))
-    name = Labels("asides", points((middle, y.start + 60)), (chart.asides_name,), theme.type.least, theme.faint, "middle")
+    name = text_at("asides", (middle, y.start + 60), chart.asides_name, theme.type.least, theme.faint, "middle")
     return [*primitives, name]
 
 
@@ -185,12 +186,17 @@ def names_drawn(chart: Chart, colours: dict[str, str], x: Scale, y: Scale, theme
     """Draw the name of each curve at the height of its last point."""
     names = curve_names(chart)
     return [
-        Labels(
-            f"name-{curve.label}", points((_names_x(chart, x) + 6, place + 8)), (names[curve.label],), theme.type.note,
-            colours[curve.family], "start", "semibold",
+        text_at(
+            f"name-{curve.label}",
+            (_names_x(chart, x) + 6, place + 8),
+            names[curve.label],
+            theme.type.note,
+            colours[curve.family],
+            "start",
+            "semibold",
         )
         for curve, _, _, place in _name_places(chart, (x, y))
-    ]  # fmt: skip
+    ]
 
 
 def threads_drawn(chart: Chart, colours: dict[str, str], x: Scale, y: Scale, until: float, theme: Theme) -> list[Primitive]:

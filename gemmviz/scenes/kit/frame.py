@@ -13,7 +13,8 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import PLAIN, LabelStyle
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.scenes.kit.timeline import timeline_names, timeline_primitives, track_room, x_of_step
@@ -137,6 +138,11 @@ class ViewOptions(DrawingOptions, frozen=True):
         """Lower edge of the view's own picture."""
         return self.height - (BOTTOM if self.words else 14.0)
 
+    def room(self, top: float | None = None, foot: float | None = None) -> Box:
+        """Return the space within the margins below ``top`` and above a ``foot``, by default between the words."""
+        first, last = self.top if top is None else top, self.bottom if foot is None else self.height - foot
+        return Box(MARGIN, first, self.width - 2 * MARGIN, last - first)
+
 
 def framed(primitives: list[Primitive], moment: Moment, options: ViewOptions) -> Scene:
     """Return a frame of a run: the primitives of a view, with the words above and below them."""
@@ -200,18 +206,18 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     bottom = height - options.strip - 18
     primitives: list[Primitive] = [
         *(Rects("words-ground", each, theme.background) for each in behind),
-        Labels("title", points((MARGIN, 50)), (title,), size, theme.text, "start", "semibold"),
-        Labels("progress", points((options.width - MARGIN, 50)), (progress,), sizes.progress, theme.faint, "end"),
+        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold"),
+        text_at("progress", (options.width - MARGIN, 50), progress, sizes.progress, theme.faint, "end"),
     ]
     if band_bottom(height) == LOW_BAND:
         return [
             *primitives,
-            Labels("action", points((MARGIN, bottom)), (action,), action_size, theme.text, "start", "semibold"),
+            text_at("action", (MARGIN, bottom), action, action_size, theme.text, "start", "semibold"),
         ]
     return [
         *primitives,
-        Labels("action", points((MARGIN, bottom - 32)), (action,), action_size, theme.text, "start", "semibold"),
-        Labels("cost", points((MARGIN, bottom)), (cost,), sizes.words, theme.faint),
+        text_at("action", (MARGIN, bottom - 32), action, action_size, theme.text, "start", "semibold"),
+        text_at("cost", (MARGIN, bottom), cost, sizes.words, theme.faint),
     ]
 
 
@@ -254,5 +260,5 @@ def apology(title: str, why: str, options: ViewOptions) -> Scene:
 
 def message(text: str, options: ViewOptions) -> Labels:
     """Return a sentence in the middle of a view without content."""
-    at = points((options.width / 2, (options.top + options.bottom) / 2 + 8))
-    return Labels("message", at, (text,), 30.0 if options.words else 26.0, options.theme.faint, "middle")
+    at = (options.width / 2, (options.top + options.bottom) / 2 + 8)
+    return text_at("message", at, text, 30.0 if options.words else 26.0, options.theme.faint, "middle")

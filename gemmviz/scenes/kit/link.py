@@ -6,6 +6,7 @@ import numpy.typing as npt
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.frame import MARGIN
+from gemmviz.scenes.kit.layout import baseline
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, points
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme
@@ -46,7 +47,7 @@ def with_link(scene: Scene, url: str, theme: Theme) -> Scene:
     left = MARGIN + side + _GAP
     lines = wrap_text(url, _TEXT, scene.width - left - MARGIN, _LINES)
     leading = 1.3 * _TEXT
-    first = top + _HIGH / 2 - leading * (len(lines) - 1) / 2 + 0.36 * _TEXT
+    first = baseline(top + _HIGH / 2 - leading * (len(lines) - 1) / 2, _TEXT)
     at = points(*((left, first + number * leading) for number in range(len(lines))))
     words = Labels("link-text", at, tuple(lines), _TEXT, theme.text)
     return replace(scene, height=scene.height + _HIGH, words=(*scene.words, code, words))

@@ -12,7 +12,8 @@ from gemmviz.model.kernel import BLANK
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ViewOptions, eased_from
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 
@@ -83,9 +84,7 @@ class Sheet(Struct, frozen=True):
         """Draw the sheet without its highlighted lines."""
         box, rows = self.box, [row for row in self.rows if row.line not in self.listing.lit]
         ink = theme.faint if self.listing.lit else theme.text
-        pieces: list[Primitive] = [
-            Rects(f"{self.key}-panel", boxes((box.x, box.y, box.width, box.height)), theme.panel, radius=8)
-        ]
+        pieces: list[Primitive] = [Rects(f"{self.key}-panel", boxes(box), theme.panel, radius=8)]
         pieces += self._blanks(rows, theme)
         if rows:
             pieces.append(self._text(f"{self.key}-{'others' if self.listing.lit else 'lines'}", rows, ink))
@@ -144,7 +143,7 @@ class Sheet(Struct, frozen=True):
 
     def _text(self, key: str, rows: list[_Row], ink: str) -> Labels:
         advance = text_width("0", self.size, "mono")
-        at = points(*((self.box.x + INSET + row.indent * advance, row.y + 0.36 * self.size) for row in rows))
+        at = points(*((self.box.x + INSET + row.indent * advance, baseline(row.y, self.size)) for row in rows))
         return Labels(key, at, tuple(BLANK.sub("  ?  ", row.text) for row in rows), self.size, ink, "start", "mono")
 
     def _blanks(self, rows: list[_Row], theme: Theme) -> list[Primitive]:
@@ -161,11 +160,11 @@ class Sheet(Struct, frozen=True):
         """Say how many lines are above and below the shown ones."""
         above, below = self.rows[0].line, len(self.listing.lines) - 1 - self.rows[-1].line
         leading, size, pieces = self._leading, theme.type.note, list[Primitive]()
-        top, end = self.box.y + 4, self.box.y + self.box.height - 4 - self._leading
+        top, end = self.box.y + 4, self.box.bottom - 4 - self._leading
         for name, count, y in (("above", above, top), ("below", below, end)):
             if count:
-                at = points((self.box.x + INSET, y + 0.5 * leading + 0.36 * size))
-                pieces.append(Labels(f"{self.key}-{name}", at, (f"⋮ {_beyond(name, count)}",), size, theme.faint))
+                at = (self.box.x + INSET, baseline(y + 0.5 * leading, size))
+                pieces.append(text_at(f"{self.key}-{name}", at, f"⋮ {_beyond(name, count)}", size, theme.faint))
         return pieces
 
 
@@ -233,5 +232,5 @@ def stop_line(stop: Stop, sheet: Sheet, options: ViewOptions) -> list[Primitive]
     ]  # fmt: skip
     if room < _LEAST_BESIDE:
         return pieces
-    at = box.x + end + _GAP, y + 0.36 * size
+    at = box.x + end + _GAP, baseline(y, size)
     return [*pieces, text_line("stop-why", at, tr("the run stops: {why}", why=stop.why), size, room, theme.warning, "semibold")]

@@ -200,15 +200,3 @@ def boxes(*rows: tuple[float, float, float, float]) -> npt.NDArray[np.float64]:
 
 def points(*rows: tuple[float, float]) -> npt.NDArray[np.float64]:
     return np.asarray(rows, np.float64).reshape(-1, 2)
-
-
-# A region of a frame.
-
-
-class Box(Struct, frozen=True):
-    """A rectangle from (x, y) to the right and down, in scene units."""
-
-    x: float
-    y: float
-    width: float
-    height: float

@@ -11,7 +11,8 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 
 MOST_DRAWN = 4096  # threads
@@ -49,9 +50,9 @@ class _Plan(Struct, frozen=True):
         own = min(0.42 * room.width / dx, room.height / (dy * dz), _LARGEST)
         left = room.x + dx * own + 90
         rows, count = most // warp, -(-threads // warp)
-        cell = min((room.x + room.width - left - _WORDS) / warp, (room.height - _APART) / count, _LARGEST)
+        cell = min((room.right - left - _WORDS) / warp, (room.height - _APART) / count, _LARGEST)
         slots = Box(left, room.y, warp * cell, rows * cell)
-        bar = Box(room.x, room.y + room.height + _SLAB_HEAD, room.width, _SLAB)
+        bar = Box(room.x, room.bottom + _SLAB_HEAD, room.width, _SLAB)
         held = tr("{most} threads fit in a {block}", most=spaced(most), block=tr(case.device.words["block"]))
         return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, held, bar)
 
@@ -91,7 +92,7 @@ def refused_block(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
         Cells("refused", plan.home.x, plan.home.y, plan.own, fill, palette, palette, line=theme.background),
         Cells("slots", plan.slots.x, plan.slots.y, plan.cell, empty, (theme.empty,), (theme.faint,), line=theme.background),
         *(
-            Labels(f"refused-name-{place}", points((x, plan.home.y - 14)), (text,), size, theme.text, "start", "semibold")
+            text_at(f"refused-name-{place}", (x, plan.home.y - 14), text, size, theme.text, "start", "semibold")
             for place, (x, text) in enumerate(names)
         ),
         *_memory(case, plan, options),
@@ -120,24 +121,24 @@ def _counts(plan: _Plan, there: int, options: ViewOptions) -> list[Primitive]:
     """Draw how many threads have a slot, and how many have none."""
     theme, size = options.theme, options.theme.type.words
     beside = sum(text_width(each, size, "semibold") for each in (plan.held, tr("{most} taken", most=spaced(plan.most)))) + 24
-    at = points((plan.slots.x + max(plan.slots.width, beside), plan.slots.y - 14))
+    at = (plan.slots.x + max(plan.slots.width, beside), plan.slots.y - 14)
     pieces: list[Primitive] = [
-        Labels(
-            "slots-count", at, (tr("{there} taken", there=spaced(min(there, plan.most))),), size, theme.faint, "end", "semibold"
+        text_at(
+            "slots-count", at, tr("{there} taken", there=spaced(min(there, plan.most))), size, theme.faint, "end", "semibold"
         )
     ]
     if there > plan.most:
         text = tr("{there} too many", there=spaced(there - plan.most))
         x, y = _beside(plan, text_width(text, size, "semibold"), options)
         ink = theme.legible(theme.warning)
-        pieces.append(Labels("too-many", points((x, y + 0.36 * size)), (text,), size, ink, "start", "semibold"))
+        pieces.append(text_at("too-many", (x, baseline(y, size)), text, size, ink, "start", "semibold"))
     return pieces
 
 
 def _beside(plan: _Plan, wide: float, options: ViewOptions) -> tuple[float, float]:
     """Return a place for words beside the threads without a slot: after the last one, else beside the slots."""
     last = plan.in_slots(np.array([plan.threads - 1]))[0]
-    right = plan.slots.x + plan.slots.width
+    right = plan.slots.right
     y = last[1] + 0.5 * plan.cell
     after = last[0] + plan.cell + 20
     if after + wide <= right:
@@ -170,7 +171,7 @@ def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
     )
     return [
         text_line("memory-name", (plan.bar.x, plan.bar.y - 14), text, size, plan.bar.width, theme.text, "semibold"),
-        Rects("memory-bar", boxes((plan.bar.x, plan.bar.y, plan.bar.width, plan.bar.height)), theme.empty, radius=4.0),
+        Rects("memory-bar", boxes(plan.bar), theme.empty, radius=4.0),
     ]
 
 
@@ -192,7 +193,7 @@ def _slabs(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitiv
             theme.type.least,
         )
         if share >= 1.0 and text_width(name, size, "semibold") + 16 <= wide:
-            at = points((x + wide / 2, plan.bar.y + plan.bar.height / 2 + 0.36 * size))
+            at = (x + wide / 2, baseline(plan.bar.middle_y, size))
             ink = theme.ink_on(theme.level(number % 2 + 1))
-            pieces.append(Labels(f"slab-{number}-name", at, (fitted(name, size, wide),), size, ink, "middle", "semibold"))
+            pieces.append(text_at(f"slab-{number}-name", at, fitted(name, size, wide), size, ink, "middle", "semibold"))
     return pieces

@@ -11,7 +11,8 @@ from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
-from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 
 _BETWEEN, _LEAST_TICKS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7)), 4  # steps from one power of ten to the next
@@ -125,17 +126,17 @@ def strips_still(case: LaunchCase, strips: Strips, options: ViewOptions) -> list
     """Draw the whole grid as a bar with the device's limit, and the host's loop. The strips are drawn by ``strips_motion``."""
     theme, size, bar = options.theme, options.theme.type.words, _whole(options)
     limit = bar.x + bar.width * strips.most / strips.blocks
-    rest = boxes((limit, bar.y, bar.x + bar.width - limit, bar.height))
+    rest = boxes((limit, bar.y, bar.right - limit, bar.height))
     name = tr("the grid: {blocks} blocks along {axis}", blocks=spaced(strips.blocks), axis=strips.axis)
     allowed = tr("{device} allows {most}", device=case.device.name, most=spaced(strips.most))
     left = limit - 12 - text_width(allowed, size) > bar.x + text_width(name, size, "semibold") + 24
-    at = points((limit if left else bar.x + bar.width, bar.y - 14))
+    at = (limit if left else bar.right, bar.y - 14)
     return [
         text_line("grid-name", (bar.x, bar.y - 14), name, size, bar.width, theme.text, "semibold"),
-        Labels("limit-name", at, (allowed,), size, theme.faint, "end"),
+        text_at("limit-name", at, allowed, size, theme.faint, "end"),
         Rects("grid", boxes((bar.x, bar.y, limit - bar.x, bar.height)), theme.slate),
         Rects("grid-beyond", rest, theme.warning),
-        Lines("limit", boxes((limit, bar.y - 10, limit, bar.y + bar.height + 10)), theme.text, 3.0),
+        Lines("limit", boxes((limit, bar.y - 10, limit, bar.bottom + 10)), theme.text, 3.0),
         *_loop(case.setup.kernel, strips, options),
     ]
 
@@ -160,7 +161,7 @@ def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
                 count=spaced(last - first),
             )
             fits = text_width(text, size, "semibold") + 24 <= wide
-            at = points((x + 14 if fits else x + wide + 14, y + bar.height / 2 + 0.36 * size))
+            at = points((x + 14 if fits else x + wide + 14, baseline(y + bar.height / 2, size)))
             ink = theme.ink_on(theme.load) if fits else theme.text
             pieces.append(Labels(f"strip-{number}-name", at, (text,), size, ink, "start", "semibold"))
     if strips.count > count and options.moment >= 1.0:
@@ -202,8 +203,17 @@ def _loop(kernel: KernelSpec, strips: Strips, options: ViewOptions) -> list[Prim
     said = tr("The kernel gets one parameter more, first, and uses first + {index} in the place of {index}", index=index)
     below = (MARGIN, y + 1.5 * len(lines) * size)
     return [
-        *(Labels(f"loop-{place}", points((MARGIN, y + 1.5 * place * size)), (fitted(line, size, room, "mono"),), size,
-                 theme.text, "start", "mono")
-          for place, line in enumerate(lines)),
+        *(
+            text_at(
+                f"loop-{place}",
+                (MARGIN, y + 1.5 * place * size),
+                fitted(line, size, room, "mono"),
+                size,
+                theme.text,
+                "start",
+                "mono",
+            )
+            for place, line in enumerate(lines)
+        ),
         text_line("loop-said", below, said, sizes.words, room, theme.faint),
-    ]  # fmt: skip
+    ]

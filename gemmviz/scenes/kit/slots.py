@@ -7,7 +7,8 @@ from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import eased
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, boxes
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 
@@ -82,8 +83,8 @@ def empty_name(tray: Tray, taken: int, theme: Theme) -> list[Primitive]:
         return []
     half = text_width(text, size) / 2 + 8
     ground = Rects("empty-ground", boxes((x + wide / 2 - half, y + 3, 2 * half, high - 6)), theme.empty)
-    at = points((x + wide / 2, y + high / 2 + 0.36 * size))
-    return [ground, Labels("empty-name", at, (text,), size, theme.text, "middle")]
+    at = (x + wide / 2, baseline(y + high / 2, size))
+    return [ground, text_at("empty-name", at, text, size, theme.text, "middle")]
 
 
 def landed(moment: float, blocks: int) -> list[float]:
@@ -148,9 +149,9 @@ def _name(key: str, text: str, part: tuple[float, float, float, float], colour: 
     (x, y, wide, high), size = part, theme.type.least
     half = text_width(text, size, "semibold") / 2 + 6
     ground = boxes((x + wide / 2 - half, y + 3, 2 * half, high - 6))
-    at = points((x + wide / 2, y + high / 2 + 0.36 * size))
+    at = (x + wide / 2, baseline(y + high / 2, size))
     ink = theme.ink_on(colour)
-    return [Rects(f"{key}-ground", ground, colour), Labels(key, at, (text,), size, ink, "middle", "semibold")]
+    return [Rects(f"{key}-ground", ground, colour), text_at(key, at, text, size, ink, "middle", "semibold")]
 
 
 # The first block that a multiprocessor has no room for: it falls towards the free warp slots, shows which of its warps find
@@ -200,8 +201,8 @@ class TurnedAway(Struct, frozen=True):
     def _lacking(self, tray: Tray, beside: Box, above: float) -> list[tuple[float, float, float, float]]:
         """Return the boxes of the warps without a slot, as large as slots, in rows at the right of the tray."""
         _, top, wide, high = tray.box_of((tray.rows - 1, 0, 1))
-        left = tray.box.x + tray.box.width + _APART
-        across = max(1, int((beside.x + beside.width - left) // tray.cell))
+        left = tray.box.right + _APART
+        across = max(1, int((beside.right - left) // tray.cell))
         places = [divmod(n, across) for n in range(self.warps - self.free)]
         top = max(top, beside.y)
         drawn = [(left + column * tray.cell, top + (row - above) * tray.pitch, wide, high) for row, column in places]
@@ -211,7 +212,7 @@ class TurnedAway(Struct, frozen=True):
         """Draw how many warps have no slot: after the last one, or below it if there is no room."""
         text, size = tr("{warps} too many", warps=many(self.warps - self.free, "warp")), theme.type.words
         x, y, wide, high = lacking[-1]
-        at = (x + wide + 16, y + high / 2 + 0.36 * size)
-        if at[0] + text_width(text, size, "semibold") > beside.x + beside.width:
+        at = (x + wide + 16, baseline(y + high / 2, size))
+        if at[0] + text_width(text, size, "semibold") > beside.right:
             at = (lacking[0][0], y + high + 1.1 * size)
-        return [Labels("next-lacking-name", points(at), (text,), size, theme.legible(theme.warning), "start", "semibold")]
+        return [text_at("next-lacking-name", at, text, size, theme.legible(theme.warning), "start", "semibold")]

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.primitives import ANCHORED, Box, Cells, Face, Hit, Labels, Primitive, Scene, Squares, points
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Hit, Labels, Primitive, Scene, Squares, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes
 
@@ -48,7 +49,7 @@ def table(
     top = room.y + (_height([TableCell(head) for head in heads], size) if any(heads) else 0.0)
     pitch = max(high, default=0.0)
     if rows:
-        pitch = min(pitch * stretch, (room.y + room.height - top) / len(rows))
+        pitch = min(pitch * stretch, (room.bottom - top) / len(rows))
     primitives: list[Primitive] = []
     x = room.x
     for place, (head, width) in enumerate(zip(heads, widths, strict=True)):

@@ -9,7 +9,8 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, short_track_names, track_names
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 from gemmviz.scenes.kit.theme import Palette, Theme, mixed
 
@@ -56,8 +57,8 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
         if track not in replay.timeline.tracks:
             continue
         middle, end = room.y + (track + 0.5) * pitch, ends[track % 2]
-        at = points((end, middle + 0.5 * CAP_HEIGHT * size))
-        primitives.append(Labels(f"track-{track}", at, (name,), size, colour, "end"))
+        at = (end, middle + 0.5 * CAP_HEIGHT * size)
+        primitives.append(text_at(f"track-{track}", at, name, size, colour, "end"))
         if track % 2:
             ties.append((end + 4, middle, room.x - 6, middle))
     if ties:

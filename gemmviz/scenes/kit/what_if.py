@@ -7,7 +7,8 @@ from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme
 
@@ -42,7 +43,7 @@ def what_if_curve(
         column += (-more / 2, 0.0, more, 0.0)
         bars.append(Rects(f"{each.name}-column", column, theme.load))
     scale = tr("top: {max_warps_per_sm} warps", max_warps_per_sm=case.device.max_warps_per_sm) if has_scale else ""
-    top_scale = Labels(f"{each.name}-most", points((room.x + room.width - 4, top - 6)), (scale,), size, theme.faint, "end")
+    top_scale = text_at(f"{each.name}-most", (room.right - 4, top - 6), scale, size, theme.faint, "end")
     return [cells, *bars, *([top_scale] if scale else []), *_texts(each, case, Box(room.x, top, room.width, high), size, theme)]
 
 
@@ -56,18 +57,18 @@ def _columns(each: WhatIf, most: int, room: Box) -> np.ndarray:
     wide = room.width / count
     heights = room.height * each.warps / most
     x, inner = room.x + np.arange(count) * wide, np.full(count, max(wide - 1.0, 0.6 * wide))
-    return np.stack([x, room.y + room.height - heights, inner, heights], axis=1)
+    return np.stack([x, room.bottom - heights, inner, heights], axis=1)
 
 
 def _texts(each: WhatIf, case: OccupancyCase, room: Box, size: float, theme: Theme) -> list[Primitive]:
     """Draw the ends of the range and the current value below the columns."""
-    value, y = _value(each.name, case.needs), room.y + room.height
+    value, y = _value(each.name, case.needs), room.bottom
     words = fitted(f"{'?' if value is None else spaced(value)} {tr(_NAMES[each.name])}", size, room.width, "semibold")
-    ends = points((room.x, y + 1.15 * size), (room.x + room.width, y + 1.15 * size))
+    ends = points((room.x, y + 1.15 * size), (room.right, y + 1.15 * size))
     return [
         Labels(f"{each.name}-ends", ends[:1], (spaced(int(each.values[0])),), size, theme.faint),
         Labels(f"{each.name}-end", ends[1:], (spaced(int(each.values[-1])),), size, theme.faint, "end"),
-        Labels(f"{each.name}-name", points((room.x, y + 2.5 * size)), (words,), size, theme.text, "start", "semibold"),
+        text_at(f"{each.name}-name", (room.x, y + 2.5 * size), words, size, theme.text, "start", "semibold"),
     ]
 
 

@@ -134,7 +134,7 @@ def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[
     lanes, theme = plan.lanes, options.theme
     if lanes is None:
         return []
-    x, y, wide, high = lanes.corner.x, lanes.corner.y, lanes.corner.width, lanes.corner.height
+    x, y, wide, high = lanes.corner
     box = boxes((x - _AROUND, y - _AROUND, wide + 1.5 * _AROUND, high + 1.5 * _AROUND))
     grids = tile_grids(moment, plan)
     return [
@@ -147,12 +147,12 @@ def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[
 def _title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], options: ViewOptions) -> list[Primitive]:
     """Draw what the box is, in as many lines as its free part is wide."""
     size, corner = options.theme.type.least, lanes.corner
-    left = min((grids[each.number].x for each in lanes.tiles if each.side == "B"), default=corner.x + corner.width)
-    low = min((grids[each.number].y for each in lanes.tiles if each.side != "B"), default=corner.y + corner.height)
+    left = min((grids[each.number].x for each in lanes.tiles if each.side == "B"), default=corner.right)
+    low = min((grids[each.number].y for each in lanes.tiles if each.side != "B"), default=corner.bottom)
     name = max(
         (text_width(moment.trace.arrays[each.number].name, options.theme.type.heading) for each in lanes.tiles), default=0.0
     )
-    room = left - corner.x - 2 * _INSET - (name if left < corner.x + corner.width else 0.0)
+    room = left - corner.x - 2 * _INSET - (name if left < corner.right else 0.0)
     wrapped = (wrap_text(text, size, room, _MOST_LINES) for text in _titles(moment))
     lines = next((each for each in wrapped if _fits(each, size, low - corner.y)), ())
     if not lines:

@@ -10,7 +10,8 @@ from msgspec import Struct
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Site
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.collisions import guilty_sites

@@ -14,7 +14,8 @@ from gemmviz.model.sites import Site
 from gemmviz.model.translation import tr
 from gemmviz.model.words import all_blocks, capital, many
 from gemmviz.scenes.kit.frame import ViewOptions, eased
-from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.stage.layout import Plan, cell_of, places
 from gemmviz.scenes.stage.strips import boxes_around

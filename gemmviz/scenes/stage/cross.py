@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.frame import MARGIN
-from gemmviz.scenes.kit.primitives import Anchor, Box
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Anchor
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.window import Window
@@ -330,7 +331,7 @@ def _left_rooms(box: Box, frame: StageFrame, others: tuple[str, ...]) -> dict[st
     if frame.has_legend:
         rooms["legend"] = Box(box.x, y, box.width, _LEGEND)
         y += _LEGEND + _BETWEEN
-    return rooms | _column(Box(box.x, y, box.width, box.y + box.height - y), others, frame)
+    return rooms | _column(Box(box.x, y, box.width, box.bottom - y), others, frame)
 
 
 def _column(box: Box, names: tuple[str, ...], frame: StageFrame) -> dict[str, Box]:

@@ -18,7 +18,8 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Primitive, Rects
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Primitive, Rects
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.stage.matrix import CellGrid
@@ -128,14 +129,14 @@ def lane_grids(moment: Moment, lanes: Lanes, a: CellGrid, b: CellGrid) -> dict[i
     above = [each for each in lanes.tiles if each.side == "A"]
     beside = [each for each in lanes.tiles if each.side == "B"]
     grids = _others(lanes, [each for each in lanes.tiles if not each.side])
-    y = corner.y + corner.height - lanes.high
+    y = corner.bottom - lanes.high
     for each in above:
         x = _over(_framed(moment, "A", 2, a.first[1]), a.x, a.cell, each.columns * cell_a)
         grids[each.number] = CellGrid(
             _within(x, corner.x, corner.width, each.columns * cell_a), y, cell_a, each.rows, each.columns
         )
         y += each.rows * cell_a + _APART
-    x = corner.x + corner.width - lanes.wide
+    x = corner.right - lanes.wide
     for each in beside:
         y = _over(_framed(moment, "B", 0, b.first[0]), b.y, b.cell, each.rows * cell_b)
         high = corner.height - (lanes.high if each.rows * cell_b <= corner.height - lanes.high else 0.0)

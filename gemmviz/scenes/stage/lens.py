@@ -12,7 +12,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Access
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, boxes
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.layout import Plan
@@ -75,10 +76,10 @@ def _map(window: Window, room: Box, theme: Theme) -> list[Primitive]:
     gap = 8.0
     size = min(room.width - gap, 260.0) / (k + n), (room.height - _CAPTION - gap) / (k + m)
     scale = min(size)
-    x, y = room.x, room.y + room.height - (k + m) * scale - gap
+    x, y = room.x, room.bottom - (k + m) * scale - gap
     corners = {"A": (x, y + k * scale + gap), "B": (x + k * scale + gap, y), "C": (x + k * scale + gap, y + k * scale + gap)}
     words = tr("visible part")
-    primitives: list[Primitive] = [Labels("map-name", points((x, y - 10)), (words,), theme.type.note, theme.faint)]
+    primitives: list[Primitive] = [text_at("map-name", (x, y - 10), words, theme.type.note, theme.faint)]
     for name, (left, top) in corners.items():
         high, wide = (extent * scale for extent in window.extents(name))
         (r0, r1), (c0, c1) = window.of(name)

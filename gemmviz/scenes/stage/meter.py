@@ -14,7 +14,8 @@ from gemmviz.model.arrays import Floats
 from gemmviz.model.sites import SPACES, Space
 from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -159,7 +160,7 @@ def _line(key: str, text: str, size: float, colour: str, x: float, y: float, roo
     least = min(size, _LEAST_TEXT)
     fits = min(size, size * room / max(1.0, text_width(text, size, face)))
     size = max(least, fits)
-    return Labels(key, points((x, y)), (fitted(text, size, room, face),), size, colour, "start", face)
+    return text_at(key, (x, y), fitted(text, size, room, face), size, colour, "start", face)
 
 
 def square_side(count: int, room: Box, largest: float = LARGEST_SQUARE) -> tuple[float, int]:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
-from gemmviz.scenes.kit.primitives import Box
+from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.text import text_width
 
 _TOP, _BOTTOM, _LEFT, _GAP = 112.0, 24.0, 0.63, 48.0
@@ -54,7 +54,7 @@ class RacePlan(Struct, frozen=True, dict=True):
     @property
     def results(self) -> Box:
         left = self.left
-        x = left.x + left.width + _GAP
+        x = left.right + _GAP
         return Box(x, _TOP, self.options.width - MARGIN - x, left.height)
 
     @property
@@ -69,7 +69,7 @@ class RacePlan(Struct, frozen=True, dict=True):
         has_tiles = bool(self.case.tiles) and self.case.pair is not None
         pitch = min((0.34 if has_tiles else 0.56) * left.height / len(self.units), 58.0)
         x = left.x + self.name
-        return Box(x, left.y + 1.7 * line, (left.x + left.width - x) / max(1, self.columns), pitch)
+        return Box(x, left.y + 1.7 * line, (left.right - x) / max(1, self.columns), pitch)
 
     @property
     def columns(self) -> int:
@@ -90,7 +90,7 @@ class RacePlan(Struct, frozen=True, dict=True):
     @property
     def story(self) -> Box:
         left, high = self.left, _STORY * self.options.theme.type.caption
-        return Box(left.x, left.y + left.height - high, left.width, high)
+        return Box(left.x, left.bottom - high, left.width, high)
 
     @property
     def tiles(self) -> Box:

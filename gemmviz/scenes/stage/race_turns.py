@@ -11,7 +11,8 @@ from gemmviz.model.arrays import Floats
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import NOW, PHASE, REST, Theme, mixed
 from gemmviz.scenes.stage.race_plan import RacePlan, pair_of, tile_sources, writes
@@ -48,7 +49,7 @@ def played_turns(plan: RacePlan) -> list[Primitive]:
     parts: list[Primitive] = []
     for look, places in sorted(looks.items()):
         fill, stroke = _colours(look, theme)
-        rects = [(box.x, box.y, box.width, box.height) for box in map(plan.turn_box, places)]
+        rects = [box for box in map(plan.turn_box, places)]
         parts.append(Rects(f"race-turns-{'-'.join(look)}", boxes(*rects), fill, stroke, 2.0, 4.0))
         parts += _numbers(plan, look, places, theme.text if fill is None else theme.ink_on(fill))
     return [*parts, *_pair(plan)]
@@ -102,7 +103,7 @@ def _numbers(plan: RacePlan, look: _Look, places: list[int], ink: str) -> list[P
         or plan.turn_box(places[0]).height < size
     ):
         return []
-    at = [(box.x + box.width / 2, box.y + box.height / 2 + 0.36 * size) for box in map(plan.turn_box, places)]
+    at = [(box.middle_x, baseline(box.middle_y, size)) for box in map(plan.turn_box, places)]
     return [Labels(f"race-steps-{'-'.join(look)}", points(*at), tuple(map(str, numbers.values())), size, ink, "middle")]
 
 
@@ -155,7 +156,7 @@ def _arrow(plan: RacePlan, pair: tuple[int, int]) -> list[Primitive]:
 
 def _ends(one: Box, other: Box) -> tuple[Floats, Floats]:
     """Return the points at which an arrow leaves one box and arrives at another: at the sides that face each other."""
-    ends = [np.array([each.x + each.width / 2, each.y + each.height / 2]) for each in (one, other)]
+    ends = [np.array([each.middle_x, each.middle_y]) for each in (one, other)]
     way = ends[1] - ends[0]
     axis = int(abs(way[1]) > abs(way[0]))
     for each, box, sign in ((ends[0], one, 1.0), (ends[1], other, -1.0)):
@@ -178,7 +179,7 @@ def _legend(plan: RacePlan) -> list[Primitive]:
         if access in kinds:
             fill, stroke = _colours(("", access), theme)
             parts.append(Rects(f"race-chip-{access}", boxes((x, y - 0.8 * size, 20.0, 20.0)), fill, stroke, 2.0, 4.0))
-            parts.append(Labels(f"race-meaning-{access}", points((x + 28, y)), (words,), size, theme.faint))
+            parts.append(text_at(f"race-meaning-{access}", (x + 28, y), words, size, theme.faint))
             x += 28 + text_width(words, size) + 26
     return parts
 
@@ -227,7 +228,7 @@ def spoilt_result(plan: RacePlan) -> list[Primitive]:
     rects = boxes(*((across - wide / 2, down - wide / 2, wide, wide) for across, down in middles))
     parts.append(Rects("result-wrong", rects, theme.warning, theme.background, 1.0))
     if share >= 1 and size:
-        at = points(*((across, down + 0.36 * size) for across, down in middles))
+        at = points(*((across, baseline(down, size)) for across, down in middles))
         texts = tuple(f"{value:.3g}" for value in case.wrong[:_MOST_SIDE, :_MOST_SIDE][bad].tolist())
         parts.append(Labels("result-wrong-values", at, texts, size, theme.ink_on(theme.warning), "middle"))
     return [*parts, *_first(plan)] if share >= 1 else parts
@@ -311,10 +312,10 @@ def race_tiles(plan: RacePlan) -> list[Primitive]:
         cells = Cells(f"race-{name}", place.x, place.y, place.width, fill, colours, tuple(map(theme.ink_on, colours)),
                       texts if is_labelled else None, size, theme.background)  # fmt: skip
         ink = theme.accent(sources[name]) if name in sources else theme.text
-        at = points((place.x, place.y - 10))
+        at = (place.x, place.y - 10)
         frame = boxes((place.x, place.y, shape[1] * place.width, shape[0] * place.width))
         parts += [cells, Rects(f"race-{name}-frame", frame, None, theme.line, 1.5),
-                  Labels(f"race-{name}-name", at, (name,), theme.type.name, ink, "start", "semibold")]  # fmt: skip
+                  text_at(f"race-{name}-name", at, name, theme.type.name, ink, "start", "semibold")]  # fmt: skip
     return parts
 
 
@@ -333,7 +334,7 @@ def _places(plan: RacePlan) -> dict[str, tuple[tuple[int, int], Box]]:
     if not columns:
         return {}
     x = plan.rows.x
-    wide = (room.x + room.width - x - (len(shapes) - 1) * _GAP) / columns
+    wide = (room.right - x - (len(shapes) - 1) * _GAP) / columns
     cell = max(1.0, min(wide, *((room.height - head) / shape[0] for shape in shapes.values()), _RACE_TILES_MOST_CELL))
     places = {}
     for name, shape in shapes.items():

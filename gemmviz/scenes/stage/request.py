@@ -14,7 +14,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many, number
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, points
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.stage.lanes import step_sectors, wasted_cells
@@ -41,7 +42,7 @@ def waiting_primitives(
     """
     rows, banks = card.first.shape
     cell, high = stack_cell(card, box)
-    floor = box.y + box.height - _BANK - _AIR
+    floor = box.bottom - _BANK - _AIR
     cells = stack_cells(card, (box.x, floor - rows * high, cell, high), accent, theme, key, share, numbers)
     return [
         _shafts(banks, (box.x, box.y, floor), cell, key, theme),
@@ -96,7 +97,7 @@ def _waiting_banks(banks: int, x: float, y: float, cell: float, key: str, theme:
     boxes = np.array([(x + bank * cell + gap, y, cell - 2 * gap, _BANK) for bank in range(banks)])
     every = next((step for step in _LABEL_STEPS if step * cell >= text_width("31", size) + 8), _LABEL_STEPS[-1])
     shown = range(0, banks, every)
-    at = points(*((x + (bank + 0.5) * cell, y + 0.5 * _BANK + 0.36 * size) for bank in shown))
+    at = points(*((x + (bank + 0.5) * cell, baseline(y + 0.5 * _BANK, size)) for bank in shown))
     return [
         Rects(f"{key}-row", boxes, theme.slate, radius=min(4.0, 0.2 * cell)),
         Labels(f"{key}-numbers", at, tuple(map(str, shown)), size, theme.text, "middle"),
@@ -147,7 +148,7 @@ def _rooms(moment: Moment, box: Box, theme: Theme) -> tuple[Box, Box]:
     """Return the places of the lanes, of no height in a low box, and of the sectors or banks."""
     sizes = theme.type
     y = box.y + _LEADING * (sizes.words + sizes.heading) + 8
-    below = box.y + box.height - 2 * _LEADING * sizes.words - 10
+    below = box.bottom - 2 * _LEADING * sizes.words - 10
     rows = math.ceil(moment.trace.rules.warp_size / _LANES)
     high = min(_LANE_HEIGHT * rows, 0.4 * (below - y))
     if high < sizes.least * rows:
@@ -157,7 +158,7 @@ def _rooms(moment: Moment, box: Box, theme: Theme) -> tuple[Box, Box]:
 
 
 def _text(key: str, text: str, size: float, colour: str, box: Box, y: float) -> Labels:
-    return Labels(key, points((box.x, y + size)), (fitted(text, size, box.width),), size, colour)
+    return text_at(key, (box.x, y + size), fitted(text, size, box.width), size, colour)
 
 
 def lane_cells(moment: Moment, touched: TouchedOperand, request: Request, box: Box, theme: Theme) -> list[Primitive]:
@@ -292,7 +293,7 @@ def _lane_numbers(
     row, column = np.nonzero(asking)
     pairs = zip(asking[row, column].tolist(), first[row, column].tolist(), strict=True)
     texts = tuple(f"×{times}" if times > 1 else str(lane) for times, lane in pairs)
-    middle = at[row, column] + (wide / 2, high / 2 + 0.36 * size)
+    middle = at[row, column] + (wide / 2, baseline(high / 2, size))
     return [Labels(f"{key}-lane-numbers", middle, texts, size, theme.ink_on(accent), "middle")]
 
 
@@ -304,7 +305,7 @@ def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box,
         ideal_wavefronts=cost.ideal_wavefronts,
     )
     stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
-    return [*stacks, *_foot("request-wavefronts", text, room, room.y + room.height, options.theme)]
+    return [*stacks, *_foot("request-wavefronts", text, room, room.bottom, options.theme)]
 
 
 def _stacks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:

@@ -20,7 +20,8 @@ from gemmviz.model.sites import Site
 from gemmviz.model.translation import tr
 from gemmviz.model.words import LabelStyle, many
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Cells, Face, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.lens import value_texts
@@ -60,14 +61,14 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
     a, b = _factor_texts(moment, terms, cell, options)
     held = np.where(lit, _LIT, np.where(terms.owned, _HELD, _NONE))
     has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
-    beside, drop = x + columns * cell + 2 * _REGISTER_TILE_GAP, 0.5 * cell + 0.36 * size
+    beside, drop = x + columns * cell + 2 * _REGISTER_TILE_GAP, baseline(0.5 * cell, size)
     return [
         _table("register-a", (room.x, y, cell), has_a, a, "A", options),
         _table("register-b", (x, room.y, cell), has_b, b, "B", options),
         _table("register-sum", (x, y, cell), held, value_texts(values, cell, options.least), "C", options),
-        Labels("register-b-name", points((beside, room.y + drop)), (name_b,), size, theme.accent("B")),
-        Labels("register-a-name", points((beside, y + drop)), (name_a,), size, theme.accent("A")),
-        Labels("register-terms", points((beside, y + drop + 1.5 * size)), (terms_text(terms),), size, theme.faint),
+        text_at("register-b-name", (beside, room.y + drop), name_b, size, theme.accent("B")),
+        text_at("register-a-name", (beside, y + drop), name_a, size, theme.accent("A")),
+        text_at("register-terms", (beside, y + drop + 1.5 * size), terms_text(terms), size, theme.faint),
     ]
 
 
@@ -257,7 +258,7 @@ def running_sum(moment: Moment, room: Box, options: ViewOptions) -> list[Primiti
         return []
     theme, size = options.theme, options.theme.type.note
     is_tile = len(terms.elements) > 1
-    foot = _bar(terms, room.y + room.height - _BAR, room, theme) if is_tile else _foot(moment, terms, step, room, options)
+    foot = _bar(terms, room.bottom - _BAR, room, theme) if is_tile else _foot(moment, terms, step, room, options)
     high = room.height - _BAR - (0.0 if is_tile else 1.6 * theme.type.caption)
     head = _heading(moment, terms, room, options) if high >= _HIGH + 1.6 * size else []
     top = _LEADING * size if head else 0.0
@@ -274,23 +275,23 @@ def _heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions
     text = tr(
         "thread {first_thread} sums {what}", first_thread=thread_text(moment.scope.first_thread, moment.trace.launch), what=what
     )
-    at = points((room.x, room.y + 0.8 * size))
-    return [Labels("sum-name", at, (fitted(text, size, room.width),), size, options.theme.faint)]
+    at = (room.x, room.y + 0.8 * size)
+    return [text_at("sum-name", at, fitted(text, size, room.width), size, options.theme.faint)]
 
 
 def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the bar, the sum if its value is known, and the number of terms."""
     theme, large, small = options.theme, options.theme.type.caption, options.theme.type.least
-    y = room.y + room.height
+    y = room.bottom
     value, count = _value(moment, terms, step), terms_text(terms)
     parts = _bar(terms, y - 1.45 * large - _BAR, room, theme)
     text = "" if value is None else tr("sum = {value}", value=f"{value:.3g}")
     if text:
-        parts.append(Labels("sum-value", points((room.x, y - 8)), (text,), large, theme.accent("C"), "start", "semibold"))
+        parts.append(text_at("sum-value", (room.x, y - 8), text, large, theme.accent("C"), "start", "semibold"))
     spare = room.width - text_width(text, large, "semibold") - 16
     count = next((each for each in (count, count.rpartition(" ")[0]) if text_width(each, small) <= spare), "")
     if count:
-        parts.append(Labels("sum-terms", points((room.x + room.width, y - 8)), (count,), small, theme.faint, "end"))
+        parts.append(text_at("sum-terms", (room.right, y - 8), count, small, theme.faint, "end"))
     return parts
 
 
@@ -384,7 +385,7 @@ def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vi
             light = _light(int(reads[at]), max(int(order.a[at]), int(order.b[at])), moment.step, step)
             rects.setdefault((name, light), []).append((x + 0.5, y, wide - 1.0, high))
             if light != _AHEAD:
-                labels.setdefault((name, light), []).append((x + wide / 2, y + 0.5 * high + 0.36 * size, texts(at)[side]))
+                labels.setdefault((name, light), []).append((x + wide / 2, baseline(y + 0.5 * high, size), texts(at)[side]))
     return [*_grounds(rects.items(), theme), *_names(labels.items(), theme)]
 
 

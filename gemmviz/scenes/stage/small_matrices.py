@@ -10,7 +10,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats
 from gemmviz.model.trace import CONSTANT
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.stage.matrix import label_size
 
@@ -41,7 +42,7 @@ class SmallMatrices(Struct, frozen=True):
 
     @property
     def right(self) -> float:
-        return max(box.x + box.width for box in self.boxes.values())
+        return max(box.right for box in self.boxes.values())
 
     def middle(self, moment: Moment, element: Element) -> tuple[float, float]:
         """The centre of an element."""
@@ -61,13 +62,13 @@ def small_matrices(moment: Moment, placed: SmallMatrices, now: set[Element], opt
     for number, box in placed.boxes.items():
         array, theme, side = moment.trace.arrays[number], options.theme, placed.side(moment, number)
         accent, rest = theme.accent(array.name), theme.tint(array.name, 0.22)
-        at = points((box.x, box.y - 0.35 * theme.type.words))
-        primitives.append(Labels(f"small-{array.name}-name", at, (array.name,), theme.type.words, accent, "start", "semibold"))
+        at = (box.x, box.y - 0.35 * theme.type.words)
+        primitives.append(text_at(f"small-{array.name}-name", at, array.name, theme.type.words, accent, "start", "semibold"))
         lit = [element for each, element in now if each == number]
         if max(array.extents) <= _MOST_CELLS:
             primitives.append(_table(moment, number, box, side, lit, options))
         else:
-            primitives.append(Rects(f"small-{array.name}", boxes((box.x, box.y, box.width, box.height)), rest))
+            primitives.append(Rects(f"small-{array.name}", boxes(box), rest))
             middles = np.array([placed.middle(moment, (number, each)) for each in lit]).reshape(-1, 2)
             primitives.append(Rects(f"small-{array.name}-lit", _around(middles, max(side, _LEAST_SIDE)), accent))
     return primitives

@@ -14,7 +14,8 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
 from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import (
@@ -105,14 +106,14 @@ def _name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme
     key, lanes = f"tile-{text}-name", plan.lanes
     side = "" if lanes is None else next(each.side for each in lanes.tiles if each.number == number)
     colour, needed = theme.accent(side) if side else theme.text, text_width(text, size, "semibold") + _NAME_AIR
-    above = Labels(key, points((x, y - 10)), (text,), size, colour, "start", "semibold")
+    above = text_at(key, (x, y - 10), text, size, colour, "start", "semibold")
     if lanes is None or not side:
         return [above]
-    middle, corner = y + high / 2 + 0.36 * size, lanes.corner
+    middle, corner = baseline(y + high / 2, size), lanes.corner
     if x - needed >= corner.x:
-        return [Labels(key, points((x - _NAME_AIR, middle)), (text,), size, colour, "end", "semibold")]
-    if x + wide + needed <= corner.x + corner.width:
-        return [Labels(key, points((x + wide + _NAME_AIR, middle)), (text,), size, colour, "start", "semibold")]
+        return [text_at(key, (x - _NAME_AIR, middle), text, size, colour, "end", "semibold")]
+    if x + wide + needed <= corner.right:
+        return [text_at(key, (x + wide + _NAME_AIR, middle), text, size, colour, "start", "semibold")]
     others = (each for other, each in tile_grids(moment, plan).items() if other != number)
     is_free = all(each.y + each.box[3] < y - size - 10 or each.x > x + needed for each in others)
     return [above] if is_free and y - size > corner.y else []

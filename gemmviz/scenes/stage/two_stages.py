@@ -15,7 +15,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import tr, trn
 from gemmviz.model.words import listed, number, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
-from gemmviz.scenes.kit.primitives import Anchor, Box, Face, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Anchor, Face, Labels, Lines, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -94,7 +95,7 @@ def _apart(cross: Cross, window: Window, room: Box, frame: StageFrame) -> dict[s
     a, c = titles["A"], titles["C"]
     wide_a, wide_c = (text_width(title_text(name, window.extents(name)), size, "semibold") for name in "AC")
     needed = a.x + wide_a + _AIR + wide_c
-    titles["C"] = replace(c, x=min(max(c.x, needed), room.x + room.width))
+    titles["C"] = replace(c, x=min(max(c.x, needed), room.right))
     if titles["C"].x < needed and cross.lanes is None:
         titles["A"] = replace(a, y=cross.matrices["A"].y - 0.5 * _AIR)  # in the corner, which is empty
     return titles
@@ -189,7 +190,7 @@ def column_primitives(pair: Pair, box: Box, lock: str, options: ViewOptions) -> 
         made, y = _meters(pair, meters, Box(inner.x, y + _TWO_METERS_AIR, inner.width, _TWO_METERS_SHARE * box.height), options)
         primitives += made
     return primitives + _differences(
-        pair, Box(inner.x, y + 1.4 * _TWO_METERS_AIR, inner.width, box.y + box.height - y - 1.4 * _TWO_METERS_AIR), theme
+        pair, Box(inner.x, y + 1.4 * _TWO_METERS_AIR, inner.width, box.bottom - y - 1.4 * _TWO_METERS_AIR), theme
     )
 
 
@@ -214,8 +215,8 @@ def _meters(
     titles = dict.fromkeys(meter.title for meter in meters if meter is not None)
     words = next(iter(titles)) if len(titles) == 1 else tr("one request")
     title = _Line("meter-title", words, sizes.words, theme.faint)
-    line = Lines("meter-base", boxes((box.x, base, box.x + box.width, base)), theme.line, 2.0)
-    middle = box.x + box.width / 2
+    line = Lines("meter-base", boxes((box.x, base, box.right, base)), theme.line, 2.0)
+    middle = box.middle_x
     primitives: list[Primitive] = [_centred(title, middle, box.y + sizes.words, box.width), line]
     low = base
     for place, (meter, moment) in enumerate(zip(meters, pair.sides, strict=True)):
@@ -243,8 +244,8 @@ def _numbers(meter: Meter | None, moment: Moment, prefix: str, box: Box, theme: 
     y = box.y
     for line in lines:
         y += _LEADING * line.size
-        primitives.append(_centred(line, box.x + box.width / 2, y, box.width))
-    return primitives, box.y + box.height
+        primitives.append(_centred(line, box.middle_x, y, box.width))
+    return primitives, box.bottom
 
 
 def _side_and_row(count: int, width: float, height: float) -> tuple[float, int]:
@@ -280,7 +281,7 @@ def _squares(prefix: str, needed: Floats, wasted: Floats, theme: Theme) -> list[
 def _differences(pair: Pair, box: Box, theme: Theme) -> list[Primitive]:
     """Write the largest differences of the whole launches, and the times of the real kernels, as many as fit."""
     sizes, y, primitives = theme.type, box.y, []
-    low = box.y + box.height
+    low = box.bottom
     for place, (name, values, ratio) in enumerate(_entries(pair)):
         lines = [
             *(_Line(f"name-{place}-{n}", text, sizes.least, theme.faint)
@@ -342,7 +343,7 @@ def _column(lines: list[_Line], box: Box, y: float) -> tuple[list[Primitive], fl
     primitives: list[Primitive] = []
     for line in lines:
         y += _LEADING * line.size
-        primitives.append(_centred(line, box.x + box.width / 2, y - 0.28 * line.size, box.width))
+        primitives.append(_centred(line, box.middle_x, y - 0.28 * line.size, box.width))
     return primitives, y
 
 
@@ -352,4 +353,4 @@ def _centred(line: _Line, x: float, y: float, room: float) -> Labels:
     wide = text_width(line.text, size, line.face)
     size = max(min(size, 20.0), min(size, size * room / max(1.0, wide)))
     anchor: Anchor = "middle"
-    return Labels(line.key, points((x, y)), (fitted(line.text, size, room, line.face),), size, line.colour, anchor, line.face)
+    return text_at(line.key, (x, y), fitted(line.text, size, room, line.face), size, line.colour, anchor, line.face)

@@ -11,7 +11,8 @@ from gemmviz.model.translation import tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
-from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import HEAT_LEVELS, Theme, TypeSizes, heat_palette, most_loads
@@ -169,7 +170,7 @@ def _flowing(entries: list[tuple[str, str]], room: Box, options: ViewOptions) ->
         chips = colours.split()
         wide = (_SIDE + 4) * len(chips) + (4 if chips else 0)
         width = wide + text_width(text, size)
-        if x + width > room.x + room.width and x > room.x:
+        if x + width > room.right and x > room.x:
             x, y = room.x, y + _LEGEND_LEADING
         for place, colour in enumerate(chips):
             box = boxes((x + place * (_SIDE + 4), y, _SIDE, _SIDE))

@@ -9,7 +9,8 @@ from gemmviz.model.access_times import AccessTime, AccessTimesCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 
@@ -75,9 +76,9 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
     size, pieces = theme.type.least, list[Primitive]()
     for place, (name, box) in reversed(list(enumerate(plan.rings))):
         fill = theme.panel if place % 2 else theme.background
-        pieces.append(Rects(f"ring-{place}", boxes((box.x, box.y, box.width, box.height)), fill, theme.line, 2.0, 14.0))
-        at = points((MARGIN + len(plan.rings) * _INSET + 8, box.y + box.height - 0.55 * size))
-        pieces.append(Labels(f"ring-{place}-name", at, (tr(name),), size, theme.faint))
+        pieces.append(Rects(f"ring-{place}", boxes(box), fill, theme.line, 2.0, 14.0))
+        at = (MARGIN + len(plan.rings) * _INSET + 8, box.bottom - 0.55 * size)
+        pieces.append(text_at(f"ring-{place}-name", at, tr(name), size, theme.faint))
     for row in case.times.rows:
         pieces += _row(row, plan, options)
     other = "" if case.device == case.times.gpu.name else tr("; {device} was not measured", device=case.device)
@@ -95,10 +96,18 @@ def access_times_motion(case: AccessTimesCase, options: ViewOptions) -> tuple[Pr
     words = Squares("words", np.array(places), np.zeros(len(places), np.uint8), colours, colours)
     size = theme.type.words
     arrived = [
-        Labels(f"cycles-{row.memory}", points((plan.x(row.cycles) + _WORD / 2 + 12, _middle(plan, row) + 0.36 * size)),
-               (tr("{cycles} cycles", cycles=number(row.cycles)),), size, theme.text, "start", "semibold")
-        for row in case.times.rows if now >= row.cycles
-    ]  # fmt: skip
+        text_at(
+            f"cycles-{row.memory}",
+            (plan.x(row.cycles) + _WORD / 2 + 12, baseline(_middle(plan, row), size)),
+            tr("{cycles} cycles", cycles=number(row.cycles)),
+            size,
+            theme.text,
+            "start",
+            "semibold",
+        )
+        for row in case.times.rows
+        if now >= row.cycles
+    ]
     on_the_way = () if options.arrived else (Lines("hand", hand, theme.chosen, 2.0),)
     return (*on_the_way, words, *arrived)
 
@@ -115,7 +124,7 @@ def _row(row: AccessTime, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     side = _WORD + 12
     box = boxes((plan.x(row.cycles) - side / 2, y - side / 2, side, side))
     return [
-        Labels(f"name-{row.memory}", points((left, y + 0.36 * size)), (name,), size, theme.text, "start", "semibold"),
+        text_at(f"name-{row.memory}", (left, baseline(y, size)), name, size, theme.text, "start", "semibold"),
         Lines(f"way-{row.memory}", boxes((plan.start, y, plan.x(row.cycles), y)), theme.line, 3.0),
         Rects(f"memory-{row.memory}", box, theme.slate, theme.faint, 2.0, 5.0),
     ]
@@ -135,7 +144,7 @@ def _ticks(case: AccessTimesCase, plan: _Plan, options: ViewOptions) -> list[Pri
     return [
         Labels("clock", at, texts, size, theme.faint, "middle"),
         Lines("clock-marks", marks, theme.faint, 2.0),
-        Labels("clock-name", points((last, y)), (tr("cycles"),), size, theme.faint),
+        text_at("clock-name", (last, y), tr("cycles"), size, theme.faint),
     ]
 
 

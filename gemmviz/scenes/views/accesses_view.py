@@ -14,7 +14,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fitted, wrap_text
 from gemmviz.scenes.kit.view import View
@@ -133,7 +134,7 @@ def _ways(moment: Moment, options: ViewOptions) -> tuple[SmallMatrices, list[tup
 def _room_below(drawn: list[Primitive], options: ViewOptions) -> Box:
     first = _column(drawn, 0)
     top = first.y + first.pitch * len(first.fill) + 16
-    return Box(MARGIN, top, options.width - 2 * MARGIN, options.bottom - top)
+    return options.room(top)
 
 
 def _middle(drawn: list[Primitive], column: int, row: int) -> tuple[float, float]:
@@ -175,7 +176,7 @@ def _table(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
 def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the matrices that the elements come from, what the fills mean, the block's reads so far, and the source."""
     placed = _matrices(moment, room, options)
-    left, end = placed.right + 44, room.x + room.width
+    left, end = placed.right + 44, room.right
     wide = min(_CODE, _CODE_SHARE * room.width)
     wide = 0.0 if end - wide - _GAP - left < _LEAST_WORDS else wide
     code = Box(end - wide, room.y + 4, wide, room.height - 4)
@@ -212,9 +213,9 @@ def _legend(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> l
             ends = [(left, high, right, high), (right, high, right, low), (left, low, right, low)]
             mark = Lines(f"legend-{key}", np.array(ends), now, 4.0)
         words = fitted(text, size, room.width - 32)
-        primitives += [mark, Labels(f"legend-{key}-text", points((room.x + 32, y)), (words,), size, theme.faint)]
+        primitives += [mark, text_at(f"legend-{key}-text", (room.x + 32, y), words, size, theme.faint)]
         y += 1.6 * size
-    rest = room.y + room.height - y
+    rest = room.bottom - y
     sentences = wrap_text(_sentence(moment, shown), size, room.width, max(1, int((rest + 0.4 * size) / (1.35 * size))))
     at = points(*((room.x, y + 0.3 * size + 1.35 * size * place) for place in range(len(sentences))))
     return [*primitives, Labels("reads-so-far", at, tuple(sentences), size, theme.text)]

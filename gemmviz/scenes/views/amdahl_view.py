@@ -4,7 +4,8 @@ from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
@@ -24,17 +25,17 @@ def amdahl_scene(case: AmdahlCase, options: ViewOptions) -> Scene:
     primitives: list[Primitive] = []
     for place, name in enumerate((*case.names, tr(_INSTANT))):
         row = _row(case, place, options)
-        y = row.y + row.height / 2 + 0.36 * sizes.words
+        y = baseline(row.middle_y, sizes.words)
         text = fitted(name, sizes.words, _NAMES - 20.0)
-        primitives.append(Labels(f"amdahl-name-{place}", points((MARGIN, y)), (text,), sizes.words, theme.text))
+        primitives.append(text_at(f"amdahl-name-{place}", (MARGIN, y), text, sizes.words, theme.text))
     for place, (name, colour) in enumerate(((tr("kernel"), theme.load), (tr("copies"), _copies(theme)))):
         x = MARGIN + _NAMES + 170.0 * place
         primitives += [
             Rects(f"amdahl-legend-{place}", boxes((x, _TOP - 46.0, 26.0, 26.0)), colour, radius=3.0),
-            Labels(f"amdahl-legend-text-{place}", points((x + 38.0, _TOP - 25.0)), (name,), sizes.words, theme.faint),
+            text_at(f"amdahl-legend-text-{place}", (x + 38.0, _TOP - 25.0), name, sizes.words, theme.faint),
         ]
-    head = points((options.width - MARGIN, _TOP - 25.0))
-    primitives.append(Labels("amdahl-gain", head, (tr("as fast"),), sizes.words, theme.faint, "end"))
+    head = (options.width - MARGIN, _TOP - 25.0)
+    primitives.append(text_at("amdahl-gain", head, tr("as fast"), sizes.words, theme.faint, "end"))
     lines = _limits(case, options)
     bottom, leading = options.height - 26.0, _LEADING * sizes.words
     at = points(*((MARGIN, bottom - leading * (len(lines) - 1 - place)) for place in range(len(lines))))
@@ -56,9 +57,9 @@ def amdahl_motion(case: AmdahlCase, options: ViewOptions) -> tuple[Primitive, ..
             drawn.append(_times(case, place, own, options))
             gain = case.gain(place) if place < len(case.names) else case.limit
             row = _row(case, place, options)
-            at = points((options.width - MARGIN, row.y + row.height / 2 + 0.36 * theme.type.name))
+            at = (options.width - MARGIN, baseline(row.middle_y, theme.type.name))
             text = f"× {number(gain)}"
-            drawn.append(Labels(f"amdahl-gain-{place}", at, (text,), theme.type.name, theme.text, "end", "semibold"))
+            drawn.append(text_at(f"amdahl-gain-{place}", at, text, theme.type.name, theme.text, "end", "semibold"))
     return tuple(drawn)
 
 
@@ -102,11 +103,11 @@ def _times(case: AmdahlCase, place: int, kernel_ms: float, options: ViewOptions)
     )
     middle, end = (row.x + ms * _unit(case, options) for ms in (kernel_ms, kernel_ms + case.copies_ms))
     x, ink = end, theme.faint
-    if end + text_width(text, size) + 20.0 > row.x + row.width:
+    if end + text_width(text, size) + 20.0 > row.right:
         is_kernel = kernel_ms >= case.copies_ms
         x, ink = (row.x, theme.ink_on(theme.load)) if is_kernel else (middle, theme.ink_on(_copies(theme)))
-    at = points((x + 14.0, row.y + row.height / 2 + 0.36 * size))
-    return Labels(f"amdahl-ms-{place}", at, (text,), size, ink)
+    at = (x + 14.0, baseline(row.middle_y, size))
+    return text_at(f"amdahl-ms-{place}", at, text, size, ink)
 
 
 def _copies(theme: Theme) -> str:

@@ -10,7 +10,8 @@ from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, label_step, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View, nothing_accessed
@@ -111,9 +112,9 @@ class _Picture:
             else ""
         )
         text = f"{self.who}: {many(self.cost.wavefronts, 'wavefront')}{needed}{each}{shared}"
-        at = points((self.options.width / 2, self.options.top + 24))
+        at = (self.options.width / 2, self.options.top + 24)
         text = fitted(text, size, self.options.width - 2 * MARGIN, "semibold")
-        return [Labels("bank-heading", at, (text,), size, theme.text, "middle", "semibold")]
+        return [text_at("bank-heading", at, text, size, theme.text, "middle", "semibold")]
 
     def _lane_row(self) -> list[Primitive]:
         """Draw the lanes of the warp, each over the bank of its number."""
@@ -124,9 +125,7 @@ class _Picture:
         palette = (theme.empty, self.accent)
         fill = (self.lanes >= 0).astype(np.uint8)[None]
         inks = (theme.faint, theme.ink_on(self.accent))
-        name = Labels(
-            "lane-name", points((self.room.x - 14, self.lane_y + 25)), (tr("lane"),), theme.type.least, theme.faint, "end"
-        )
+        name = text_at("lane-name", (self.room.x - 14, self.lane_y + 25), tr("lane"), theme.type.least, theme.faint, "end")
         row = Cells("bank-lanes", self.room.x, self.lane_y, wide, fill, palette, inks, texts, size, theme.background, 1, _LANES)
         return [row, name] if self.options.words else [row]
 
@@ -150,12 +149,12 @@ class _Picture:
             return []
         theme, size, rows = self.theme, self.theme.type.least, len(self.card.first)
         shown = range(0, rows, label_step(self.high, size + 4, rows))
-        at = points(*((self.room.x - 14, self.floor - (row + 0.5) * self.high + 0.36 * size) for row in shown))
+        at = points(*((self.room.x - 14, baseline(self.floor - (row + 0.5) * self.high, size)) for row in shown))
         texts = tuple(tr("wavefront {row}", row=row + 1) for row in shown)
-        bank = points((self.room.x - 14, self.room.y + self.room.height - 8))
+        bank = (self.room.x - 14, self.room.bottom - 8)
         return [
             Labels("wavefront-names", at, texts, size, theme.faint, "end"),
-            Labels("bank-name", bank, (tr("bank"),), size, theme.faint, "end"),
+            text_at("bank-name", bank, tr("bank"), size, theme.faint, "end"),
         ]
 
     def _followed(self) -> list[Primitive]:

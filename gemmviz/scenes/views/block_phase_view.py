@@ -10,7 +10,8 @@ from gemmviz.model.cases import BlockPhase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital, many, size_text, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
@@ -54,7 +55,7 @@ def phase_scene(case: BlockPhase, options: ViewOptions) -> Scene:
     size, pieces = theme.type.words, list[Primitive]()
     names = (tr("global memory"), tr("shared memory of the block: {shared_bytes}", shared_bytes=size_text(case.shared_bytes)))
     for number, (box, name) in enumerate(zip((plan.above, plan.below), names, strict=True)):
-        pieces.append(Rects(f"memory-{number}", boxes((box.x, box.y, box.width, box.height)), theme.slate, radius=10.0))
+        pieces.append(Rects(f"memory-{number}", boxes(box), theme.slate, radius=10.0))
         at = (box.x + 18, box.y + 0.75 * _HEAD)
         pieces.append(text_line(f"memory-{number}-name", at, name, size, box.width - 36, theme.text, "semibold"))
     for place, (name, rows, columns) in enumerate(case.tiles):
@@ -132,7 +133,7 @@ def _counts(case: BlockPhase, plan: _Plan, loads: int, done: float, options: Vie
 def _track(case: BlockPhase, plan: _Plan, place: int) -> Box:
     """Return the box of a gauge, the lowest at the bottom of the numbers."""
     pitch = _BAR + 2.9 * 25
-    y = plan.numbers.y + plan.numbers.height - (len(case.fitting) - place) * pitch + 1.5 * 25
+    y = plan.numbers.bottom - (len(case.fitting) - place) * pitch + 1.5 * 25
     return Box(plan.numbers.x, y, plan.numbers.width, _BAR)
 
 
@@ -151,7 +152,7 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
         texts = (f"{capital(tr(name))}: {short}", f"{capital(tr(name.split()[0]))}: {short}", capital(tr(name)))
         text = next((each for each in texts if text_width(each, size) <= room), texts[-1])
         pieces.append(text_line(f"gauge-{place}-name", (box.x, box.y - 12), text, size, room, theme.text))
-        pieces.append(Rects(f"gauge-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, radius=4.0))
+        pieces.append(Rects(f"gauge-{place}", boxes(box), theme.empty, radius=4.0))
     return pieces
 
 
@@ -166,8 +167,8 @@ def _blocks(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
         if parts:
             pieces.append(Rects(f"gauge-{place}-blocks", boxes(*parts), theme.load, radius=4.0))
         text = _pending(case, shown)
-        at = points((box.x + box.width, box.y - 12))
-        pieces.append(Labels(f"gauge-{place}-{name}", at, (text,), size, theme.text, "end", "semibold"))
+        at = (box.right, box.y - 12)
+        pieces.append(text_at(f"gauge-{place}-{name}", at, text, size, theme.text, "end", "semibold"))
     return pieces
 
 

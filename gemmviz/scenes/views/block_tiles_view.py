@@ -14,7 +14,8 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
@@ -77,7 +78,7 @@ def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float
     if row >= cross:
         x = room.x + (wide - (k + n + n) * unit - 2 * _SIGN_GAP) / 2
         a, b = Box(x, y, k * unit, m * unit), Box(x + k * unit + _SIGN_GAP, y, n * unit, k * unit)
-        return {"A": a, "B": b, "C": Box(b.x + b.width + _SIGN_GAP, y, n * unit, m * unit)}, unit
+        return {"A": a, "B": b, "C": Box(b.right + _SIGN_GAP, y, n * unit, m * unit)}, unit
     x = room.x + (wide - (k + n) * unit - _GAP) / 2
     b = Box(x + k * unit + _GAP, y, n * unit, k * unit)
     below = y + k * unit + _GAP
@@ -89,7 +90,7 @@ def _matrices(moment: Moment, options: ViewOptions) -> list[Primitive]:
     places, unit = _places(moment, options)
     primitives: list[Primitive] = []
     for name, box in places.items():
-        primitives.append(Rects(f"{name}-ground", boxes((box.x, box.y, box.width, box.height)), options.theme.panel))
+        primitives.append(Rects(f"{name}-ground", boxes(box), options.theme.panel))
     primitives += _blocks(moment, places["C"], unit, options)
     for name in "AB":
         primitives += _strips(moment, name, places[name], unit, options)
@@ -236,10 +237,8 @@ def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -
     """Draw lines between single elements if there are few."""
     if max(rows, columns) >= _MOST_LINES:
         return []
-    down = [(box.x, box.y + r * box.height / rows, box.x + box.width, box.y + r * box.height / rows) for r in range(1, rows)]
-    across = [
-        (box.x + c * box.width / columns, box.y, box.x + c * box.width / columns, box.y + box.height) for c in range(1, columns)
-    ]
+    down = [(box.x, box.y + r * box.height / rows, box.right, box.y + r * box.height / rows) for r in range(1, rows)]
+    across = [(box.x + c * box.width / columns, box.y, box.x + c * box.width / columns, box.bottom) for c in range(1, columns)]
     if not down and not across:
         return []
     return [Lines(f"{name}-lines", boxes(*down, *across), options.theme.background, 1.0)]
@@ -252,8 +251,8 @@ def _numbers(c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) 
     if not step:
         return []
     rows, columns = (range(0, count, step) for count in shape)
-    below = points(*((c.x + (column + 0.5) * unit, c.y + c.height + 1.15 * size) for column in columns))
-    beside = points(*((c.x + c.width + 8, c.y + (row + 0.5) * unit + 0.36 * size) for row in rows))
+    below = points(*((c.x + (column + 0.5) * unit, c.bottom + 1.15 * size) for column in columns))
+    beside = points(*((c.right + 8, baseline(c.y + (row + 0.5) * unit, size)) for row in rows))
     return [
         Labels("columns", below, tuple(str(column + first) for column in columns), size, options.theme.faint, "middle"),
         Labels("rows", beside, tuple(str(row + first) for row in rows), size, options.theme.faint),
@@ -270,13 +269,13 @@ def _names(moment: Moment, places: dict[str, Box], options: ViewOptions) -> list
         Labels(f"{name}-name", at, (name,), size, theme.accent(name), "start", "semibold") for name, at in above.items()
     ]
     if places["C"].y == places["B"].y:
-        middle = places["A"].y + places["A"].height / 2 + 0.36 * size
+        middle = baseline(places["A"].y + places["A"].height / 2, size)
         for sign, left in (("×", "A"), ("=", "B")):
             at = points((places[left].x + places[left].width + _SIGN_GAP / 2, middle))
             primitives.append(Labels(f"sign-{left}", at, (sign,), theme.type.sentence, theme.faint, "middle"))
     room = options.width - 2 * MARGIN
     words = fitted(_words(moment), theme.type.words, room)
-    return [*primitives, Labels("tiles-words", points((MARGIN, options.top + 12)), (words,), theme.type.words, theme.text)]
+    return [*primitives, text_at("tiles-words", (MARGIN, options.top + 12), words, theme.type.words, theme.text)]
 
 
 def _words(moment: Moment) -> str:

@@ -13,7 +13,8 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.text import label_step, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
@@ -53,7 +54,7 @@ class _Plan(Struct, frozen=True):
     def of(cls, block: tuple[int, int, int], warp_size: int, options: ViewOptions) -> "_Plan":
         """Block at the left, warps at the right; a single row of threads stands above its warps."""
         dx, dy, dz = block
-        room = Box(MARGIN, _TOP + _HEAD, options.width - 2 * MARGIN, options.height - _TOP - _HEAD - 24)
+        room = options.room(_TOP + _HEAD, 24)
         rows = min(-(-dx * dy * dz // warp_size), _MOST_ROWS)
         if dy == dz == 1:
             cell = min(room.width / dx, _LARGEST)
@@ -68,7 +69,7 @@ class _Plan(Struct, frozen=True):
             front = room.x + beside, room.y + behind * cell
             layers = tuple((front[0] + z * _STACKED * cell, front[1] - z * _STACKED * cell) for z in range(shown))
             left = layers[-1][0] + dx * cell + 50 + _NAMES
-            warps = Box(left, room.y, room.x + room.width - left, room.height)
+            warps = Box(left, room.y, room.right - left, room.height)
         pitch = min(warps.height / rows, _TALLEST)
         return cls(block, warp_size, layers, cell, tall, warps, warps.width / warp_size, pitch)
 
@@ -184,7 +185,7 @@ def _layer_name(plan: _Plan, z: int, theme: Theme) -> Labels:
         if first == last
         else tr("z = {z}{more}: {first} to {last}", z=z, more=more, first=first, last=last)
     )
-    return Labels(f"layer-{z}-name", points((x - 12, y + 0.9 * size)), (text,), size, theme.faint, "end")
+    return text_at(f"layer-{z}-name", (x - 12, y + 0.9 * size), text, size, theme.faint, "end")
 
 
 def _axes(plan: _Plan, theme: Theme) -> list[Primitive]:
@@ -194,11 +195,11 @@ def _axes(plan: _Plan, theme: Theme) -> list[Primitive]:
     down = label_step(plan.tall, 1.15 * size, dy)
     columns, rows = range(0, dx, across), range(0, dy, down)
     above = points(*((x + (column + 0.5) * plan.cell, y - 9) for column in columns))
-    beside = points(*((x - 10, y + (row + 0.5) * plan.tall + 0.36 * size) for row in rows))
+    beside = points(*((x - 10, baseline(y + (row + 0.5) * plan.tall, size)) for row in rows))
     return [
         Labels("x-axis", above, tuple(map(str, columns)), size, theme.faint, "middle"),
         Labels("y-axis", beside, tuple(map(str, rows)), size, theme.faint, "end"),
-        Labels("axes-names", points((x - 10, y - 9)), ("y, x",), size, theme.text, "end"),
+        text_at("axes-names", (x - 10, y - 9), "y, x", size, theme.text, "end"),
     ]
 
 
@@ -216,9 +217,9 @@ def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
         middle, colour = (x + dx * plan.cell / 2, y + warp * high + own / 2), theme.warps[warp % len(theme.warps)]
         tall = min(own - 2, 1.4 * size)
         ground = boxes((middle[0] - wide / 2, middle[1] - tall / 2, wide, tall))
-        at = points((middle[0], middle[1] + 0.36 * size))
+        at = (middle[0], baseline(middle[1], size))
         primitives.append(Rects(f"region-{warp}-ground", ground, colour, radius=4.0))
-        primitives.append(Labels(f"region-{warp}", at, (name,), size, theme.ink_on(colour), "middle", "semibold"))
+        primitives.append(text_at(f"region-{warp}", at, name, size, theme.ink_on(colour), "middle", "semibold"))
     return primitives
 
 
@@ -241,14 +242,14 @@ def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
         )  # fmt: skip
         primitives += _runs(row, plan, theme) if options.arrived else []
     rows = range(0, plan.rows, label_step(plan.pitch, 1.2 * size, plan.rows))
-    at = points(*((plan.warps.x - 12, plan.warps.y + (row + 0.42) * plan.pitch + 0.36 * size) for row in rows))
+    at = points(*((plan.warps.x - 12, baseline(plan.warps.y + (row + 0.42) * plan.pitch, size)) for row in rows))
     lanes = range(0, plan.warp_size, label_step(plan.lane, text_width("00", size) + 10, plan.warp_size))
     above = points(*((plan.warps.x + (lane + 0.5) * plan.lane, plan.warps.y - 9) for lane in lanes))
     return [
         *primitives,
         Labels("warp-numbers", at, tuple(tr("warp {row}", row=row) for row in rows), size, theme.text, "end"),
         Labels("lane-numbers", above, tuple(map(str, lanes)), size, theme.faint, "middle"),
-        Labels("lanes-name", points((plan.warps.x - 12, plan.warps.y - 9)), (tr("lane"),), size, theme.faint, "end"),
+        text_at("lanes-name", (plan.warps.x - 12, plan.warps.y - 9), tr("lane"), size, theme.faint, "end"),
     ]
 
 
@@ -271,8 +272,8 @@ def _runs(row: int, plan: _Plan, theme: Theme) -> list[Primitive]:
         box = boxes((middle - wide / 2, y + high / 2 - 0.75 * size, wide, 1.5 * size))
         ink = theme.faint if is_idle else theme.ink_on(colour)
         primitives.append(Rects(f"run-{row}-{place}-ground", box, ground, radius=4.0))
-        at = points((middle, y + high / 2 + 0.36 * size))
-        primitives.append(Labels(f"run-{row}-{place}", at, (text,), size, ink, "middle"))
+        at = (middle, baseline(y + high / 2, size))
+        primitives.append(text_at(f"run-{row}-{place}", at, text, size, ink, "middle"))
     return primitives
 
 

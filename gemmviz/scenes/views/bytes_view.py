@@ -15,7 +15,8 @@ from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, message, titled
-from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -80,7 +81,7 @@ def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
         return titled([message(waiting, options)], title, note, options)
     plan, primitives = _Plan.of(case, options), list[Primitive]()
     for place, (lines, box) in enumerate(zip(plan.texts, plan.boxes, strict=True)):
-        primitives += _words(f"bytes-{place}", lines, box.x, box.y + box.height + 6.0)
+        primitives += _words(f"bytes-{place}", lines, box.x, box.bottom + 6.0)
     if plan.scale is not None:
         primitives += _scale(plan.most, plan.boxes[_MOVED].width, plan.scale, options.theme)
     return titled(primitives, title, note, options)
@@ -96,7 +97,7 @@ def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]
     for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
         asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
         side = max(_LEAST_SIDE, share * box.width)
-        grown = Box(box.x, box.y + box.height - side, side, side)
+        grown = Box(box.x, box.bottom - side, side, side)
         pieces += _square(f"bytes-{place}", row, asked, grown, options.theme)
     return tuple(pieces)
 
@@ -121,14 +122,14 @@ def _scale(most: float, side: float, box: Box, theme: Theme) -> list[Primitive]:
     if box.height - side < (len(lines) + 1) * _LEADING * size:
         return []
     at = points(*((box.x + 12, box.y + (number + 1) * _LEADING * size) for number in range(len(lines))))
-    outline = Rects("bytes-scale", boxes((box.x, box.y, box.width, box.height)), None, theme.line, 2.0, 2.0)
+    outline = Rects("bytes-scale", boxes(box), None, theme.line, 2.0, 2.0)
     return [outline, Labels("bytes-scale-text", at, lines, size, theme.faint)]
 
 
 def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[Primitive]:
     """Draw a square; what is moved beyond the requested bytes is red."""
     grey = theme.faint
-    whole = boxes((box.x, box.y, box.width, box.height))
+    whole = boxes(box)
     if row.size_bytes <= asked:
         return [Rects(f"{key}-bar", whole, grey, radius=2.0)]
     inner = box.width * (asked / row.size_bytes) ** 0.5
@@ -136,7 +137,7 @@ def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[
     return [
         Rects(f"{key}-bar", whole, red, theme.warning, 2.0, 2.0),
         hatching(f"{key}-hatching", _cells(box, max(1, round(box.width / _HATCH))), theme.warning),
-        Rects(f"{key}-requested", boxes((box.x, box.y + box.height - inner, inner, inner)), grey, radius=2.0),
+        Rects(f"{key}-requested", boxes((box.x, box.bottom - inner, inner, inner)), grey, radius=2.0),
     ]
 
 
@@ -160,7 +161,7 @@ def _words(key: str, lines: list[_Text], x: float, y: float) -> list[Primitive]:
     for number, (name, text, size, colour) in enumerate(lines):
         y += _LEADING * size
         face: Face = "semibold" if name == "size" else "regular"
-        primitives.append(Labels(f"{key}-{name}-{number}", points((x, y - 0.2 * size)), (text,), size, colour, "start", face))
+        primitives.append(text_at(f"{key}-{name}-{number}", (x, y - 0.2 * size), text, size, colour, "start", face))
     return primitives
 
 

@@ -11,7 +11,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Box, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -48,7 +49,7 @@ class _Plan(Struct, frozen=True):
 
     @property
     def floor(self) -> float:
-        return self.box.y + self.box.height
+        return self.box.bottom
 
     def band(self, low: float, high: float) -> tuple[float, float, float, float]:
         return self.box.x, self.floor - high * self.unit, self.box.width, (high - low) * self.unit
@@ -61,17 +62,17 @@ def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     primitives: list[Primitive] = []
     if cache:
         box = plan.box
-        x, right, low = box.x - _WALL / 2, box.x + box.width + _WALL / 2, plan.floor + _WALL / 2
+        x, right, low = box.x - _WALL / 2, box.right + _WALL / 2, plan.floor + _WALL / 2
         walls = boxes((x, box.y, x, low), (x, low, right, low), (right, low, right, box.y))
-        middle = box.y + 0.5 * box.height
+        middle = box.middle_y
         at = points((box.x - 18, middle - 4), (box.x - 18, middle + 1.25 * size))
         primitives += [
-            Rects("cache", boxes((box.x, box.y, box.width, box.height)), theme.slate),
+            Rects("cache", boxes(box), theme.slate),
             Lines("cache-walls", walls, theme.faint, _WALL),
             Labels("cache-size", at, (tr("cache"), f"{number(cache / _MIB)} MiB"), size, theme.text, "end", "semibold"),
         ]
     else:
-        floor = boxes((plan.box.x, plan.floor, plan.box.x + plan.box.width, plan.floor))
+        floor = boxes((plan.box.x, plan.floor, plan.box.right, plan.floor))
         primitives.append(Lines("cache-walls", floor, theme.faint, _WALL))
     note = tr("heights are to scale; the model: a cache holds what is used as long as all of it fits")
     return titled(primitives, tr("A, B and C in the last-level cache of {device}", device=device.name), note, options)
@@ -88,7 +89,7 @@ def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     if 0.0 < poured < total:
         name = next(each for each, _, high in _spans(case.problem) if poured < high)
         surface = plan.floor - poured * plan.unit
-        middle = plan.box.x + plan.box.width / 2
+        middle = plan.box.middle_x
         jet = boxes((middle - _JET / 2, _TOP - 30, _JET, max(0.0, surface - _TOP + 30)))
         pieces.append(Rects("jet", jet, theme.accent(name), radius=_JET / 4))
     return (*pieces, *(_verdict(case, plan, options) if poured >= total else ()))
@@ -124,20 +125,20 @@ def _drawn(layer: _Layer, plan: _Plan, theme: Theme) -> list[Primitive]:
         ]
     size, text = theme.type.heading, f"{layer.name}  {number((layer.high - layer.low) / _MIB)} MiB"
     if band[3] >= 1.3 * size:
-        at = points((band[0] + band[2] / 2, band[1] + band[3] / 2 + 0.36 * size))
+        at = (band[0] + band[2] / 2, baseline(band[1] + band[3] / 2, size))
         ink = theme.text if layer.is_lost else theme.ink_on(theme.tint(layer.name, 0.75))
         if layer.is_lost:
             wide = text_width(text, size, "semibold") + 28
             behind = boxes((band[0] + (band[2] - wide) / 2, band[1] + band[3] / 2 - 0.75 * size, wide, 1.5 * size))
             pieces.append(Rects(f"{key}-ground", behind, mixed(theme.background, theme.warning, 0.35)))
-        pieces.append(Labels(f"{key}-name", at, (text,), size, ink, "middle", "semibold"))
+        pieces.append(text_at(f"{key}-name", at, text, size, ink, "middle", "semibold"))
     return pieces
 
 
 def _verdict(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the sizes of all matrices and of what does not fit, and up to which size they do."""
     theme, sizes, cache = options.theme, options.theme.type, case.device.last_level_cache
-    x = plan.box.x + plan.box.width + 70
+    x = plan.box.right + 70
     room, total = options.width - MARGIN - x, data_bytes(case.problem)
     lost = max(0, total - cache)
     lines = [(tr("A, B and C: {total} MiB", total=number(total / _MIB)), sizes.sentence, theme.text, True)]

@@ -13,8 +13,9 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat, stage_of_run
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, Squares, points
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.view import View
 
@@ -97,7 +98,7 @@ def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
         pieces.append(Labels("action", at, lines, size, theme.text, "start", "semibold"))
     for number, (rows, columns) in _shared(moment).items():
         name, (x, y) = moment.trace.arrays[number].name, plan.corners[number]
-        pieces.append(Labels(f"{name}-name", points((x, y - 12)), (name,), size, theme.text, "start", "semibold"))
+        pieces.append(text_at(f"{name}-name", (x, y - 12), name, size, theme.text, "start", "semibold"))
         pieces.append(_tile(moment, number, (rows, columns), contents.get(number), plan, options))
     progress = stage_of_run(moment, options.labels)
     return titled(pieces, tr(moment.trace.setup.kernel.title), progress, options)
@@ -156,7 +157,7 @@ def _flying(moment: Moment, touched: TouchedOperand, cells: Floats, plan: _Plan,
     name = moment.trace.arrays[int(kinds[0])].name if len(kinds) == 1 and kinds[0] >= 0 else ""
     share = options.way
     line = next(iter(sheet.listing.lit))
-    start = np.array([sheet.box.x + sheet.box.width - 30, sheet.middles.get(line, sheet.box.y) - 9, 18.0])
+    start = np.array([sheet.box.right - 30, sheet.middles.get(line, sheet.box.y) - 9, 18.0])
     now = start + (cells - start) * share
     colour = (theme.accent(name),)
     return Squares("flying", now * [1, 1, 0.94], np.zeros(len(now), np.uint8), colour, colour, line=theme.background)

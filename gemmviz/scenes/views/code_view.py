@@ -7,9 +7,10 @@ import numpy as np
 from gemmviz.model.cases import CodeCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import UNKNOWN
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.listing import Sheet, listing_size, stop_line
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
@@ -48,7 +49,7 @@ def block_sketch(block: tuple[int, int, int], tiles: tuple[_Table, ...], room: B
         texts = np.array([[f"({column}, {row})" for column in range(columns)] for row in range(rows)]) if place == 0 else None
         fits = texts is not None and text_width("(0, 0)", size) <= 0.95 * cell
         primitives += [
-            Labels(f"sketch-{place}-name", points((x, y - 12)), (name,), theme.type.words, theme.text, "start", "semibold"),
+            text_at(f"sketch-{place}-name", (x, y - 12), name, theme.type.words, theme.text, "start", "semibold"),
             Cells(f"sketch-{place}", x, y, cell, fill, (colour,), (theme.ink_on(colour),), texts if fits else None,
                   size if fits else 0.0, theme.background),
             Rects(f"sketch-{place}-frame", box, None, theme.faint if place else theme.background, 2.0),
@@ -68,8 +69,8 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
         title = f"{sheets[0].listing.name} → {case.main.name}"
         return titled([*pieces, *_between(case, sheets, options)], title, _what_is_lit(case), options)
     room, code = _room(options), sheets[0].box
-    low = code.y + code.height
-    below = Box(code.x, low + _GAP, code.width, room.y + room.height - low - _GAP)
+    low = code.bottom
+    below = Box(code.x, low + _GAP, code.width, room.bottom - low - _GAP)
     pieces += block_sketch(case.block, case.tiles, below, options) if case.block else []
     note = (
         case.main.name
@@ -78,7 +79,7 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     )
     if case.facts:
         facts = _facts_width(case, room)
-        beside = Box(room.x + room.width - facts, room.y, facts, min(room.height, 60.0 * (len(case.facts) + 1)))
+        beside = Box(room.right - facts, room.y, facts, min(room.height, 60.0 * (len(case.facts) + 1)))
         values = [value if options.counted > 0.0 else UNKNOWN for _, value in case.facts]
         names = [TableCell(name, options.theme.faint) for name, _ in case.facts]
         rows = [[name, TableCell(value, strong=True)] for name, value in zip(names, values, strict=True)]
@@ -99,7 +100,7 @@ def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _room(options: ViewOptions) -> Box:
-    return Box(MARGIN, 116.0, options.width - 2 * MARGIN, options.height - 116.0 - 24.0)
+    return options.room(116.0, 24.0)
 
 
 def _facts_width(case: CodeCase, room: Box) -> float:
@@ -129,7 +130,7 @@ def _between(case: CodeCase, sheets: list[Sheet], options: ViewOptions) -> list[
                   sheet.box.width, options.theme.text, "semibold")
         for sheet in sheets
     ]  # fmt: skip
-    start, end = left.box.x + left.box.width, right.box.x
+    start, end = left.box.right, right.box.x
     lines = [
         (start + 4, left.middles[i], end - 4, right.middles[j])
         for i, j in case.pairs

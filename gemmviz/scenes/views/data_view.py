@@ -6,7 +6,8 @@ from gemmviz.model.cases import ArrayUse, DataUse
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
@@ -31,18 +32,16 @@ def data_scene(case: DataUse, options: ViewOptions) -> Scene:
     pieces += table("data", (tr("data"), tr("elements read"), tr("written")), rows, room, theme, largest=28.0)
     for name, rule, key in _RULES:
         box = _box(key, options)
-        pieces.append(Rects(f"memory-{key}", boxes((box.x, box.y, box.width, box.height)), theme.slate, radius=10.0))
+        pieces.append(Rects(f"memory-{key}", boxes(box), theme.slate, radius=10.0))
         at = (box.x + 18, box.y + 1.25 * sizes.name)
         pieces.append(text_line(f"memory-{key}-name", at, tr(name), sizes.name, box.width - 36, theme.text, "semibold"))
         x = at[0] + text_width(tr(name), sizes.name, "semibold") + 16
-        pieces.append(
-            text_line(f"memory-{key}-rule", (x, at[1]), tr(rule), sizes.least, box.x + box.width - x - 10, theme.faint)
-        )
+        pieces.append(text_line(f"memory-{key}-rule", (x, at[1]), tr(rule), sizes.least, box.right - x - 10, theme.faint))
     small = [each.name for each in case.arrays if each.space == "global" and each.is_only_read and each.size_bytes <= _CONSTANT]
     if small and case.device.vendor == "NVIDIA":
         box = _box("constant", options)
         text = tr("{small} would fit into its {constant}", small=listed(small), constant=size_text(_CONSTANT))
-        at = (box.x + 18, box.y + box.height - 0.7 * sizes.least)
+        at = (box.x + 18, box.bottom - 0.7 * sizes.least)
         pieces.append(text_line("small", at, text, sizes.least, box.width - 36, theme.text))
     return titled(pieces, tr("Data of {what}", what=case.what), tr("counted over the whole launch"), options)
 
@@ -55,7 +54,7 @@ def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
     for number, (name, key) in enumerate(places):
         box, wide = _box(key, options), text_width(name, size, "mono") + 20
         x = taken.get(key, box.x + 18)
-        if x + wide > box.x + box.width - 10:
+        if x + wide > box.right - 10:
             continue
         taken[key] = x + wide + 10
         share = eased_from(moment, number / len(places) * (1 - _FLIGHT), _FLIGHT)

@@ -8,7 +8,8 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.code_lines import code_primitives
@@ -54,7 +55,7 @@ def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
     lanes = len(_touched(moment, warp, options))
     rows = -(-moment.trace.rules.warp_size // plan.columns)
     spine, middles = plan.x - 0.4 * _BUS, [plan.y + (row + 0.5) * plan.high - _GAP / 2 for row in range(rows)]
-    source, y = control.x + control.width, control.y + control.height / 2
+    source, y = control.right, control.middle_y
     ways = [(source, y, spine, y), (spine, middles[0], spine, middles[-1]), *((spine, at, plan.x, at) for at in middles)]
     code = Box(control.x + 16, y - _CODE / 2, control.width - 32, _CODE)
     name = control.y - 0.5 * size
@@ -77,7 +78,7 @@ def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
             theme.text,
             "semibold",
         ),
-        Rects("control", boxes((control.x, control.y, control.width, control.height)), theme.panel, theme.line, 2.0, 10.0),
+        Rects("control", boxes(control), theme.panel, theme.line, 2.0, 10.0),
         *code_primitives(moment, code, options),
         Lines("ways", boxes(*ways), theme.line, 3.0),
     ]
@@ -92,7 +93,7 @@ def fetch_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     plan, share = _Plan.of(moment.trace.rules.warp_size, options), options.way
     start, colour = plan.control, _colour(warp, options)
     side = _CHIP * plan.high
-    begin = np.array([start.x + start.width, start.y + start.height / 2])
+    begin = np.array([start.right, start.middle_y])
     lanes = np.array([plan.box(lane) for lane in _touched(moment, warp, options)])
     ends = lanes[:, :2] + lanes[:, 2:] / 2
     middle = begin * (1 - share) + ends * share
@@ -139,7 +140,7 @@ def _lanes(moment: Moment, warp: int, plan: _Plan, options: ViewOptions) -> list
     pieces.append(Rects("lanes", boxes(*lit), colour, None if arrived else theme.line, 1.5, 5.0))
     forms = ("{lane}: {name}", "{name}") if arrived else ("{lane}",)
     texts = _fitting([[form.format(lane=lane, name=name) for lane, name in touched.items()] for form in forms], plan, least)
-    at = [(x + 10, y + high / 2 + 0.36 * least) for x, y, _, high in lit]
+    at = [(x + 10, baseline(y + high / 2, least)) for x, y, _, high in lit]
     pieces.append(Labels("lanes-names", points(*at), tuple(texts), least, ink))
     return pieces
 

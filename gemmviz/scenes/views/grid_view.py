@@ -13,7 +13,8 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import moved
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -39,7 +40,7 @@ def sm_rows(
     pitch = min(inner.height / rows, _MOST_ROW)
     is_few = case.schedule.blocks <= _FEW_BLOCKS and pitch >= _LEAST_ROW
     inner = Box(inner.x, inner.y, inner.width, pitch * case.sms if is_few else inner.height)
-    x, bottom = inner.x + inner.width * at_ns / max(1, span_ns), inner.y + inner.height
+    x, bottom = inner.x + inner.width * at_ns / max(1, span_ns), inner.bottom
     return [
         *(_sm_time_blocks if is_few else _held)(case, at_ns, span_ns, inner, options),
         Lines("instant", np.array([[x, inner.y - 6, x, bottom + 6]]), theme.text, 2.5),
@@ -50,15 +51,15 @@ def sm_rows(
 
 def _axis(case: GridCase, span_ns: int, own_time: bool, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the names of the waves of a model, if they fit, else the start and the end of the axis."""
-    size, y = theme.type.least, room.y + room.height + 28
+    size, y = theme.type.least, room.bottom + 28
     count = -(-span_ns // WAVE_NS) if case.is_model else 0
     texts = tuple(tr("wave {wave}", wave=wave + 1) for wave in range(min(count, _MOST_WAVES)))
     if count and all(text_width(text, size) + 12 <= room.width / count for text in texts):
         middles = [(room.x + room.width * (wave + 0.5) * WAVE_NS / span_ns, y) for wave in range(count)]
         return [Labels("lanes-waves", points(*middles), texts, size, theme.faint, "middle")]
     return [
-        Labels("lanes-start", points((room.x, y)), ("0",), size, theme.faint),
-        Labels("lanes-end", points((room.x + room.width, y)), (_time(case, span_ns, own_time),), size, theme.faint, "end"),
+        text_at("lanes-start", (room.x, y), "0", size, theme.faint),
+        text_at("lanes-end", (room.right, y), _time(case, span_ns, own_time), size, theme.faint, "end"),
     ]
 
 
@@ -76,7 +77,7 @@ def _sm_time_heading(case: GridCase, is_few: bool, span_ns: int, room: Box, opti
     )
     size = options.theme.type.heading
     text = fitted(rows, size, room.width, "semibold")
-    return Labels("lanes-name", points((room.x, room.y + 22)), (text,), size, options.theme.text, "start", "semibold")
+    return text_at("lanes-name", (room.x, room.y + 22), text, size, options.theme.text, "start", "semibold")
 
 
 def _sm_time_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -99,7 +100,7 @@ def _sm_time_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
             stroke = theme.faint if fill is None else None
             drawn.append(Rects(f"bars-{which}", bars[state == which], fill, stroke, 1.5, 4.0))
             drawn += _bar_names(which, fill, bars, state, case, theme)
-    ticks = points(*((room.x - 10, room.y + (sm + 0.5) * pitch + 0.36 * size) for sm in range(case.sms)))
+    ticks = points(*((room.x - 10, baseline(room.y + (sm + 0.5) * pitch, size)) for sm in range(case.sms)))
     return [*drawn, Labels("lanes-numbers", ticks, tuple(f"SM {sm}" for sm in range(case.sms)), size, theme.faint, "end")]
 
 
@@ -111,7 +112,7 @@ def _bar_names(
     widest = max(text_width(name, size) for name in names)
     if widest + 8 > bars[:, 2].min() or 1.1 * size > bars[:, 3].min():
         return []
-    at = [(x + wide / 2, y + high / 2 + 0.36 * size) for x, y, wide, high in bars[state == which].tolist()]
+    at = [(x + wide / 2, baseline(y + high / 2, size)) for x, y, wide, high in bars[state == which].tolist()]
     some = tuple(name for name, own in zip(names, state, strict=True) if own == which)
     return [Labels(f"bars-{which}-names", points(*at), some, size, theme.ink_on(fill) if fill else theme.faint, "middle")]
 
@@ -151,7 +152,7 @@ def _held(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOp
         here = (room.x - 3, room.y + options.sm * pitch - 1, room.width + 6, max(4.0, pitch) + 2)
         frame.append(Rects("sm-here", boxes(here), None, theme.text, 2.0))
     ticks = sorted({0, case.sms - 1})
-    at = points(*((room.x - 10, room.y + (sm + 0.5) * pitch + 0.36 * size) for sm in ticks))
+    at = points(*((room.x - 10, baseline(room.y + (sm + 0.5) * pitch, size)) for sm in ticks))
     numbers = Labels("lanes-numbers", at, tuple(f"SM {sm}" for sm in ticks), size, theme.faint, "end")
     return [table, *_waves(case, span_ns, room, theme), *frame, numbers]
 
@@ -161,7 +162,7 @@ def _waves(case: GridCase, span_ns: int, room: Box, theme: Theme) -> list[Primit
     ends = [end * WAVE_NS for end in range(1, -(-span_ns // WAVE_NS))] if case.is_model else []
     if not ends or len(ends) > _MOST_WAVES:
         return []
-    lines = [(x, room.y - 4, x, room.y + room.height + 4) for x in (room.x + room.width * end / span_ns for end in ends)]
+    lines = [(x, room.y - 4, x, room.bottom + 4) for x in (room.x + room.width * end / span_ns for end in ends)]
     return [Lines("waves", boxes(*lines), theme.faint, 1.5, dashed=True)]
 
 
@@ -359,10 +360,10 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
             *((line, theme.faint) for line in wrap_text(case.source, sizes.words, room, _SOURCE_LINES)),
         ]
     return [
-        Labels("title", points((MARGIN, 50)), (title,), size, theme.text, "start", "semibold"),
-        Labels("progress", points((options.width - MARGIN, 50)), (time,), sizes.progress, theme.faint, "end"),
+        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold"),
+        text_at("progress", (options.width - MARGIN, 50), time, sizes.progress, theme.faint, "end"),
         *(
-            Labels(f"note-{place}", points((MARGIN, 86 + place * _LINE)), (line,), sizes.words, colour)
+            text_at(f"note-{place}", (MARGIN, 86 + place * _LINE), line, sizes.words, colour)
             for place, (line, colour) in enumerate(lines)
         ),
     ]
@@ -376,7 +377,7 @@ def _legend(options: ViewOptions) -> list[Primitive]:
     states = (("done", tr("done"), done), ("running", tr("running"), running), ("waiting", tr("waiting"), waiting))
     for key, text, colour in states:
         x -= text_width(text, size)
-        primitives.append(Labels(f"legend-{key}", points((x, y)), (text,), size, theme.faint))
+        primitives.append(text_at(f"legend-{key}", (x, y), text, size, theme.faint))
         primitives.append(Rects(f"chip-{key}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
         x -= 48
     return primitives

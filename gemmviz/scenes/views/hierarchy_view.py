@@ -4,8 +4,6 @@ transferred so far.
 
 from itertools import pairwise
 
-from msgspec import Struct
-
 from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
@@ -13,9 +11,10 @@ from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital, many, number, size_text
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, framed
-from gemmviz.scenes.kit.primitives import Box, Face, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.frame import ViewOptions, eased_from, framed
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, along, lines_in, text_in
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.strips import WIDE, chips, stored_matrix
 
@@ -32,62 +31,54 @@ def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the elements of this step on their way to or from registers: a chip each, in the colour of a matrix."""
-    places = _Places.of(moment, options)
+    room, levels = _level_boxes(moment, options)
     pieces: list[Primitive] = []
     for place, touched in enumerate(moment.touched):
         is_global = touched.array.space == "global"
-        count, box = len(touched.cells), places.boxes[-1 if is_global else 1]
-        if not count:
+        if not len(touched.cells):
             continue
-        ends = [(places.pipe_x(is_global), box.y + box.height / 2), (places.pipe_x(is_global), places.registers_y)]
-        start, stop = ends if touched.operand.access == "read" else ends[::-1]
-        share = eased_from(options.moment, 0.0, 1.0)
-        middle = tuple(a + (b - a) * share for a, b in zip(start, stop, strict=True))
+        ends = [(_pipe_x(room, is_global), box.middle_y) for box in (levels[-1 if is_global else 1], levels[0])]
+        way = ends if touched.operand.access == "read" else ends[::-1]
+        at = along(way, eased_from(options.moment, 0.0, 1.0))
         colour = options.theme.accent(stored_matrix(moment, touched))
-        pieces.append(Rects(f"moving-{place}", chips(count, *middle), colour, radius=2.0))
+        pieces.append(Rects(f"moving-{place}", chips(len(touched.cells), *at), colour, radius=2.0))
     return tuple(pieces)
 
 
-class _Places(Struct, frozen=True):
-    """The boxes of the levels, the nearest to the threads first, in a region."""
+def _level_boxes(moment: Moment, options: ViewOptions) -> tuple[Box, list[Box]]:
+    """Return the space of the picture, and the boxes of the levels in it, the nearest to the threads first. Shared memory
+    stands at the left, so that the pipe of global memory passes it.
+    """
+    count = len(load_device(moment.trace.setup.device).levels) + 1
+    gaps = [_ARROW, *[_GAP] * (count - 2)]
+    high = Share((1.0 - sum(gaps)) / count)
+    room = options.room(options.top - 10)
+    levels = room.rows(high, *(part for gap in gaps for part in (Share(gap), high)))[::2]
+    levels[1] = levels[1].part(across=(0.0, _SHARED))
+    return room, levels
 
-    room: Box
-    boxes: list[Box]
 
-    @classmethod
-    def of(cls, moment: Moment, options: ViewOptions) -> "_Places":
-        """Shared memory stands at the left, so that the pipe of global memory passes it."""
-        count = len(load_device(moment.trace.setup.device).levels) + 1
-        top = options.top - 10
-        room = Box(MARGIN, top, options.width - 2 * MARGIN, options.bottom - top)
-        gaps = [_ARROW, *[_GAP] * (count - 2)]
-        high = (1.0 - sum(gaps)) / count
-        y, placed = room.y, []
-        for place, gap in enumerate([*gaps, 0.0]):
-            wide = (_SHARED if place == 1 else 1.0) * room.width
-            placed.append(Box(room.x, y, wide, high * room.height))
-            y += (high + gap) * room.height
-        return cls(room, placed)
-
-    @property
-    def registers_y(self) -> float:
-        return self.boxes[0].y + self.boxes[0].height / 2
-
-    def pipe_x(self, is_global: bool) -> float:
-        return self.room.x + (_GLOBAL_AT if is_global else _SHARED_AT) * self.room.width
+def _pipe_x(room: Box, is_global: bool) -> float:
+    return room.at(_GLOBAL_AT if is_global else _SHARED_AT)[0]
 
 
 def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
-    places, theme = _Places.of(moment, options), options.theme
-    primitives: list[Primitive] = []
-    for place, ((name, who, size), box) in enumerate(zip(_facts(moment), places.boxes, strict=True)):
-        end = places.pipe_x(is_global=place > 1) - WIDE / 2 if place != 0 else places.pipe_x(False) - WIDE / 2
-        primitives += _level(f"level-{place}", name, theme.level(place), (who, size), box, end - box.x, options)
-    primitives += _pipes(moment, places, options)
-    at = (places.pipe_x(True) + 0.14 * places.room.width, places.registers_y + 0.36 * theme.type.least)
-    room = places.room.x + places.room.width - at[0] - 20
-    primitives.append(text_line("scale-said", at, tr("boxes are not to scale"), theme.type.least, room, theme.faint))
-    return [*primitives, *_others(moment, places, options)]
+    (room, levels), theme = _level_boxes(moment, options), options.theme
+    least, primitives = theme.type.least, list[Primitive]()
+    for place, ((name, who, size), box) in enumerate(zip(_facts(moment), levels, strict=True)):
+        end = _pipe_x(room, is_global=place > 1) - WIDE / 2
+        key = f"level-{place}"
+        lines = [
+            Line(f"{key}-name", name, theme.type.words, theme.text, "semibold"),
+            Line(f"{key}-size", size, least, theme.text),
+            Line(f"{key}-who", who, least, theme.faint),
+        ]
+        primitives.append(Rects(f"{key}-box", boxes(box), theme.slate, theme.level(place), 3.0, 10.0))
+        primitives += lines_in(box.trimmed(22, right=box.right - end + 22), lines)
+    primitives += _pipes(moment, room, levels, options)
+    beside = levels[0].trimmed(left=_pipe_x(room, True) + 0.14 * room.width - room.x, right=20)
+    primitives.append(text_in("scale-said", beside, tr("boxes are not to scale"), least, theme.faint, "start"))
+    return [*primitives, *_others(moment, room, levels[-1], options)]
 
 
 def _facts(moment: Moment) -> list[tuple[str, str, str]]:
@@ -132,60 +123,31 @@ def _cache(level: MemoryLevel, device: Device) -> tuple[str, str, str]:
     return capital(tr(level.name)), tr("filled by the hardware"), f"{size_text(level.size_bytes)} {where}{rate}"
 
 
-def _level(
-    key: str, name: str, colour: str, lines: tuple[str, str], box: Box, room: float, options: ViewOptions
-) -> list[Primitive]:  # fmt: skip
-    """Draw a memory with as many of its lines as fit."""
-    theme, sizes = options.theme, options.theme.type
-    x, room = box.x + 22, room - 44
-    texts = [(name, sizes.words, theme.text, "semibold"), (lines[1], sizes.least, theme.text, "regular"),
-             (lines[0], sizes.least, theme.faint, "regular")]  # fmt: skip
-    shown = next((texts[:count] for count in (3, 2, 1) if sum(1.3 * t[1] for t in texts[:count]) <= box.height), texts[:1])
-    y = box.y + (box.height - sum(1.3 * text[1] for text in shown)) / 2
-    primitives: list[Primitive] = [
-        Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.slate, colour, 3.0, 10.0)
-    ]
-    for place, (text, size, ink, face) in enumerate(shown):
-        y += 1.3 * size
-        at = (x, y - 0.34 * size)
-        primitives.append(text_line(f"{key}-{('name', 'size', 'who')[place]}", at, text, size, room, ink, face))  # type: ignore[arg-type]
-    return primitives
-
-
-def _pipes(moment: Moment, places: _Places, options: ViewOptions) -> list[Primitive]:
+def _pipes(moment: Moment, room: Box, levels: list[Box], options: ViewOptions) -> list[Primitive]:
     """Draw the ways to shared and to global memory, as wide as the bytes so far, and these numbers."""
-    theme, boxes_ = options.theme, places.boxes
-    counts = {space: moment.so_far(space) for space in ("shared", "global")}  # type: ignore[arg-type]
-    moved = {"shared": counts["shared"].bytes_asked, "global": counts["global"].bytes_moved(moment.trace.rules)}
+    shared, outer = moment.so_far("shared"), moment.so_far("global")
+    moved = {"shared": shared.bytes_asked, "global": outer.bytes_moved(moment.trace.rules)}
     most = max(1, *moved.values())
     primitives: list[Primitive] = []
-    for space, ends in (("shared", boxes_[:2]), ("global", [boxes_[0], *boxes_[2:]])):
-        x, bytes_ = places.pipe_x(space == "global"), moved[space]
-        wide = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * bytes_ / most if bytes_ else 2.0
-        parts = [(x - wide / 2, a.y + a.height, wide, b.y - a.y - a.height) for a, b in pairwise(ends)]
-        primitives.append(Rects(f"{space}-pipe", boxes(*parts), theme.faint))
-    shared, outer = _shared_words(counts["shared"]), _global_words(moment, counts["global"])
-    primitives += _said("shared", shared, (places.room.x, boxes_[0].y + boxes_[0].height, boxes_[1].y), places, options)
-    beside = (places.pipe_x(True) + _MOST_PIPE, boxes_[1].y, boxes_[1].y + boxes_[1].height)
-    return [*primitives, *_said("global", outer, beside, places, options)]
+    for space, ends in (("shared", levels[:2]), ("global", [levels[0], *levels[2:]])):
+        x, count = _pipe_x(room, space == "global"), moved[space]
+        wide = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * count / most if count else 2.0
+        parts = [Box(x - wide / 2, a.bottom, wide, b.y - a.bottom) for a, b in pairwise(ends)]
+        primitives.append(Rects(f"{space}-pipe", boxes(*parts), options.theme.faint))
+    first, second, beyond = *levels[:2], _pipe_x(room, True) + _MOST_PIPE
+    between = Box(room.x, first.bottom, _pipe_x(room, False) - _MOST_PIPE - room.x, second.y - first.bottom)
+    beside = Box(beyond, second.y, room.right - beyond, second.height)
+    primitives += _said("shared", _shared_words(shared), between, options)
+    return [*primitives, *_said("global", _global_words(moment, outer), beside, options)]
 
 
-def _said(
-    key: str, lines: tuple[str, ...], at: tuple[float, float, float], places: _Places, options: ViewOptions
-) -> list[Primitive]:  # fmt: skip
-    """Draw numbers of bytes in a space from (x, top) down to a bottom, the first line strong."""
-    theme, (x, top, bottom) = options.theme, at
-    size, end = theme.type.words, places.pipe_x(False) if key == "shared" else places.room.x + places.room.width
-    room = end - x - (_MOST_PIPE if key == "shared" else 0.0)
-    if bottom - top < 1.3 * size * len(lines):
-        lines = (" ".join(lines),)
-    y = (top + bottom - 1.3 * size * len(lines)) / 2
-    primitives: list[Primitive] = []
-    for place, line in enumerate(lines):
-        y += 1.3 * size
-        ink, face = (theme.faint, "regular") if place else (theme.text, "semibold")
-        primitives.append(text_line(f"{key}-passed-{place}", (x, y - 0.34 * size), line, size, room, ink, face))  # type: ignore[arg-type]
-    return primitives
+def _said(key: str, texts: tuple[str, ...], box: Box, options: ViewOptions) -> list[Labels]:
+    """Draw numbers of bytes in a space, the first line strong; in one line if there is no space for all."""
+    theme, size = options.theme, options.theme.type.words
+    if box.height < LINE_PITCH * size * len(texts):
+        texts = (" ".join(texts),)
+    first, *others = (Line(f"{key}-passed-{place}", text, size, theme.faint) for place, text in enumerate(texts))
+    return lines_in(box, [first._replace(colour=theme.text, face="semibold"), *others])
 
 
 def _shared_words(counts: Counts) -> tuple[str, ...]:
@@ -211,23 +173,19 @@ def _global_words(moment: Moment, counts: Counts) -> tuple[str, ...]:
     )
 
 
-def _others(moment: Moment, places: _Places, options: ViewOptions) -> list[Primitive]:
+def _others(moment: Moment, room: Box, outer: Box, options: ViewOptions) -> list[Primitive]:
     """Draw constant and texture memory: parts of global memory with a cache on each multiprocessor."""
-    theme, text, room = options.theme, moment.trace.setup.kernel.text, places.boxes[-1]
-    size = theme.type.least
-    x = places.pipe_x(True) + WIDE / 2 + 10
-    wide = (room.x + room.width - x) / 2 - 12
-    if room.height < 3 * size or wide < text_width(tr("constant"), size, "semibold") + 24:
+    theme, text = options.theme, moment.trace.setup.kernel.text
+    size, left = theme.type.least, _pipe_x(room, True) + WIDE / 2 + 10 - outer.x
+    parts = outer.trimmed(left, 8, 12, 8).columns(REST, REST, gap=12)
+    if outer.height < 3 * size or parts[0].width < text_width(tr("constant"), size, "semibold") + 24:
         return []
     primitives: list[Primitive] = []
-    for place, (name, word) in enumerate(((marked("constant"), "__constant__"), (marked("texture"), "tex1D"))):
-        left, top, high = x + place * (wide + 12), room.y + 8, room.height - 16
-        primitives.append(Rects(f"{name}-box", boxes((left, top, wide, high)), theme.panel, theme.faint, 1.5, 8.0))
-        for row, line in enumerate((tr(name), tr("used") if word in text else tr("not used"))):
-            face: Face = "regular" if row else "semibold"
-            at = (left + 12, top + (0.36 + 0.4 * row) * high + 0.2 * size)
-            ink = theme.faint if row else theme.text
-            primitives.append(text_line(f"{name}-{row}", at, line, size, wide - 20, ink, face))
+    for part, (name, word) in zip(parts, ((marked("constant"), "__constant__"), (marked("texture"), "tex1D")), strict=True):
+        used = tr("used") if word in text else tr("not used")
+        lines = [Line(f"{name}-0", tr(name), size, theme.text, "semibold"), Line(f"{name}-1", used, size, theme.faint)]
+        primitives.append(Rects(f"{name}-box", boxes(part), theme.panel, theme.faint, 1.5, 8.0))
+        primitives += lines_in(part.trimmed(12, right=8), lines)
     return primitives
 
 

@@ -7,8 +7,9 @@ from msgspec import Struct
 from gemmviz.model.host_run import HostCall, HostMemory, HostRun, TransferCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
@@ -32,7 +33,7 @@ class Memories(Struct, frozen=True):
     def within(cls, room: Box) -> "Memories":
         high = _SHARE * room.height
         host = Box(room.x, room.y, room.width, high)
-        device = Box(room.x, room.y + room.height - high, room.width, high)
+        device = Box(room.x, room.bottom - high, room.width, high)
         return cls(host, device, min(0.54 * high, 0.2 * room.width))
 
     def slot(self, target: str) -> Box:
@@ -47,15 +48,15 @@ def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme
     size = theme.type.heading
     pieces: list[Primitive] = []
     for name, box in ((marked("host"), memories.host), (marked("device"), memories.device)):
-        pieces.append(Rects(name, boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.faint, 2.0, 8.0))
+        pieces.append(Rects(name, boxes(box), theme.slate, theme.faint, 2.0, 8.0))
         at = (box.x + 18, box.y + 1.4 * size)
         pieces.append(text_line(f"{name}-name", at, tr(name), size, box.width, theme.text, "semibold"))
     for name in _NAMES:
         pieces += _matrix(f"own-{name}", name, memories.slot(name), theme, 1.0) if name != "C" else []
         slot = memories.slot(f"{name}d")
-        pieces.append(Rects(f"place-{name}", boxes((slot.x, slot.y, slot.width, slot.height)), None, theme.faint, 2.0, 4.0))
-        low = points((slot.x + slot.width / 2, slot.y + slot.height + 1.2 * theme.type.least))
-        pieces.append(Labels(f"place-{name}-name", low, (f"{name}d",), theme.type.least, theme.faint, "middle"))
+        pieces.append(Rects(f"place-{name}", boxes(slot), None, theme.faint, 2.0, 4.0))
+        low = (slot.middle_x, slot.bottom + 1.2 * theme.type.least)
+        pieces.append(text_at(f"place-{name}-name", low, f"{name}d", theme.type.least, theme.faint, "middle"))
     ways = [way for call in calls if call.name == "Memcpy" for way in _arrow(*_ends(call, memories))]
     return [*pieces, Lines("ways", boxes(*ways), theme.faint, 2.0)]
 
@@ -91,10 +92,10 @@ def memories_at(memories: Memories, calls: tuple[HostCall, ...], done: float, th
 
 def _matrix(key: str, name: str, slot: Box, theme: Theme, strength: float) -> list[Primitive]:
     size, fill = theme.type.title, theme.tint(name, strength)
-    at = points((slot.x + slot.width / 2, slot.y + slot.height / 2 + 0.36 * size))
+    at = (slot.middle_x, baseline(slot.middle_y, size))
     return [
-        Rects(key, boxes((slot.x, slot.y, slot.width, slot.height)), fill, radius=4.0),
-        Labels(f"{key}-name", at, (name,), size, theme.ink_on(fill), "middle", "semibold"),
+        Rects(key, boxes(slot), fill, radius=4.0),
+        text_at(f"{key}-name", at, name, size, theme.ink_on(fill), "middle", "semibold"),
     ]
 
 
@@ -102,7 +103,7 @@ def _ends(call: HostCall, memories: Memories) -> tuple[tuple[float, float], tupl
     """Return the centres of the matrix that is copied and of its copy."""
     target, _, source = call.what.partition(" from ")
     one, other = memories.slot(source), memories.slot(target)
-    return (one.x + one.width / 2, one.y + one.height / 2), (other.x + other.width / 2, other.y + other.height / 2)
+    return one.middle, other.middle
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float, float, float]]:
@@ -129,7 +130,7 @@ class _Plan(Struct, frozen=True):
 
     @classmethod
     def of(cls, case: TransferCase, options: ViewOptions) -> "_Plan":
-        room = Box(MARGIN, 124.0, options.width - 2 * MARGIN, options.height - 124.0 - 40.0)
+        room = options.room(124.0, 40.0)
         lines = [code_of(call, case.prefix) for call in case.calls]
         pitch = min(room.height / (len(lines) + 2), 64.0)
         longest = max(text_width(line, 1.0, "mono") for line in lines)
@@ -151,15 +152,15 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     plan, theme = _Plan.of(case, options), options.theme
     primitives: list[Primitive] = []
     for place, call in enumerate(case.calls):
-        at = points((plan.code.x, plan.code.y + (place + 0.5) * plan.pitch + 0.35 * plan.size))
+        at = (plan.code.x, plan.code.y + (place + 0.5) * plan.pitch + 0.35 * plan.size)
         line = fitted(code_of(call, case.prefix), plan.size, plan.code.width, "mono")
-        primitives.append(Labels(f"code-{place}", at, (line,), plan.size, theme.text, "start", "mono"))
+        primitives.append(text_at(f"code-{place}", at, line, plan.size, theme.text, "start", "mono"))
     for run, box in zip(case.runs, plan.runs, strict=False):
         size = 1.1 * _value_size(plan, options)
         total, low = f"{number(run.total())} µs{'' if run.is_whole else ' + kernel'}", box.y - 0.3 * plan.pitch
         for key, line, y in (("name", tr(_MEMORIES[run.memory]), low - 1.25 * size), ("total", total, low)):
             primitives.append(text_line(f"{run.memory}-{key}", (box.x, y), line, size, box.width, theme.text, "semibold"))
-        primitives.append(Lines(f"{run.memory}-start", boxes((box.x, box.y, box.x, box.y + box.height)), theme.line, 1.5))
+        primitives.append(Lines(f"{run.memory}-start", boxes((box.x, box.y, box.x, box.bottom)), theme.line, 1.5))
     if not case.runs:
         primitives += memories_drawn(Memories.within(plan.runs[0]), case.calls, theme)
     title = (
@@ -231,9 +232,9 @@ def _calls(run: HostRun, room: Box, now: float, plan: _Plan, options: ViewOption
         if begun > now:
             break
         text, ink = (f"{number(us)} µs", theme.text) if us else (tr("not measured"), theme.faint)
-        after = x + wide + 8 + text_width(text, size) <= room.x + room.width
-        at = points((x + wide + 8, y + 0.5 * pitch + 0.35 * size) if after else (x - 8, y + 0.5 * pitch + 0.35 * size))
-        primitives.append(Labels(f"{run.memory}-{place}-time", at, (text,), size, ink, "start" if after else "end"))
+        after = x + wide + 8 + text_width(text, size) <= room.right
+        at = (x + wide + 8, y + 0.5 * pitch + 0.35 * size) if after else (x - 8, y + 0.5 * pitch + 0.35 * size)
+        primitives.append(text_at(f"{run.memory}-{place}-time", at, text, size, ink, "start" if after else "end"))
     return primitives
 
 

@@ -10,8 +10,9 @@ from gemmviz.analysis.models.time import BUSY, CYCLES, LATENCY, Hiding, hiding_o
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Box, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
@@ -35,11 +36,11 @@ class _Layout(Struct, frozen=True):
 
     @classmethod
     def of(cls, options: ViewOptions) -> "_Layout":
-        room = Box(MARGIN, 116.0, options.width - 2 * MARGIN, options.height - 116.0 - 26.0)
+        room = options.room(116.0, 26.0)
         rows = Box(room.x + _NAMES, room.y, room.width - _NAMES, _ROWS_SHARE * room.height)
-        line = Box(rows.x, rows.y + rows.height + 12, rows.width, min(_STRIP, 0.08 * room.height))
-        y = line.y + line.height + 2.2 * options.theme.type.least + options.theme.type.words
-        return cls(rows, line, y, Box(rows.x, y + 24, rows.width, room.y + room.height - y - 24))
+        line = Box(rows.x, rows.bottom + 12, rows.width, min(_STRIP, 0.08 * room.height))
+        y = line.bottom + 2.2 * options.theme.type.least + options.theme.type.words
+        return cls(rows, line, y, Box(rows.x, y + 24, rows.width, room.bottom - y - 24))
 
 
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
@@ -136,7 +137,7 @@ def _row(key: str, starts: list[int], until: float, row: Box, colour: str, theme
     ]  # fmt: skip
     if high >= 1.3 * size:
         room = text_width(tr(_WAITS), size) + 16
-        at = [(x + wide / 2, y + high / 2 + 0.36 * size) for x, _, wide, _ in waits if wide >= room]
+        at = [(x + wide / 2, baseline(y + high / 2, size)) for x, _, wide, _ in waits if wide >= room]
         pieces.append(Labels(f"waits-{key}-name", points(*at), (tr(_WAITS),) * len(at), size, theme.text, "middle"))
     return pieces
 
@@ -149,11 +150,11 @@ def _names(hiding: Hiding, room: Box, issuing: int | None, theme: Theme) -> list
     faint = [warp for warp in range(0, shown, step) if all(abs(warp - each) >= step for each in strong)]
     names: list[Primitive] = []
     for key, warps, ink, face in (("warps", faint, theme.faint, _REGULAR), ("issuing", strong, theme.text, _STRONG)):
-        at = points(*((room.x - 14, room.y + (warp + 0.36) * pitch + 0.36 * size) for warp in warps))
+        at = points(*((room.x - 14, baseline(room.y + (warp + 0.36) * pitch, size)) for warp in warps))
         names.append(Labels(key, at, tuple(tr("warp {warp}", warp=warp) for warp in warps), size, ink, "end", face))
     if shown < hiding.warps:
         more = tr("and {warps} more", warps=hiding.warps - shown)
-        names.append(Labels("more-warps", points((room.x + room.width, room.y - 4)), (more,), size, theme.faint, "end"))
+        names.append(text_at("more-warps", (room.right, room.y - 4), more, size, theme.faint, "end"))
     return names
 
 
@@ -166,7 +167,7 @@ def _issuing(hiding: Hiding, cycle: float) -> int | None:
 def _cursor(layout: _Layout, cycle: float, theme: Theme) -> Lines:
     """Draw a line through all rows at a cycle."""
     x = _x(layout.rows, cycle)
-    return Lines("cursor", np.array([[x, layout.rows.y - 6, x, layout.line.y + layout.line.height]]), theme.text, 2.5)
+    return Lines("cursor", np.array([[x, layout.rows.y - 6, x, layout.line.bottom]]), theme.text, 2.5)
 
 
 def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primitive]:
@@ -183,14 +184,12 @@ def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Pr
 
 def _axis(room: Box, theme: Theme) -> list[Primitive]:
     """Draw the empty strip of the scheduler and the cycles below it."""
-    size, y = theme.type.least, room.y + room.height
+    size, y = theme.type.least, room.bottom
     ticks = np.arange(0, CYCLES + 1, LATENCY).tolist()
     at = points(*((_x(room, t), y + 8 + 0.95 * size) for t in ticks))
     return [
-        Rects("scheduler-track", boxes((room.x, room.y, room.width, room.height)), theme.empty),
-        Labels(
-            "scheduler", points((room.x - 14, y - 0.5 * room.height + 0.36 * size)), (tr("issues"),), size, theme.text, "end"
-        ),
+        Rects("scheduler-track", boxes(room), theme.empty),
+        text_at("scheduler", (room.x - 14, baseline(y - 0.5 * room.height, size)), tr("issues"), size, theme.text, "end"),
         Lines("cycles", boxes(*((_x(room, t), y, _x(room, t), y + 8) for t in ticks)), theme.faint, 1.5),
         Labels("cycles-numbers", at[:-1], tuple(map(str, ticks[:-1])), size, theme.faint),
         Labels("cycles-end", at[-1:], (tr("{ticks} cycles", ticks=ticks[-1]),), size, theme.faint, "end"),

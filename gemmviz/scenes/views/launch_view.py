@@ -11,7 +11,8 @@ from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, eased_from, message, titled
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.scale import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
@@ -66,7 +67,7 @@ def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     names = ((plan.grid.x, grid), (plan.block.x, block))
     y, size = plan.grid.y - 16, theme.type.words
     heads: list[Primitive] = [
-        Labels(f"{key}-name", points((x, y)), (text,), size, theme.text, "start", "semibold")
+        text_at(f"{key}-name", (x, y), text, size, theme.text, "start", "semibold")
         for key, (x, text) in zip(("grid", "block"), names, strict=True)
     ]
     note = tr("{block_count} threads in all", block_count=spaced(launch.block_count * launch.threads_per_block))
@@ -119,10 +120,10 @@ def _code(kernel: KernelSpec, plan: _Plan, options: ViewOptions) -> list[Primiti
     for place, (line, value) in enumerate(_lines(kernel, plan.launch, options.theme.type.code, room)):
         y = plan.code + (place + 0.8) * _LEADING * size
         text = fitted(line, size, room, "mono")
-        pieces.append(Labels(f"code-{place}", points((MARGIN, y)), (text,), size, theme.text, "start", "mono"))
+        pieces.append(text_at(f"code-{place}", (MARGIN, y), text, size, theme.text, "start", "mono"))
         at = MARGIN + text_width(text, size, "mono") + _BEFORE_VALUE
         if value:
-            pieces.append(Labels(f"code-{place}-value", points((at, y)), (f"= {value}",), size, theme.chosen, "start", "mono"))
+            pieces.append(text_at(f"code-{place}-value", (at, y), f"= {value}", size, theme.chosen, "start", "mono"))
     return pieces
 
 
@@ -150,22 +151,19 @@ def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions)
         return []
     theme, (dx, dy, _) = options.theme, plan.launch.block
     start, end = Box(plan.grid.x, plan.grid.y, _FILLED * plan.of_grid, _FILLED * plan.of_grid), plan.block
-    x, y, wide, high = (
-        a + (b - a) * share
-        for a, b in zip((start.x, start.y, start.width, start.height), (end.x, end.y, end.width, end.height), strict=True)
-    )
+    x, y, wide, high = (a + (b - a) * share for a, b in zip(start, end, strict=True))
     number = np.arange(dx * dy).reshape(dy, dx)
     fill = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
     inks = tuple(theme.ink_on(each) for each in theme.warps)
     size = theme.type.least
     fits = share >= 1.0 and text_width(f"({dx - 1}, {dy - 1})", size) + 8 <= plan.of_block
     texts = np.array([[f"({n % dx}, {n // dx})" for n in row] for row in number.tolist()]) if fits else None
-    ways = boxes((start.x + start.width, start.y, x, y), (start.x + start.width, start.y + start.height, x, y + high))
+    ways = boxes((start.right, start.y, x, y), (start.right, start.bottom, x, y + high))
     return [
         Lines("ways", ways, theme.faint, 1.5, dashed=True),
         Cells("threads", x, y, wide / dx, fill, theme.warps, inks, texts, size if fits else 0.0,
               theme.background, height=high / dy),
-        Rects("block-edge", boxes((start.x, start.y, start.width, start.height)), None, theme.text, 3.0),
+        Rects("block-edge", boxes(start), None, theme.text, 3.0),
     ]  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from gemmviz.model.cases import LoopRun, LoopsCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
@@ -82,7 +83,7 @@ class _Part:
         top = self.box.y + 34.0 + high + 24.0
         rows, columns = run.stored.shape
         self.factor = -(-max(rows, columns) // _MOST_CELLS)
-        room = 0.5 * narrowest / -(-columns // self.factor), (box.y + box.height - top) / -(-rows // self.factor)
+        room = 0.5 * narrowest / -(-columns // self.factor), (box.bottom - top) / -(-rows // self.factor)
         self.cell = min(_LARGEST_CELL, *room)
         self.corner = box.x, top
 
@@ -94,12 +95,12 @@ class _Part:
         texts = tuple(fitted(line, self.size, room - self._counter_width(n), "mono") for n, line in enumerate(self.shown))
         return [
             text_line(f"{self.key}-title", (box.x, box.y + 18.0), tr(self.run.title), note, box.width, theme.text, "semibold"),
-            Rects(f"{self.key}-panel", boxes((code.x, code.y, code.width, code.height)), theme.panel, radius=8.0),
+            Rects(f"{self.key}-panel", boxes(code), theme.panel, radius=8.0),
             Labels(f"{self.key}-lines", at, texts, self.size, theme.text, "start", "mono"),
         ]
 
     def _baseline(self, line: int) -> float:
-        return self.code.y + 8.0 + (line + 0.5) * self.leading + 0.36 * self.size
+        return baseline(self.code.y + 8.0 + (line + 0.5) * self.leading, self.size)
 
     def _counter_width(self, line: int) -> float:
         return _COUNTER * self.size if _counted(self.run, line) else 0.0
@@ -108,7 +109,7 @@ class _Part:
         """Draw the number of steps so far, and of threads, beside C."""
         theme, (x, y) = self.theme, self.corner
         x += self.run.stored.shape[1] / self.factor * self.cell + 36.0
-        size, room = theme.type.title, self.box.x + self.box.width - x
+        size, room = theme.type.title, self.box.right - x
         lines = (many(steps, "step"), tr("by {threads}", threads=many(self.run.threads, "thread")))
         return [
             text_line(f"{self.key}-words-{n}", (x, y + (n + 0.9) * 1.3 * size), text, size, room, ink, "semibold")
@@ -121,7 +122,7 @@ class _Part:
 
     def _counters(self, steps: int) -> list[Primitive]:
         shown = [each for each in self.run.counters if each.line < len(self.shown)]
-        right, drawn = self.code.x + self.code.width - _INSET, list[Primitive]()
+        right, drawn = self.code.right - _INSET, list[Primitive]()
         for each in shown:
             value = each.values[steps - 1] if steps else ""
             if value:
@@ -129,8 +130,8 @@ class _Part:
                 wide = text_width(text, self.size, "semibold") + 24.0
                 ground = boxes((right - wide, y - 0.36 * self.size - 0.46 * self.leading, wide, 0.92 * self.leading))
                 drawn.append(Rects(f"{self.key}-{each.name}-ground", ground, self.theme.slate, self.theme.line, 1.0, 6.0))
-                at = points((right - 12.0, y))
-                drawn.append(Labels(f"{self.key}-{each.name}", at, (text,), self.size, self.theme.text, "end", "semibold"))
+                at = (right - 12.0, y)
+                drawn.append(text_at(f"{self.key}-{each.name}", at, text, self.size, self.theme.text, "end", "semibold"))
         return drawn
 
     def _result(self, steps: int) -> list[Primitive]:

@@ -13,7 +13,8 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
@@ -50,7 +51,7 @@ class _Plan(Struct, frozen=True):
         owned, warp = moment.replay.owners.of(moment.scope.of_block), moment.focus.warp or 0
         strip = Box(MARGIN, options.top, options.width - 2 * MARGIN, 0.0)
         end = strip.y + _strip_height(moment, options)
-        room = Box(MARGIN, end + 24.0, options.width - 2 * MARGIN, options.bottom - end - 24.0)
+        room = options.room(end + 24.0)
         reads = moment.cached(("mapping", warp), lambda: warp_reads(moment, warp))
         parts = Box(room.x, room.y, (1 - _METERS) * room.width - 40.0, room.height)
         beside = Box(room.x + (1 - _METERS) * room.width, room.y, _METERS * room.width, room.height)
@@ -141,15 +142,15 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     whose = tr("warp {warp}, lane", warp=warp) if options.words else tr("lane")
     primitives: list[Primitive] = [
         Cells("lanes", x, y, cell, fill, shades, inks, numbers, fits, theme.background, height=_LANE_ROW, tips=tips),
-        Labels("lanes-name", points((at.x, y + 26)), (whose,), least, theme.text),
+        text_at("lanes-name", (at.x, y + 26), whose, least, theme.text),
     ]
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
     for axis, name in _axes(moment, options):
         indices = tuple(map(str, places[:, axis].tolist()))
-        middle = np.stack([x + (lane + 0.5) * cell, np.full(count, y + 0.5 * _ROW + 0.36 * least)], axis=1)
+        middle = np.stack([x + (lane + 0.5) * cell, np.full(count, baseline(y + 0.5 * _ROW, least))], axis=1)
         primitives += [
-            Labels(f"lanes-{name}-name", points((at.x, y + 21)), (f"threadIdx.{name}",), least, theme.faint),
+            text_at(f"lanes-{name}-name", (at.x, y + 21), f"threadIdx.{name}", least, theme.faint),
             Labels(f"lanes-{name}", middle, indices, least, theme.faint, "middle"),
         ]
         y += _ROW
@@ -284,11 +285,11 @@ def _order(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme: Th
 def _read_part(read: WarpRead, part: CellGrid, shown: slice, options: ViewOptions) -> list[Primitive]:
     """Draw what is read of A or B; once the lanes have arrived, with their elements and the sectors that the request moves."""
     theme, name = options.theme, read.array.name
-    at = points((part.x, part.y - 10))
+    at = (part.x, part.y - 10)
     return [
         *_part(read.array, part, read.elements[shown], read.lanes[shown], options),
         *(outlined(read.array, read.moved, part, options) if options.arrived else ()),
-        Labels(f"read-{name}-name", at, (name,), theme.type.name, theme.accent(name), "start", "semibold"),
+        text_at(f"read-{name}-name", at, name, theme.type.name, theme.accent(name), "start", "semibold"),
     ]
 
 
@@ -327,7 +328,7 @@ def _lines(meters: list[Meter], room: Box, size: float, theme: Theme) -> list[Pr
     return [
         text_line(f"mapping-meter-{place}", (room.x, y), f"{meter.title}: {meter.text}", size, room.width, theme.text)
         for place, (meter, y) in enumerate(zip(meters, ys, strict=True))
-        if y + 0.3 * size <= room.y + room.height
+        if y + 0.3 * size <= room.bottom
     ]
 
 

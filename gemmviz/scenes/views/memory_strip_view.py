@@ -10,8 +10,9 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Scene, Squares, points
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View
@@ -89,7 +90,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     r, c = np.divmod(np.arange(rows * columns), columns)
     lit = _lit(moment, array, rows, columns)
     names = np.array([_label(array, int(i), int(j), options) for i, j in zip(r, c, strict=True)])
-    room = Box(MARGIN, options.top + 16, options.width - 2 * MARGIN, options.bottom - options.top - 16)
+    room = options.room(options.top + 16)
     strips = min(2 * (_HEAD + _lines(rows * columns) * _PITCH) + 20.0, _MOST_STRIPS * room.height)
     cell = min(0.42 * room.width / columns, (room.height - strips - 12.0) / rows, 110.0)
     palette = _row_colours(array.name, rows, theme)
@@ -99,17 +100,17 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     size = _fit(names, cell, options.theme.type)
     texts = names.reshape(rows, columns) if size else None
     primitives: list[Primitive] = [
-        Labels("layout-name", points((room.x, room.y - 8)), (heading,), theme.type.words, theme.text, "start", "semibold"),
+        text_at("layout-name", (room.x, room.y - 8), heading, theme.type.words, theme.text, "start", "semibold"),
         Cells(array.name, room.x, room.y + 12, cell, fill, palette, inks, texts, size, theme.background),
     ]
     beside = room.x + columns * cell + 60
-    wide = room.x + room.width - beside
+    wide = room.right - beside
     primitives += _formulas(array, Box(beside, room.y + 12, wide, room.height - strips - 24.0), options)
-    top = room.y + room.height - strips + 20.0
+    top = room.bottom - strips + 20.0
     for place, (name, is_columns) in enumerate(_ORDERS):
         order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
         mark = tr(" (this kernel's)") if is_columns == array.column_major else ""
-        high = (room.y + room.height - top) / 2
+        high = (room.bottom - top) / 2
         primitives += _strip(
             f"strip-{place}",
             tr(name) + mark,
@@ -202,8 +203,8 @@ def _strip(
     cell, pitch = room.width / per_line, min(_PITCH, (room.height - _HEAD) / lines)
     least, has_offsets = theme.type.least, pitch >= 2 * _OFFSETS
     high = pitch - _OFFSETS if has_offsets else pitch
-    at = points((room.x, room.y + 18))
-    primitives: list[Primitive] = [Labels(f"{key}-name", at, (name,), theme.type.note, theme.text, "start", "semibold")]
+    at = (room.x, room.y + 18)
+    primitives: list[Primitive] = [text_at(f"{key}-name", at, name, theme.type.note, theme.text, "start", "semibold")]
     size = _fit(labels, cell, theme.type)
     for line in range(lines):
         some = slice(line * per_line, (line + 1) * per_line)

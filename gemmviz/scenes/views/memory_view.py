@@ -20,7 +20,8 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
-from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import label_step, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View, nothing_accessed
@@ -292,7 +293,7 @@ class _Strip:
             Rects("lanes-idle", cells[off], theme.empty, radius=5.0),
             Labels("lane-numbers", at[on], tuple(texts[lane] for lane in on), size, ink, "middle"),
             Labels("idle-numbers", at[off], tuple(texts[lane] for lane in off), size, theme.faint, "middle"),
-            Labels("lane-name", points((MARGIN, y - 8)), (tr("lanes"),), size, theme.faint),
+            text_at("lane-name", (MARGIN, y - 8), tr("lanes"), size, theme.faint),
             *ring,
         ]
 
@@ -320,7 +321,7 @@ class _Strip:
         every = label_step(pitch, max(text_width(text, size) for text in texts) + 20, len(texts))
         texts, at = texts[::every], [(left, y) for left in x.tolist()[::every]]
         what = tr("byte address of each {line_bytes}-byte line", line_bytes=self.rules.line_bytes)
-        name = Labels("line-name", points((MARGIN, y + 26)), (what,), size, self.theme.faint)
+        name = text_at("line-name", (MARGIN, y + 26), what, size, self.theme.faint)
         return [Labels("line-addresses", points(*at), tuple(texts), size, self.theme.faint), name]
 
 

@@ -10,7 +10,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.slots import Tray, TurnedAway, block_colour, block_pieces, count_landed, empty_name, empty_tray
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.view import View
@@ -39,7 +40,7 @@ class _Layout(Struct, frozen=True):
     def beside(self) -> Box:
         """The room at the right of the tray, below the number of blocks."""
         y = max(self.tray.box.y, self.sums.y + _COUNT_HEIGHT)
-        return Box(self.sums.x, y, self.sums.width, self.sums.y + self.sums.height - y)
+        return Box(self.sums.x, y, self.sums.width, self.sums.bottom - y)
 
     @classmethod
     def of(cls, limits: OccupancyLimits, options: ViewOptions) -> "_Layout":
@@ -54,11 +55,11 @@ class _Layout(Struct, frozen=True):
         room = Box(MARGIN, _TOP, width - 2 * MARGIN, height - _TOP - 30)
         wide = (1 - _SAID) * room.width - 30
         tray = Tray.within(Box(room.x, room.y + _HEAD, wide, _TRAY * room.height - _HEAD), slots)
-        end = tray.box.y + tray.box.height
+        end = tray.box.bottom
         bars = Box(room.x, end + 14, wide, _BARS * room.height)
-        top = bars.y + bars.height + 26
-        sums = Box(room.x + wide + 50, room.y - 4, _SAID * room.width - 20, bars.y + bars.height - room.y)
-        return cls(tray, bars, sums, Box(room.x, top, room.width, room.y + room.height - top), options.theme.type.least)
+        top = bars.bottom + 26
+        sums = Box(room.x + wide + 50, room.y - 4, _SAID * room.width - 20, bars.bottom - room.y)
+        return cls(tray, bars, sums, Box(room.x, top, room.width, room.bottom - top), options.theme.type.least)
 
 
 def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
@@ -137,7 +138,7 @@ def _bar_names(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -
     pieces: list[Primitive] = []
     for place, (name, _) in enumerate(_bars(limits)):
         x, y, wide, high = _track(layout, place)
-        at, (ink, face) = points((layout.bars.x, y + high / 2 + 0.36 * size)), _ink(name, limits, options)
+        at, (ink, face) = points((layout.bars.x, baseline(y + high / 2, size))), _ink(name, limits, options)
         pieces.append(Labels(f"limit-{name}-name", at, (tr(name),), size, ink, "start", face))
         pieces.append(Rects(f"limit-{name}-track", boxes((x, y, wide, high)), options.theme.empty))
     return pieces
@@ -154,7 +155,7 @@ def _used(
         if uses is None
         else tr("{used} of {available}", used=spaced(uses[0] * blocks), available=spaced(uses[1]))
     )
-    at, (ink, face) = points((x + wide + 12, y + high / 2 + 0.36 * layout.size)), _ink(name, limits, options)
+    at, (ink, face) = points((x + wide + 12, baseline(y + high / 2, layout.size))), _ink(name, limits, options)
     return Labels(f"limit-{name}-used", at, (words,), layout.size, ink, "start", face)
 
 
@@ -169,7 +170,7 @@ def _heading(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -> 
     )
     text = next((text for text in texts if text_width(text, size, "semibold") <= room), fitted(texts[-1], size, room))
     ground = boxes((box.x, box.y - layout.tray.pitch, box.width, layout.tray.pitch))
-    name = Labels("slots-name", points((box.x, box.y - 12)), (text,), size, theme.text, "start", "semibold")
+    name = text_at("slots-name", (box.x, box.y - 12), text, size, theme.text, "start", "semibold")
     return [Rects("slots-ground", ground, theme.background), name]
 
 
@@ -195,13 +196,13 @@ def _sums(lines: list[_Line], room: Box, options: ViewOptions) -> list[Primitive
     """Draw the resulting numbers, as many as fit, the most important first."""
     y, pieces = room.y, list[Primitive]()
     for number, (text, size, is_strong, leading) in enumerate(lines):
-        if y + leading * size > room.y + room.height + 4:
+        if y + leading * size > room.bottom + 4:
             break
         y += leading * size
         face: Face = "semibold" if is_strong else "regular"
         ink = options.theme.text if is_strong else options.theme.faint
-        at = points((room.x, y - 0.3 * size))
-        pieces.append(Labels(f"sum-{number}", at, (fitted(text, size, room.width, face),), size, ink, "start", face))
+        at = (room.x, y - 0.3 * size)
+        pieces.append(text_at(f"sum-{number}", at, fitted(text, size, room.width, face), size, ink, "start", face))
     return pieces
 
 

@@ -10,7 +10,8 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed, message
-from gemmviz.scenes.kit.primitives import Box, Cells, Primitive, Scene
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.lens import final_values, value_texts

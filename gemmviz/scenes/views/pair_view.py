@@ -8,7 +8,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.frame import ViewOptions, named_timeline
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
 from gemmviz.scenes.kit.shapes import prefixed
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
@@ -73,7 +74,7 @@ def _head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Pr
     said = wrap_text(beat(moment, options.labels).text, sizes.words, box.width, 2)
     at = points(*((box.x, y + (n + 1) * _LEADING * sizes.words + 4) for n in range(len(said))))
     return [
-        Labels("title", points((box.x, y)), (title,), sizes.name, theme.text, "start", "semibold"),
+        text_at("title", (box.x, y), title, sizes.name, theme.text, "start", "semibold"),
         Labels("action", at, said, sizes.words, theme.text),
     ]
 

@@ -7,8 +7,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import CopiedElement, Product, copies_of, has_plain_products, products_of
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Box, Scene
+from gemmviz.scenes.kit.frame import ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.table import TableCell, table, text_size
 from gemmviz.scenes.kit.view import View
 
@@ -22,7 +22,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     trace, theme = moment.trace, options.theme
     if not len(trace.origin_step) or not moment.replay.phases:
         return framed([message(tr("This kernel copies nothing to shared memory."), options)], moment, options)
-    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
+    room = options.room()
     for most_phases, most_threads in _CHOICES:
         heads, rows = _table(moment, most_phases, most_threads, options)
         if text_size(heads, rows, room) >= theme.type.least:

@@ -10,7 +10,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.matrix import label_size
@@ -42,7 +43,7 @@ class _Plan(Struct, frozen=True):
         box, head = self.threads[number], 2.2 * options.theme.type.words
         pitch = (box.height - head - _INSET) / 3
         left = box.x + _SHARE * box.width
-        return Box(left, box.y + head + place * pitch, box.x + box.width - _INSET - left, pitch - 10)
+        return Box(left, box.y + head + place * pitch, box.right - _INSET - left, pitch - 10)
 
 
 def registers_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -76,7 +77,7 @@ def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
             if factor is None or factor.step != moment.step or (values.thread, factor.matrix) not in sources:
                 continue
             slot, start = plan.slot(number, place, options), sources[values.thread, factor.matrix]
-            end = slot.x + slot.width / 2, slot.y + slot.height / 2
+            end = slot.middle
             x, y = (a + (b - a) * share for a, b in zip(start, end, strict=True))
             pieces.append(_chip(f"reading-{number}-{place}", (x, y), factor, values, options))
     return tuple(pieces)
@@ -112,7 +113,7 @@ def _registers(moment: Moment, number: int, values: PrivateValues, plan: _Plan, 
     x, y, _ = thread_place(values.thread, moment.trace.launch)
     title = tr("thread {thread_of}", thread_of=options.labels.thread_of(x, y))
     primitives: list[Primitive] = [
-        Rects(f"thread-{number}", boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.level(0), 3.0, 10.0),
+        Rects(f"thread-{number}", boxes(box), theme.slate, theme.level(0), 3.0, 10.0),
         text_line(
             f"thread-{number}-name", (box.x + _INSET, box.y + 1.4 * words), title, words, box.width, theme.text, "semibold"
         ),
@@ -135,11 +136,11 @@ def _slot(
     theme, slot, (matrix, is_new) = options.theme, plan.slot(number, place, options), look
     size, left = theme.type.words, plan.threads[number].x + _INSET
     fill = theme.accent(matrix) if is_new else theme.tint(matrix, 0.34)
-    y, ink = slot.y + slot.height / 2 + 0.36 * size, theme.ink_on(fill)
+    y, ink = baseline(slot.middle_y, size), theme.ink_on(fill)
     return [
         text_line(f"name-{number}-{place}", (left, y), texts[0], theme.type.least, slot.x - left - 6, theme.text),
-        Rects(f"slot-{number}-{place}", boxes((slot.x, slot.y, slot.width, slot.height)), fill, radius=6.0),
-        Labels(f"value-{number}-{place}", points((slot.x + slot.width / 2, y)), (texts[1],), size, ink, "middle", "semibold"),
+        Rects(f"slot-{number}-{place}", boxes(slot), fill, radius=6.0),
+        text_at(f"value-{number}-{place}", (slot.middle_x, y), texts[1], size, ink, "middle", "semibold"),
     ]
 
 
@@ -151,7 +152,7 @@ def _common(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     """Draw what is there once: the tiles of the block, or the matrices."""
     theme, room = options.theme, plan.common
     ground = Box(room.x, room.y - 12, room.width, room.height + 16)
-    box = Rects("common", boxes((ground.x, ground.y, ground.width, ground.height)), theme.slate, theme.level(1), 3.0, 10.0)
+    box = Rects("common", boxes(ground), theme.slate, theme.level(1), 3.0, 10.0)
     inner = Box(room.x + 200, room.y, room.width - 400, room.height)
     if _tiles(moment):
         return [box, *small_tiles(moment, SmallTiles.of(moment, inner, options), options)]

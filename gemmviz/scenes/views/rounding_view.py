@@ -5,7 +5,8 @@ from gemmviz.model.cases import RoundedRun, RoundingCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_line
 from gemmviz.scenes.kit.view import View
 
@@ -22,9 +23,9 @@ def rounding_scene(case: RoundingCase, options: ViewOptions) -> Scene:
         other = case.second if place == 0 else case.first
         declared = fitted(listed(_own(run, other), "and") or run.kernel, large, box.width, "mono")
         pieces += [
-            Labels(f"declared-{place}", points((box.x, box.y - 56)), (declared,), large, theme.text, "start", "mono"),
+            text_at(f"declared-{place}", (box.x, box.y - 56), declared, large, theme.text, "start", "mono"),
             text_line(f"kernel-{place}", (box.x, box.y - 18), run.kernel, words, box.width, theme.faint),
-            Rects(f"track-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, None, radius=6.0),
+            Rects(f"track-{place}", boxes(box), theme.empty, None, radius=6.0),
         ]
     sizes = case.problem.sizes
     note = tr(
@@ -44,8 +45,8 @@ def rounding_motion(case: RoundingCase, options: ViewOptions) -> tuple[Primitive
         wide = (box.width - _VALUE) * run.error / most * share
         pieces.append(Rects(f"bar-{place}", boxes((box.x, box.y, wide, box.height)), theme.load, None, radius=6.0))
         if share >= 1.0:
-            at = points((box.x + wide + 20, box.y + box.height / 2 + 0.36 * size))
-            pieces.append(Labels(f"error-{place}", at, (error_text(run.error),), size, theme.text, "start", "semibold"))
+            at = (box.x + wide + 20, baseline(box.middle_y, size))
+            pieces.append(text_at(f"error-{place}", at, error_text(run.error), size, theme.text, "start", "semibold"))
     if share >= 1.0 and case.first.error and case.second.error:
         box = _track(2, options)
         ratio = max(case.first.error, case.second.error) / min(case.first.error, case.second.error)

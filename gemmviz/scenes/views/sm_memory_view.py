@@ -15,7 +15,8 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.primitives import Box, Cells, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.layout import Box, baseline
+from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
@@ -75,7 +76,7 @@ class _Plan(Struct, frozen=True):
     def place(self, space: str) -> tuple[float, float]:
         """Where elements rest in a memory: in the first block's part."""
         bar = {"registers": self.registers, "shared": self.shared, "global": self.outer}[space]
-        middle = bar.y + bar.height / 2
+        middle = bar.middle_y
         if space != "shared":
             return self.road_x, middle
         parts = self.parts(SHARED, self.shared)
@@ -120,7 +121,7 @@ def _blocks(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     theme, size, shown = options.theme, options.theme.type.least, min(plan.blocks, _MOST_BLOCKS)
     if not shown:
         text = tr("An SM of {device} holds no block of this size.", device=plan.device.name)
-        at = (plan.threads.x, plan.threads.y + plan.threads.height / 2)
+        at = (plan.threads.x, plan.threads.middle_y)
         return [text_line("no-block", at, text, theme.type.words, plan.threads.width, theme.text)]
     pitch, primitives = plan.threads.width / shown, list[Primitive]()
     for number in range(shown):
@@ -156,7 +157,7 @@ def _memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Prim
     theme, parts, size = options.theme, plan.parts(name, bar), options.theme.type.least
     place, left = (0, 0.0) if name == REGISTERS else (1, _ARROW + 24)
     primitives: list[Primitive] = [
-        Rects(f"{name}-bar", boxes((bar.x, bar.y, bar.width, bar.height)), theme.slate, theme.level(place), 3.0, 8.0),
+        Rects(f"{name}-bar", boxes(bar), theme.slate, theme.level(place), 3.0, 8.0),
         text_line(
             f"{name}-name", (bar.x + left, bar.y - 9), _bar_title(name, plan), size, bar.width - left, theme.text, "semibold"
         ),
@@ -167,7 +168,7 @@ def _memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Prim
         primitives.append(Rects(f"{name}-part-{number}", inner, colour, radius=5.0))
     text = _free(name, parts, plan)
     x = (parts[-1].x + parts[-1].width if parts else bar.x + _ROAD) + 16
-    room, at = bar.x + bar.width - x - 12, bar.y + bar.height / 2 + 0.36 * size
+    room, at = bar.right - x - 12, baseline(bar.middle_y, size)
     if room >= text_width(text, size):
         primitives.append(text_line(f"{name}-free", (x, at), text, size, room, theme.faint))
     return primitives
@@ -210,20 +211,20 @@ def _outer(plan: _Plan, options: ViewOptions) -> list[Primitive]:
         sms=plan.device.sms,
     )
     return [
-        Rects("outer-bar", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.level(4), 3.0, 8.0),
-        text_line("outer-name", (box.x + _ROAD + 16, box.y + box.height / 2 + 0.36 * size), text, size,
+        Rects("outer-bar", boxes(box), theme.panel, theme.level(4), 3.0, 8.0),
+        text_line("outer-name", (box.x + _ROAD + 16, baseline(box.middle_y, size)), text, size,
                   box.width - _ROAD - 32, theme.text, "semibold"),
     ]  # fmt: skip
 
 
 def _ways(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw arrows from global memory to registers and, in a kernel with copies, from there to shared memory."""
-    theme, up = options.theme, (plan.outer.y - 4, plan.registers.y + plan.registers.height + 6)
+    theme, up = options.theme, (plan.outer.y - 4, plan.registers.bottom + 6)
     road = plan.road_x - 0.36 * _ROAD
     primitives: list[Primitive] = [_arrow("way-global", (road, up[0]), (road, up[1]), theme.faint)]
     if len(moment.trace.origin_step) and not any(site.is_async for site in moment.trace.sites):
         x = plan.shared.x + _ARROW
-        below = plan.registers.y + plan.registers.height + 2
+        below = plan.registers.bottom + 2
         primitives.append(_arrow("way-shared", (x, below), (x, plan.shared.y - 3), theme.faint))
     return primitives
 

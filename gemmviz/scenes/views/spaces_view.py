@@ -15,8 +15,9 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import size_text
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased_from, titled
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
 
@@ -50,7 +51,7 @@ class _Plan(Struct, frozen=True):
     @classmethod
     def of(cls, options: ViewOptions) -> "_Plan":
         """Two memories in a row, the chip's above."""
-        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 22)
+        room = options.room(_TOP, 22)
         code = Box(room.x, room.y, _CODE * room.width - 20, room.height)
         left, wide = room.x + _CODE * room.width, (1 - _CODE) * room.width
         card = (wide - 3 * _INSET) / 2, (room.height - _GAP - 2 * _HEADING - 5 * 0.6 * _INSET) / 3
@@ -76,7 +77,7 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     for number, (name, _) in enumerate(_PARTS):
         box = plan.groups[number]
         text = tr(name).format(sm=tr(device.words["sm"])) + ("" if number == 0 else _cached(device))
-        pieces.append(Rects(f"place-{number}", boxes((box.x, box.y, box.width, box.height)), None, theme.line, 2.0, 12.0))
+        pieces.append(Rects(f"place-{number}", boxes(box), None, theme.line, 2.0, 12.0))
         at = (box.x + _INSET, box.y + 0.74 * _HEADING)
         pieces.append(text_line(f"place-{number}-name", at, text, theme.type.least, box.width - 2 * _INSET, theme.faint))
     for memory in _memories(device):
@@ -101,13 +102,13 @@ def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
         if share <= 0:
             continue
         begin = plan.code.x, _code_place(plan, place, options)[1]
-        end = x, card.y + card.height - 0.75 * size
+        end = x, card.bottom - 0.75 * size
         at = begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share
         ground = boxes((at[0], at[1] - 0.98 * size, wide, 1.36 * size))
         pieces.append(Rects(f"chip-{place}", ground, theme.load, None, radius=5.0))
         if share >= 1.0:  # on their way names would stand over others
             ink = theme.ink_on(theme.load)
-            pieces.append(Labels(f"chip-{place}-name", points((at[0] + inset, at[1])), (name,), size, ink, "start", "mono"))
+            pieces.append(text_at(f"chip-{place}-name", (at[0] + inset, at[1]), name, size, ink, "start", "mono"))
     return tuple(pieces)
 
 
@@ -125,7 +126,7 @@ def _chips(shown: tuple[Declaration, ...], plan: _Plan, size: float) -> Iterator
         inset = min(8.0, max(4.0, (room - sum(widths)) / (3 * len(own)))) if own else 0.0
         x = card.x + _INSET
         for (place, name), wide in zip(own, widths, strict=True):
-            if x + wide + 2 * inset <= card.x + card.width - 0.5 * _INSET:
+            if x + wide + 2 * inset <= card.right - 0.5 * _INSET:
                 yield place, name, x, wide + 2 * inset, inset
             x += wide + 3 * inset
 
@@ -147,18 +148,18 @@ def _card(memory: _Memory, box: Box, is_used: bool, options: ViewOptions) -> lis
     """Draw a memory. Lines without space are left out, the last ones first; the lowest part is that of the names."""
     theme = options.theme
     ink, inner = theme.text if is_used else theme.faint, box.width - 2 * _INSET
-    key, ground, sizes = f"memory-{memory.name}", boxes((box.x, box.y, box.width, box.height)), theme.type
+    key, ground, sizes = f"memory-{memory.name}", boxes(box), theme.type
     pieces: list[Primitive] = [Rects(key, ground, theme.slate if is_used else None, theme.line, 2.0, 8.0)]
     y = box.y + 1.25 * sizes.name
     pieces.append(text_line(f"{key}-0", (box.x + _INSET, y), tr(memory.name), sizes.name, inner, ink, "semibold"))
     beside = inner - text_width(tr(memory.name), sizes.name, "semibold") - 20
     declared = fitted(memory.declaration, sizes.least, beside, "mono")
-    at = points((box.x + box.width - _INSET, y))
-    pieces.append(Labels(f"{key}-declaration", at, (declared,), sizes.least, ink, "end", "mono"))
+    at = (box.right - _INSET, y)
+    pieces.append(text_at(f"{key}-declaration", at, declared, sizes.least, ink, "end", "mono"))
     y += 4
     for number, text in enumerate((memory.scope, memory.access, memory.size)):
         y += _LEADING * sizes.least
-        if y + 0.3 * sizes.least > box.y + box.height - 1.9 * sizes.least or not text:
+        if y + 0.3 * sizes.least > box.bottom - 1.9 * sizes.least or not text:
             break
         pieces.append(text_line(f"{key}-{number + 1}", (box.x + _INSET, y), text, sizes.least, inner, ink))
     return pieces

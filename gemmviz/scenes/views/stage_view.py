@@ -15,6 +15,7 @@ from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.frame import Layer, ViewOptions, named_timeline
+from gemmviz.scenes.kit.layout import text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.theme import (
@@ -262,8 +263,8 @@ def _name_above(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
     """Draw the name and the shape above an array of a problem that is no multiplication."""
     table = plan.matrices[array.name]
     text = f"{array.name}  {' × '.join(map(str, array.shape))}"
-    at = points((table.x, table.y - 12))
-    return Labels(f"{array.name}-name", at, (text,), theme.type.name, theme.accent(array.name), "start", "semibold")
+    at = (table.x, table.y - 12)
+    return text_at(f"{array.name}-name", at, text, theme.type.name, theme.accent(array.name), "start", "semibold")
 
 
 def _beyond(array: MemoryArray, table: CellGrid, theme: Theme) -> list[Primitive]:

@@ -14,7 +14,8 @@ from gemmviz.model.sites import Site
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Box, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 
@@ -59,8 +60,8 @@ def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) 
         )
         shown = fitted(text, size, wide - aside, "mono")
         primitives += [
-            Labels(f"loop-{place}", points((right - wide, y)), (shown,), size, theme.text, "start", "mono"),
-            Labels(f"loop-{place}-trip", points((right, y)), (now,), size, theme.faint, "end"),
+            text_at(f"loop-{place}", (right - wide, y), shown, size, theme.text, "start", "mono"),
+            text_at(f"loop-{place}-trip", (right, y), now, size, theme.faint, "end"),
         ]
         y += _LEADING * size
     top = options.bottom - 16 - _LEADING * size * len(lines)
@@ -179,12 +180,12 @@ def _sum(moment: Moment, found: _Sum, options: ViewOptions) -> list[Primitive]:
     shown, middle, size = found.shown, found.middle, found.shown.size
     left = options.labels.element("C", *found.element) + " = " + ("… + " if shown.first else "")
     accent = options.theme.accent("C")
-    primitives: list[Primitive] = [Labels("sum-left", points((MARGIN, middle)), (left,), size, accent, "start", "semibold")]
+    primitives: list[Primitive] = [text_at("sum-left", (MARGIN, middle), left, size, accent, "start", "semibold")]
     primitives += [part for place in range(len(shown.ks)) for part in _term(shown, place, middle, options)]
     primitives += _over(moment, shown, found.steps, middle, found.terms.length, options)
     if shown.tail:
-        at = points((shown.left + len(shown.ks) * shown.wide, middle))
-        primitives.append(Labels("sum-tail", at, ("…",), size, options.theme.faint))
+        at = (shown.left + len(shown.ks) * shown.wide, middle)
+        primitives.append(text_at("sum-tail", at, "…", size, options.theme.faint))
     account = _account(moment, found.terms, shown, options)
     end = max(float(each.at[0, 0]) + text_width(each.texts[0], each.size, each.face) for each in account)
     return [*primitives, *_steps(found, options), *account, *loop_lines(moment, found.steps, end, options)]
@@ -227,10 +228,10 @@ def _term(shown: _Shown, place: int, y: float, options: ViewOptions) -> list[Pri
         primitives.append(Rects(f"term-{k}-ground", ground, theme.tint("C", 0.35), radius=6.0))
     face: Face = "semibold" if is_now else "regular"
     ink = theme.text if is_done else theme.faint
-    primitives.append(Labels(f"term-{k}", points((x, y)), (shown.texts[place],), size, ink, "start", face))
+    primitives.append(text_at(f"term-{k}", (x, y), shown.texts[place], size, ink, "start", face))
     if place + 1 < len(shown.ks) or shown.tail:
-        middle = points((x + span + 0.5 * (shown.wide - span), y))
-        primitives.append(Labels(f"plus-{k}", middle, ("+",), size, theme.faint, "middle"))
+        middle = (x + span + 0.5 * (shown.wide - span), y)
+        primitives.append(text_at(f"plus-{k}", middle, "+", size, theme.faint, "middle"))
     return primitives
 
 
@@ -265,7 +266,7 @@ class _Heights(Struct, frozen=True):
         if len(known) != len(found.whole) or not known or not np.isfinite(high - low) or high - low <= 0:
             return None
         room, size = found.room(options), options.theme.type.words
-        return cls(sums, low, high, room.y + 1.6 * size, room.y + room.height - 1.6 * size)
+        return cls(sums, low, high, room.y + 1.6 * size, room.bottom - 1.6 * size)
 
     def y(self, value: float) -> float:
         return self.bottom - (value - self.low) / (self.high - self.low) * (self.bottom - self.top)
@@ -282,9 +283,9 @@ def _steps(found: _Sum, options: ViewOptions) -> list[Primitive]:
         return []
     right, zero_y = shown.left + len(shown.ks) * shown.wide, heights.y(0.0)
     zero = np.array([[shown.left - 0.1 * shown.wide, zero_y, right, zero_y]])
-    zero_at = points((shown.left - 0.1 * shown.wide - 10, zero_y + 0.36 * size))
+    zero_at = (shown.left - 0.1 * shown.wide - 10, baseline(zero_y, size))
     primitives: list[Primitive] = [
-        Lines("sum-zero", zero, theme.line, 2.0), Labels("sum-zero-name", zero_at, ("0",), size, theme.faint, "end")
+        Lines("sum-zero", zero, theme.line, 2.0), text_at("sum-zero-name", zero_at, "0", size, theme.faint, "end")
     ]  # fmt: skip
     for place, k in enumerate(shown.ks):
         at = shown.first + place
@@ -307,7 +308,7 @@ def _step(
     box = boxes((x - _BAR * shown.wide / 2, min(y0, y1), _BAR * shown.wide, max(2.0, abs(y1 - y0))))
     fill = theme.accent("C") if is_now else theme.tint("C", 0.45)
     text_y = y1 - 0.5 * size if y1 <= y0 else y1 + 1.1 * size
-    label = Labels(f"value-{k}", points((x, text_y)), (f"{value:+.3g}",), size, theme.text, "middle")
+    label = text_at(f"value-{k}", (x, text_y), f"{value:+.3g}", size, theme.text, "middle")
     return [Rects(f"product-{k}", box, fill, radius=3.0), label]
 
 
@@ -347,8 +348,8 @@ def _braces(
         )
         primitives.append(Lines(f"brace-{key}-{first}", bars, theme.faint, 2.0))
         if text_width(name, small) <= wide * (last - first + 1) - 10:
-            at = points((middle, y - 0.6 * size))
-            primitives.append(Labels(f"brace-{key}-{first}-name", at, (name,), small, theme.text, "middle"))
+            at = (middle, y - 0.6 * size)
+            primitives.append(text_at(f"brace-{key}-{first}-name", at, name, small, theme.text, "middle"))
     return primitives
 
 
@@ -382,11 +383,11 @@ def _account(moment: Moment, terms: Terms, shown: _Shown, options: ViewOptions) 
     theme, size, y = options.theme, options.theme.type.sentence, options.bottom - 16
     thread = thread_text(moment.scope.first_thread, moment.trace.launch)
     text = tr("thread {thread}: {reached} of {terms}", thread=thread, reached=shown.reached, terms=many(terms.length, "term"))
-    parts = [Labels("sum-account", points((MARGIN, y)), (text,), size, theme.text, "start", "semibold")]
+    parts = [text_at("sum-account", (MARGIN, y), text, size, theme.text, "start", "semibold")]
     if len(shown.values) == shown.reached and shown.reached:
         value = tr("sum = {values}", values=f"{np.float32(sum(shown.values.values())):.5g}")
-        at = points((MARGIN + text_width(text, size, "semibold") + 40, y))
-        parts.append(Labels("sum-value", at, (value,), size, theme.accent("C"), "start", "semibold"))
+        at = (MARGIN + text_width(text, size, "semibold") + 40, y)
+        parts.append(text_at("sum-value", at, value, size, theme.accent("C"), "start", "semibold"))
     return parts
 
 

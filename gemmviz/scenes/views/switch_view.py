@@ -9,8 +9,9 @@ from gemmviz.analysis.models.time import hiding_of
 from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
@@ -34,11 +35,11 @@ class _Plan(Struct, frozen=True):
 
     @classmethod
     def of(cls, options: ViewOptions) -> "_Plan":
-        room = Box(MARGIN, _TOP + _HEAD, options.width - 2 * MARGIN, options.height - _TOP - _HEAD - _STRIPS - 20)
+        room = options.room(_TOP + _HEAD, _STRIPS + 20)
         wide, x = (room.width - _GAP) / 2, room.x + (room.width + _GAP) / 2
         registers = Box(x, room.y, wide, 0.36 * room.height)
         memory = Box(x, room.y + 0.52 * room.height, wide, 0.48 * room.height)
-        strips = Box(room.x + _NAMES, room.y + room.height + 30, room.width - _NAMES, _STRIPS - 40)
+        strips = Box(room.x + _NAMES, room.bottom + 30, room.width - _NAMES, _STRIPS - 40)
         return cls(Box(room.x, room.y, wide, room.height), registers, memory, strips)
 
     def warp(self, place: int, count: int) -> _Place:
@@ -58,7 +59,7 @@ class _Plan(Struct, frozen=True):
         """The box of a thread's registers in the core."""
         _, _, wide, high = self.saved(0)
         return (
-            self.registers.x + self.registers.width - wide - 17,
+            self.registers.right - wide - 17,
             self.registers.y + 12,
             wide,
             min(high, self.registers.height - 24),
@@ -114,11 +115,9 @@ def _warps_title(case: OccupancyCase, warps: int) -> str:
 
 def _box(key: str, box: Box, name: str, options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.least
-    at = points((box.x + 16, box.y + 1.5 * size))
-    pieces: list[Primitive] = [
-        Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.faint, 2.0, 10.0)
-    ]
-    return [*pieces, Labels(f"{key}-box-name", at, (name,), size, theme.text)] if name else pieces
+    at = (box.x + 16, box.y + 1.5 * size)
+    pieces: list[Primitive] = [Rects(f"{key}-box", boxes(box), theme.slate, theme.faint, 2.0, 10.0)]
+    return [*pieces, text_at(f"{key}-box-name", at, name, size, theme.text)] if name else pieces
 
 
 def _state(key: str, place: _Place, name: str, colour: str, theme: Theme) -> list[Primitive]:
@@ -127,8 +126,8 @@ def _state(key: str, place: _Place, name: str, colour: str, theme: Theme) -> lis
     size = theme.type.least
     pieces: list[Primitive] = [Rects(key, boxes(place), colour, radius=6.0)]
     if text_width(name, size) + 8 <= wide and 1.2 * size <= high:
-        at = points((x + wide / 2, y + high / 2 + 0.36 * size))
-        pieces.append(Labels(f"{key}-name", at, (fitted(name, size, wide),), size, theme.ink_on(colour), "middle"))
+        at = (x + wide / 2, baseline(y + high / 2, size))
+        pieces.append(text_at(f"{key}-name", at, fitted(name, size, wide), size, theme.ink_on(colour), "middle"))
     return pieces
 
 
@@ -169,9 +168,9 @@ def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive
         middles = [
             box.x + (start + stop) / 2 * unit for start, stop in gaps if (stop - start) * unit > text_width(words, size) + 8
         ]
-        at = points(*((x, lower + high / 2 + 0.36 * size) for x in middles))
+        at = points(*((x, baseline(lower + high / 2, size)) for x in middles))
         pieces.append(Labels("changes-names", at, (words,) * len(middles), size, theme.text, "middle"))
-    names = points(*((box.x - 14, y + high / 2 + 0.36 * size) for y in (box.y, lower)))
+    names = points(*((box.x - 14, baseline(y + high / 2, size)) for y in (box.y, lower)))
     return [*pieces, Labels("strips", names, (tr("scheduler"), tr("CPU core")), size, theme.text, "end")]
 
 

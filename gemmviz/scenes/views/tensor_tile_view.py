@@ -7,7 +7,8 @@ from gemmviz.model.cases import TF32_TILE, LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, wrap_text
 from gemmviz.scenes.kit.view import View
 
@@ -29,12 +30,12 @@ class _Plan(Struct, frozen=True):
     def of(cls, case: LaunchCase, options: ViewOptions) -> "_Plan":
         sizes, tile = case.problem.sizes, TF32_TILE
         m, n, k = (min(_MOST, sizes[name] // size * size) for name, size in (("M", tile.m), ("N", tile.n), ("K", tile.k)))
-        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 30)
+        room = options.room(_TOP, 30)
         cell = min((1 - _SAID) * room.width / (k + n + _GAP), room.height / (k + m + _GAP))
         x, y = room.x + (k + _GAP) * cell, room.y + (k + _GAP) * cell
         corners = {"A": (room.x, y), "B": (x, room.y), "C": (x, y)}
         wide = _SAID * room.width - 60
-        words = Box(room.x + room.width - wide, room.y, wide, room.height)
+        words = Box(room.right - wide, room.y, wide, room.height)
         return cls(cell, corners, {"A": (m, k), "B": (k, n), "C": (m, n)}, words)
 
     @property

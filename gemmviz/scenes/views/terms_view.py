@@ -2,17 +2,19 @@
 multiprocessors with cores, registers, shared memory and caches, and its own memory. A block moves into a multiprocessor.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from msgspec import Struct
 
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text, spaced
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width
+from gemmviz.scenes.kit.frame import ViewOptions, message, titled
+from gemmviz.scenes.kit.layout import REST, Box, Line, Point, Share, along, cells_in, lines_in, square, text_in
+from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
@@ -20,93 +22,144 @@ _TOP, _INSET, _LEFT = 116.0, 18.0, 0.37  # _LEFT: of the width: the software
 _MOST = 32  # blocks or threads along an axis that are drawn
 _SMS = 0.3  # of the width of the device: its multiprocessors
 _MEMORY = 0.2  # of the height: the device's memory
-_LARGEST = 58.0
-_WORD = 22.0
+_LARGEST, _WORD, _AIR = 58.0, 22.0, 12.0
+_SPACES = (marked("global"), marked("local"), marked("constant"), marked("texture"))
 
 
-class _Plan(Struct, frozen=True):
-    """Boxes of both sides: ``grid`` and ``block`` with the size of their cells; ``device``; its multiprocessors ``sms`` in
-    ``across`` columns; ``sm``: one of them, enlarged; ``memory``: that of the device.
+class _Places(NamedTuple):
+    """Boxes of both sides: the table of the ``grid`` and that of a ``block``; ``device``; the table of its multiprocessors;
+    ``sm``: one of them, enlarged, with its ``slot`` of a block, its ``cores`` and memories by name; ``memory``: that of the
+    device, with its spaces.
     """
 
     grid: Box
-    of_grid: float
     block: Box
-    of_block: float
     device: Box
     sms: Box
-    across: int
     sm: Box
+    slot: Box
+    cores: Box
+    parts: dict[str, Box]
     memory: Box
+    spaces: dict[str, Box]
 
     @classmethod
-    def of(cls, case: LaunchCase, launch: Launch, options: ViewOptions) -> "_Plan":
+    def of(cls, case: LaunchCase, launch: Launch, options: ViewOptions) -> "_Places":
         size = options.theme.type.words
-        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 26)
-        half, head = _LEFT * room.width - 40, 1.7 * size
-        high = (room.height - 3.2 * head) / 2
-        (gx, gy), (bx, by) = _shown(launch.grid), _shown(launch.block)
-        of_grid, of_block = min(half / gx, high / gy, _LARGEST), min(half / bx, high / by, _LARGEST)
-        top = room.y + 2 * head
-        grid = Box(room.x, top, gx * of_grid, gy * of_grid)
-        block = Box(room.x, top + high + 1.2 * head, bx * of_block, by * of_block)
-        left = room.x + _LEFT * room.width
-        device = Box(left, room.y, room.x + room.width - left, room.height)
-        inner = Box(left + _INSET, room.y + head, device.width - 2 * _INSET, device.height - head - _INSET)
-        memory = Box(inner.x, inner.y + (1 - _MEMORY) * inner.height, inner.width, _MEMORY * inner.height)
-        chips = Box(inner.x, inner.y + head, _SMS * inner.width, inner.height - memory.height - head - _INSET)
-        across = _columns(case.device.sms, chips)
-        sm = Box(
-            inner.x + _SMS * inner.width + 50, inner.y, (1 - _SMS) * inner.width - 50, inner.height - memory.height - _INSET
-        )
-        return cls(grid, of_grid, block, of_block, device, chips, across, sm, memory)
+        head, room = 1.7 * size, options.room(_TOP, 26.0)
+        software, device = room.columns(Share(_LEFT), Share(1.0 - _LEFT))
+        _, upper, _, lower = software.trimmed(right=40).rows(2 * head, REST, 1.2 * head, REST)
+        inner = device.trimmed(_INSET, head, _INSET, _INSET)
+        memory, rest = inner.strip("bottom", _MEMORY * inner.height, _INSET)
+        sms, sm = rest.columns(Share(_SMS), Share(1.0 - _SMS))
+        sm = sm.trimmed(left=50)
+        slot, cores, parts = sm.trimmed(_INSET, head, _INSET, 8).rows(2.0 * size, 1.2 * size, REST, gap=10)
+        names = [name for name, _ in _parts(case)]
+        places = [box.trimmed(bottom=10) for box in parts.grid(-(-len(names) // 2), 2, _AIR, 0.0)]
+        if len(names) % 2:
+            places[len(names) - 1] = places[len(names) - 1]._replace(width=parts.width)
+        own = dict(zip(names, places, strict=False))
+        spaces = memory.trimmed(_AIR, head, _AIR, 10).columns(*[REST] * len(_SPACES), gap=_AIR)
+        grid, block = _squares_in(upper, launch.grid), _squares_in(lower, launch.block)
+        within_memory = dict(zip(_SPACES, spaces, strict=True))
+        return cls(grid, block, device, sms.trimmed(top=head), sm, slot, cores, own, memory, within_memory)
 
-    def one(self, count: int) -> Box:
-        """Return the box of the first multiprocessor."""
-        rows = -(-count // self.across)
-        return Box(
-            self.sms.x, self.sms.y, self.sms.width / self.across, min(self.sms.height / rows, self.sms.width / self.across)
-        )
+    @property
+    def ways(self) -> list[tuple[Point, Point]]:
+        """The ways from spaces of the device's memory to their own caches."""
+        pairs = [(self.spaces[name], self.parts.get(f"{name} cache")) for name in self.spaces]
+        return [(space.at(0.5, 0.0), cache.at(0.5, 1.0)) for space, cache in pairs if cache is not None]
+
+
+def _squares_in(room: Box, extents: tuple[int, int, int]) -> Box:
+    """Return the box of a table of squares for two extents, as large as fits."""
+    columns, rows = _shown(extents)
+    side = min(room.width / columns, room.height / rows, _LARGEST)
+    return Box(room.x, room.y, columns * side, rows * side)
 
 
 def terms_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw and name grid, block, device, multiprocessor, and their memories."""
     if case.launch is None:
         return titled([message(case.refusal, options)], tr("The words of {what}", what=case.what), case.device.name, options)
-    plan = _Plan.of(case, case.launch, options)
-    pieces = [*_software(case, plan, options), *_device(case, plan, options), *_multiprocessor(case, plan, options)]
-    return titled(
-        [*pieces, *_memory(case, plan, options), *_ways(case, plan, options)],
-        tr("The words, in one picture"),
-        case.device.name,
-        options,
-    )
+    places = _Places.of(case, case.launch, options)
+    pieces = [*_software(case, case.launch, places, options), *_device(case, places, options)]
+    pieces += [*_multiprocessor(case, places, options), *_memory(case, places, options)]
+    if places.ways:
+        segments = boxes(*((*start, *end) for start, end in places.ways))
+        pieces.append(Lines("ways", segments, options.theme.faint, 2.0))
+    return titled(pieces, tr("The words, in one picture"), case.device.name, options)
 
 
 def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw a block on its way from the grid into a multiprocessor, where its threads run on the cores."""
     if case.launch is None:
         return ()
-    plan, theme = _Plan.of(case, case.launch, options), options.theme
-    share = options.way
-    end = _slot(plan, options)
-    start = Box(plan.grid.x, plan.grid.y, plan.of_grid, plan.of_grid)
-    x, y, wide, high = (
-        a + (b - a) * share
-        for a, b in zip((start.x, start.y, start.width, start.height), (end.x, end.y, end.width, end.height), strict=True)
-    )
-    size = theme.type.least
-    ways = [(a + (c - a) * share, b + (d - b) * share) for a, b, c, d in _cached_spaces(case, plan, options)]
-    words = boxes(*((a - _WORD / 2, b - _WORD / 2, _WORD, _WORD) for a, b in ways))
-    pieces: list[Primitive] = [Rects("moving-words", words, theme.load, None, radius=3.0)] if ways else []
-    pieces += [Rects("moving-block", boxes((x + 1, y + 1, wide - 2, high - 2)), theme.load, None, radius=5.0)]
+    places, theme, share = _Places.of(case, case.launch, options), options.theme, options.way
+    columns, rows = _shown(case.launch.grid)
+    box = places.grid.grid(rows, columns)[0].towards(places.slot, share)
+    words = [square(along(way, share), _WORD) for way in places.ways]
+    pieces: list[Primitive] = [Rects("moving-words", boxes(*words), theme.load, None, radius=3.0)] if words else []
+    pieces += [Rects("moving-block", boxes(box.inset(1)), theme.load, None, radius=5.0)]
     if share >= 1.0:
-        text = fitted(
-            tr("a {block} runs here, from its first thread to its last", block=tr(case.device.words["block"])), size, wide - 20
-        )
-        at = points((x + wide / 2, y + high / 2 + 0.36 * size))
-        pieces.append(Labels("moving-name", at, (text,), size, theme.ink_on(theme.load), "middle", "semibold"))
+        text = tr("a {block} runs here, from its first thread to its last", block=tr(case.device.words["block"]))
+        ink = theme.ink_on(theme.load)
+        pieces.append(text_in("moving-name", box.inset(10, 0), text, theme.type.least, ink, face="semibold"))
     return tuple(pieces)
+
+
+def _shown(extents: tuple[int, int, int]) -> tuple[int, int]:
+    return min(extents[0], _MOST), min(extents[1], _MOST)
+
+
+def _named(key: str, at: Point, name: str, text: str, room: float, options: ViewOptions) -> list[Primitive]:
+    """Draw a word and what it means."""
+    theme, size = options.theme, options.theme.type.words
+    label = text_line(key, at, name, size, room, theme.text, "semibold")
+    x = at[0] + text_width(name, size, "semibold") + 12
+    return [label, text_line(f"{key}-meaning", (x, at[1]), text, theme.type.least, at[0] + room - x, theme.faint)]
+
+
+def _headed(key: str, box: Box, name: str, text: str, options: ViewOptions) -> list[Primitive]:
+    """Draw a word and what it means at the upper edge of a box."""
+    at = box.x + _INSET, box.y + 1.2 * options.theme.type.words
+    return _named(key, at, name, text, box.width - 2 * _INSET, options)
+
+
+def _software(case: LaunchCase, launch: Launch, places: _Places, options: ViewOptions) -> list[Primitive]:
+    """Draw the kernel's name, the grid of its launch, and one block."""
+    theme, words = options.theme, case.device.words
+    whole = options.room(_TOP, 26.0)
+    room, size = _LEFT * whole.width - 30, theme.type.words
+    threads, count = many(launch.threads_per_block, "thread"), many(launch.block_count, words["block"])
+    grid, block = (np.zeros(_shown(each)[::-1], np.uint8) for each in (launch.grid, launch.block))
+    number = np.arange(block.size).reshape(block.shape)
+    warps = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
+    function = tr("{function}, the GPU's program", function=case.setup.kernel.function)
+    every, some = tr("all {count} of a launch", count=count), tr("{threads} that share memory", threads=threads)
+    return [
+        *_named("kernel", (whole.x, whole.y + size), tr("kernel"), function, room, options),
+        *_named("grid-word", (whole.x, places.grid.y - 12), tr("grid"), every, room, options),
+        cells_in("grid", places.grid, grid, (theme.load,), theme.background, ("",)),
+        *_named("block-word", (whole.x, places.block.y - 12), tr(words["block"]), some, room, options),
+        cells_in("block", places.block, warps, theme.warps, theme.background),
+    ]
+
+
+def _device(case: LaunchCase, places: _Places, options: ViewOptions) -> list[Primitive]:
+    """Draw the device with all of its multiprocessors."""
+    theme, device, room = options.theme, case.device, places.sms
+    columns = _columns(device.sms, room)
+    rows = -(-device.sms // columns)
+    high = min(room.height, rows * room.width / columns)
+    parts = [box.inset(1.5) for box in room._replace(height=high).grid(rows, columns)[: device.sms]]
+    meaning = tr("the GPU: {multiprocessors} and a memory", multiprocessors=many(device.sms, "multiprocessor"))
+    return [
+        Rects("device", boxes(places.device), theme.panel, theme.line, 2.0, 12.0),
+        *_headed("device-word", places.device, tr("device"), meaning, options),
+        Rects("sms", boxes(*parts), theme.loaded(0.3), None, radius=3.0),
+        Rects("sm-first", boxes(parts[0]), theme.load, None, radius=3.0),
+    ]
 
 
 def _columns(count: int, room: Box) -> int:
@@ -115,132 +168,27 @@ def _columns(count: int, room: Box) -> int:
     return min(range(max(1, ideal - 2), ideal + 3), key=lambda each: (-count % each, abs(each - ideal)))
 
 
-def _shown(extents: tuple[int, int, int]) -> tuple[int, int]:
-    return min(extents[0], _MOST), min(extents[1], _MOST)
-
-
-def _named(key: str, at: tuple[float, float], name: str, text: str, room: float, options: ViewOptions) -> list[Primitive]:
-    """Draw a word and what it means."""
-    theme, size = options.theme, options.theme.type.words
-    label = text_line(key, at, name, size, room, theme.text, "semibold")
-    x = at[0] + text_width(name, size, "semibold") + 12
-    return [label, text_line(f"{key}-meaning", (x, at[1]), text, theme.type.least, at[0] + room - x, theme.faint)]
-
-
-def _software(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the kernel's name, the grid of its launch, and one block."""
-    theme, launch, words = options.theme, case.launch, case.device.words
-    assert launch is not None
-    room = _LEFT * (options.width - 2 * MARGIN) - 30
-    threads, count = many(launch.threads_per_block, "thread"), many(launch.block_count, words["block"])
-    grid, block = (np.zeros(_shown(each)[::-1], np.uint8) for each in (launch.grid, launch.block))
-    number = np.arange(block.size).reshape(block.shape)
-    warps = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
-    size, (x, y) = theme.type.words, (MARGIN, plan.grid.y)
-    line, none = theme.background, ("",)
-    return [
-        *_named(
-            "kernel",
-            (x, _TOP + size),
-            tr("kernel"),
-            tr("{function}, the GPU's program", function=case.setup.kernel.function),
-            room,
-            options,
-        ),
-        *_named("grid-word", (x, y - 12), tr("grid"), tr("all {count} of a launch", count=count), room, options),
-        Cells("grid", x, y, plan.of_grid, grid, (theme.load,), none, line=line),
-        *_named(
-            "block-word",
-            (x, plan.block.y - 12),
-            tr(words["block"]),
-            tr("{threads} that share memory", threads=threads),
-            room,
-            options,
-        ),
-        Cells("block", x, plan.block.y, plan.of_block, warps, theme.warps, theme.warps, line=line),
-    ]
-
-
-def _device(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the device with all of its multiprocessors."""
-    theme, device, size = options.theme, case.device, options.theme.type.words
-    box, one = plan.device, plan.one(case.device.sms)
-    number = np.arange(device.sms)
-    parts = [
-        (plan.sms.x + n % plan.across * one.width + 1.5, plan.sms.y + n // plan.across * one.height + 1.5,
-         one.width - 3, one.height - 3) for n in number.tolist()
-    ]  # fmt: skip
-    meaning = tr("the GPU: {multiprocessors} and a memory", multiprocessors=many(device.sms, "multiprocessor"))
-    return [
-        Rects("device", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.line, 2.0, 12.0),
-        *_named("device-word", (box.x + _INSET, box.y + 1.2 * size), tr("device"), meaning, box.width - 2 * _INSET, options),
-        Rects("sms", boxes(*parts), theme.loaded(0.3), None, radius=3.0),
-        Rects("sm-first", boxes(parts[0]), theme.load, None, radius=3.0),
-    ]
-
-
-def _slot(plan: _Plan, options: ViewOptions) -> Box:
-    """Return the place in the enlarged multiprocessor where a block runs."""
-    size = options.theme.type.words
-    return Box(plan.sm.x + _INSET, plan.sm.y + 1.7 * size, plan.sm.width - 2 * _INSET, 2.0 * size)
-
-
-def _multiprocessor(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _multiprocessor(case: LaunchCase, places: _Places, options: ViewOptions) -> list[Primitive]:
     """Draw one multiprocessor: the place of its blocks, cores, registers, shared memory and caches."""
-    theme, device, size = options.theme, case.device, options.theme.type.words
-    box, slot = plan.sm, _slot(plan, options)
+    theme, device = options.theme, case.device
     meaning = tr("{fp32_per_sm} cores with their own memories", fp32_per_sm=spaced(device.fp32_per_sm))
     pieces: list[Primitive] = [
-        Rects("sm", boxes((box.x, box.y, box.width, box.height)), theme.background, theme.load, 3.0, 10.0),
-        *_named(
-            "sm-word", (box.x + _INSET, box.y + 1.2 * size), tr("multiprocessor"), meaning, box.width - 2 * _INSET, options
-        ),
-        Rects("slot", boxes((slot.x, slot.y, slot.width, slot.height)), theme.empty, None, radius=5.0),
-        _cores(device, Box(slot.x, slot.y + slot.height + 10, slot.width, 1.2 * size), theme),
+        Rects("sm", boxes(places.sm), theme.background, theme.load, 3.0, 10.0),
+        *_headed("sm-word", places.sm, tr("multiprocessor"), meaning, options),
+        Rects("slot", boxes(places.slot), theme.empty, None, radius=5.0),
+        _cores(device, places.cores, theme),
     ]
-    for place, (part, (name, text)) in enumerate(zip(_part_boxes(case, plan, options), _parts(case), strict=True)):
-        pieces += _part(f"part-{place}", tr(name), text, part, options)
+    for place, (name, text) in enumerate(_parts(case)):
+        pieces += _part(f"part-{place}", tr(name), text, places.parts[name], theme)
     return pieces
 
 
 def _cores(device: Device, room: Box, theme: Theme) -> Primitive:
-    """Draw the cores of a multiprocessor in a row, or in two if they are many."""
+    """Draw the cores of a multiprocessor in a row, or in four if they are many."""
     rows = 1 if device.fp32_per_sm <= _MOST else 4
     columns = -(-device.fp32_per_sm // rows)
     fill = (np.arange(rows * columns) >= device.fp32_per_sm).reshape(rows, columns).astype(np.uint8)
-    palette = (theme.loaded(0.6), theme.background)
-    return Cells("cores", room.x, room.y, room.width / columns, fill, palette, palette, line=theme.background,
-                 height=room.height / rows)  # fmt: skip
-
-
-def _part_boxes(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Box]:
-    """Return the boxes of a multiprocessor's memories, two in a row."""
-    slot, count = _slot(plan, options), len(_parts(case))
-    top = slot.y + slot.height + 20 + 1.2 * options.theme.type.words
-    pitch = (plan.sm.y + plan.sm.height - 8 - top) / ((count + 1) // 2)
-    wide = (slot.width - 12) / 2
-    return [
-        Box(
-            slot.x + n % 2 * (wide + 12),
-            top + n // 2 * pitch,
-            wide if n + 1 < count or count % 2 == 0 else slot.width,
-            pitch - 10,
-        )
-        for n in range(count)
-    ]
-
-
-def _cached_spaces(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[tuple[float, float, float, float]]:
-    """Return the ways from spaces of the device's memory to their own caches: x and y of both ends."""
-    parts = dict(zip((name for name, _ in _parts(case)), _part_boxes(case, plan, options), strict=True))
-    spaces = _space_boxes(plan, options)
-    pairs = [(spaces[name], parts[f"{name} cache"]) for name in spaces if f"{name} cache" in parts]
-    return [(a.x + a.width / 2, a.y, b.x + b.width / 2, b.y + b.height) for a, b in pairs]
-
-
-def _ways(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
-    ways = _cached_spaces(case, plan, options)
-    return [Lines("ways", boxes(*ways), options.theme.faint, 2.0)] if ways else []
+    return cells_in("cores", room, fill, (theme.loaded(0.6), theme.background), theme.background)
 
 
 def _parts(case: LaunchCase) -> list[tuple[str, str]]:
@@ -256,42 +204,28 @@ def _parts(case: LaunchCase) -> list[tuple[str, str]]:
     return [*own, (marked("constant cache"), read_only), last]
 
 
-def _part(key: str, name: str, text: str, box: Box, options: ViewOptions) -> list[Primitive]:
-    theme, size = options.theme, options.theme.type.least
-    y = box.y + box.height / 2
-    rows = ((name, theme.text), (text, theme.faint)) if box.height >= 2.7 * size else ((f"{name}, {text}", theme.text),)
-    first = y - 0.65 * size * (len(rows) - 1) + 0.36 * size
-    return [
-        Rects(key, boxes((box.x, box.y, box.width, box.height)), theme.slate, None, radius=6.0),
-        *(
-            text_line(f"{key}-{row}", (box.x + 14, first + 1.3 * row * size), words, size, box.width - 28, ink)
-            for row, (words, ink) in enumerate(rows)
-        ),
-    ]
+def _part(key: str, name: str, text: str, box: Box, theme: Theme) -> list[Primitive]:
+    size = theme.type.least
+    lines = [Line(f"{key}-0", name, size, theme.text), Line(f"{key}-1", text, size, theme.faint)]
+    if box.height < 2.7 * size:
+        lines = [Line(f"{key}-0", f"{name}, {text}", size, theme.text)]
+    return [Rects(key, boxes(box), theme.slate, None, radius=6.0), *lines_in(box.inset(14, 0), lines)]
 
 
-def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _memory(case: LaunchCase, places: _Places, options: ViewOptions) -> list[Primitive]:
     """Draw the device's memory with its four spaces."""
-    theme, device, box, size = options.theme, case.device, plan.memory, options.theme.type.words
-    meaning = tr("{memory_bytes}, off the chip", memory_bytes=size_text(device.memory_bytes))
+    theme, box = options.theme, places.memory
+    meaning = tr("{memory_bytes}, off the chip", memory_bytes=size_text(case.device.memory_bytes))
     pieces: list[Primitive] = [
-        Rects("memory", boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.faint, 2.0, 8.0),
-        *_named("memory-word", (box.x + _INSET, box.y + 1.2 * size), tr("device memory"), meaning, box.width - 40, options),
+        Rects("memory", boxes(box), theme.slate, theme.faint, 2.0, 8.0),
+        *_headed("memory-word", box, tr("device memory"), meaning, options),
     ]
-    for name, part in _space_boxes(plan, options).items():
-        ground, least = boxes((part.x, part.y, part.width, part.height)), theme.type.least
-        at = points((part.x + part.width / 2, part.y + part.height / 2 + 0.36 * least))
-        pieces.append(Rects(f"space-{name}", ground, theme.panel, None, radius=5.0))
-        pieces.append(Labels(f"space-{name}-name", at, (tr(name),), least, theme.text, "middle"))
+    for name, part in places.spaces.items():
+        pieces += [
+            Rects(f"space-{name}", boxes(part), theme.panel, None, radius=5.0),
+            text_in(f"space-{name}-name", part, tr(name), theme.type.least, theme.text),
+        ]
     return pieces
-
-
-def _space_boxes(plan: _Plan, options: ViewOptions) -> dict[str, Box]:
-    """Return the boxes of the spaces of the device's memory."""
-    box, names = plan.memory, (marked("global"), marked("local"), marked("constant"), marked("texture"))
-    wide, y = (box.width - 5 * 12) / 4, box.y + 1.7 * options.theme.type.words
-    high = box.y + box.height - y - 10
-    return {name: Box(box.x + 12 + place * (wide + 12), y, wide, high) for place, name in enumerate(names)}
 
 
 VIEW = View(marked("Terms: grid, block, device"), LaunchCase, terms_scene, draw_motion=terms_motion, least=260.0, order=39)

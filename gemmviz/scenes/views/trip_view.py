@@ -8,8 +8,9 @@ from msgspec import Struct
 from gemmviz.model.cases import TripCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number, spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, titled
+from gemmviz.scenes.kit.layout import Box, baseline
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 
@@ -30,12 +31,12 @@ class _Plan(Struct, frozen=True):
 
     @classmethod
     def of(cls, case: TripCase, options: ViewOptions) -> "_Plan":
-        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 30)
+        room = options.room(_TOP, 30)
         per_cell = 2 ** max(0, int(np.ceil(np.log2(case.words / _CELLS))))
         cells = int(case.words // per_cell)
         way = Box(room.x, room.y + 40, room.width, _WAY * room.height)
-        top = way.y + way.height + _NAMES
-        grid = Box(room.x, top, room.width, room.y + room.height - top)
+        top = way.bottom + _NAMES
+        grid = Box(room.x, top, room.width, room.bottom - top)
         side = (grid.width * grid.height / max(1, cells)) ** 0.5
         return cls(way, grid, per_cell, min(cells, max(1, int(np.ceil(grid.width / side)))), cells)
 
@@ -48,7 +49,7 @@ def trip_scene(case: TripCase, options: ViewOptions) -> Scene:
     """Draw memory, thread and the way between them, and what a cell of the grid stands for."""
     plan, theme = _Plan.of(case, options), options.theme
     size, way = theme.type.words, plan.way
-    y, right = way.y + way.height / 2, way.x + way.width - _END
+    y, right = way.middle_y, way.right - _END
     above = plan.grid.y - 22
     cell = tr(
         "bandwidth, {bandwidth_gb_s} GB/s: a square is {per_cell} words of 4 bytes",
@@ -63,7 +64,7 @@ def trip_scene(case: TripCase, options: ViewOptions) -> Scene:
         Rects("thread", boxes((right, way.y, _END, way.height)), theme.panel, theme.line, 2.0, 8.0),
         Labels(
             "ends",
-            points((way.x + _END / 2, y + 0.36 * size), (right + _END / 2, y + 0.36 * size)),
+            points((way.x + _END / 2, baseline(y, size)), (right + _END / 2, baseline(y, size))),
             (tr("memory"), tr("thread")),
             size,
             theme.text,
@@ -81,14 +82,14 @@ def trip_motion(case: TripCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the word and the filled part of the grid at ``options.moment``, with time and words so far."""
     plan, theme = _Plan.of(case, options), options.theme
     share = min(1.0, options.moment / ARRIVAL)
-    size, y = theme.type.words, plan.way.y + plan.way.height / 2
+    size, y = theme.type.words, plan.way.middle_y
     colours = (theme.load,)
     word = Squares(
         "word", np.array([[plan.x(share) - _WORD / 2, y - _WORD / 2, _WORD]]), np.zeros(1, np.uint8), colours, colours
     )
     words = case.words if share >= 1.0 else share * plan.cells * plan.per_cell
     texts = (tr("{share} ns", share=number(share * case.trip_ns)), tr("{words} thousand words", words=number(words / 1000)))
-    at = points((plan.x(0.5), y - 26), (plan.way.x + plan.way.width, plan.grid.y - 22))
+    at = points((plan.x(0.5), y - 26), (plan.way.right, plan.grid.y - 22))
     return (
         word, _grid(plan, share, options),
         Labels("time", at[:1], texts[:1], theme.type.sentence, theme.text, "middle", "semibold"),

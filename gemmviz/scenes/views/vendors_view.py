@@ -8,7 +8,8 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import CUDA_WORDS
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
@@ -41,20 +42,12 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         box = _column(place, options)
         fill = theme.slate if (case.device.vendor == "AMD") == bool(place) else theme.panel
         primitives += [
-            Rects(f"vendors-column-{place}", boxes((box.x, box.y, box.width, box.height)), fill, radius=10.0),
-            Labels(
-                f"vendors-head-{place}",
-                points((box.x + 24.0, box.y + 42.0)),
-                (head,),
-                sizes.title,
-                theme.text,
-                "start",
-                "semibold",
-            ),
+            Rects(f"vendors-column-{place}", boxes(box), fill, radius=10.0),
+            text_at(f"vendors-head-{place}", (box.x + 24.0, box.y + 42.0), head, sizes.title, theme.text, "start", "semibold"),
         ]
     for place, (name, *_) in enumerate(_rows(case)):
-        at = points((MARGIN, _baseline(place, case, options)))
-        primitives.append(Labels(f"vendors-name-{place}", at, (tr(name),), sizes.words, theme.faint))
+        at = (MARGIN, _baseline(place, case, options))
+        primitives.append(text_at(f"vendors-name-{place}", at, tr(name), sizes.words, theme.faint))
     note = (
         tr("words for parts of the chip on the right: {device}", device=case.device.name)
         if case.device.own_words
@@ -92,7 +85,7 @@ def _baseline(place: int, case: LaunchCase, options: ViewOptions) -> float:
     """Return the baseline of a row."""
     box = _column(0, options)
     pitch = (box.height - 64.0) / len(_rows(case))
-    return box.y + 56.0 + (place + 0.5) * pitch + 0.36 * options.theme.type.name
+    return baseline(box.y + 56.0 + (place + 0.5) * pitch, options.theme.type.name)
 
 
 def _size(row: tuple[str, str, str], options: ViewOptions) -> float:
@@ -110,9 +103,7 @@ def _term(
     is_same = side == 1 and term == _rows(case)[place][1]
     ink = mixed(theme.background, theme.faint if is_same else theme.text, share)
     text = fitted(term, size, _column(side, options).width - 48.0, "semibold")
-    return Labels(
-        f"vendors-{place}-{side}", points((x, _baseline(place, case, options))), (text,), size, ink, "start", "semibold"
-    )
+    return text_at(f"vendors-{place}-{side}", (x, _baseline(place, case, options)), text, size, ink, "start", "semibold")
 
 
 VIEW = View(marked("Words of CUDA and HIP"), LaunchCase, vendors_scene, vendors_motion, order=44)

@@ -12,8 +12,9 @@ from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.arrays import Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many, spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
-from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
 
@@ -41,7 +42,7 @@ def walk_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _parts(moment: Moment, options: ViewOptions) -> list["_Part"]:
-    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
+    room = options.room()
     names = [moment.trace.arrays[number].name for number in moment.trace.inputs]
     high = room.height / max(2, len(names))
     walks = [(place, name, walk) for place, name in enumerate(names) if (walk := walk_of(moment, name)) is not None]
@@ -126,13 +127,24 @@ class _Part(Struct, frozen=True, dict=True):
             tr("byte {addresses}", addresses=spaced(int(self.addresses[read]))),
         )
         under = address, line if read == 0 or self.lines[read] != self.lines[read - 1] else tr("same line")
-        spots = points(*((box.x + box.width / 2, box.y + box.height + times * size) for times in (1.25, 2.5)))
+        spots = points(*((box.middle_x, box.bottom + times * size) for times in (1.25, 2.5)))
         tip = np.array([[f"{text}\n{address}\n{line}"]])
         return [
-            Cells(f"{self.name}-walk-{read}", box.x, box.y, box.width, np.array([[state]], np.uint8), colours, inks,
-                  np.array([[text]]), size, height=box.height, tips=tip),
+            Cells(
+                f"{self.name}-walk-{read}",
+                box.x,
+                box.y,
+                box.width,
+                np.array([[state]], np.uint8),
+                colours,
+                inks,
+                np.array([[text]]),
+                size,
+                height=box.height,
+                tips=tip,
+            ),
             Labels(f"{self.name}-address-{read}", spots, under, size, theme.text if state else theme.faint, "middle"),
-        ]  # fmt: skip
+        ]
 
     def _strip(self) -> list[Primitive]:
         """Draw the memory of the input to scale, with a tick at each address that was read."""
@@ -142,16 +154,20 @@ class _Part(Struct, frozen=True, dict=True):
         ground = Rects(f"{self.name}-strip", boxes((self.room.x, y, self.room.width, _STRIP)), theme.slate)
         done = self.addresses[: self.done]
         ticks = [(self._x(int(each)), y, _TICK, _STRIP) for each in done]
-        last = Labels(
-            f"{self.name}-strip-end", points((self.room.x + self.room.width, y + _STRIP + self.size)),
-            (tr("to scale, up to byte {last}", last=spaced(self.last)),), self.size, theme.faint, "end",
-        )  # fmt: skip
+        last = text_at(
+            f"{self.name}-strip-end",
+            (self.room.right, y + _STRIP + self.size),
+            tr("to scale, up to byte {last}", last=spaced(self.last)),
+            self.size,
+            theme.faint,
+            "end",
+        )
         return [ground, *([Rects(f"{self.name}-ticks", boxes(*ticks), theme.accent(self.name))] if ticks else []), last]
 
     @property
     def _strip_top(self) -> float:
         box = self._box(self._shown.start)
-        return box.y + box.height + 3.1 * self.size
+        return box.bottom + 3.1 * self.size
 
     def _x(self, address: int) -> float:
         return self.room.x + address / max(1, self.last) * (self.room.width - _TICK)

@@ -8,7 +8,8 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, points
+from gemmviz.scenes.kit.layout import text_at
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.tile_cells import tile_matrix
@@ -51,7 +52,7 @@ def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     bars = np.stack([x, y, np.full(size, 8.0), np.full(size, height - _GAP)], axis=1)
     on, off = np.flatnonzero(active), np.flatnonzero(~active)
     return [
-        Labels("warp-heading", points((MARGIN, top - 16)), (heading,), theme.type.words, theme.text, "start", "semibold"),
+        text_at("warp-heading", (MARGIN, top - 16), heading, theme.type.words, theme.text, "start", "semibold"),
         Rects("lanes-active", box[on], theme.panel, radius=5.0),
         Rects("lane-bars", bars[on], accent),
         Rects("lanes-inactive", box[off], theme.empty, radius=5.0),

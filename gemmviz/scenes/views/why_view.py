@@ -12,7 +12,8 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number, percent, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
-from gemmviz.scenes.kit.primitives import Box, Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
@@ -142,10 +143,10 @@ def _levels(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
             primitives.append(_chip(place, (room.x, y), theme))
         for number_, text in enumerate(wrapped):
             y += _LEADING * size
-            if y <= room.y + room.height:
-                at = points((room.x + 40, y - 0.3 * size))
+            if y <= room.bottom:
+                at = (room.x + 40, y - 0.3 * size)
                 ink = theme.text if place < len(case.traffic) else theme.faint
-                primitives.append(Labels(f"level-text-{place}-{number_}", at, (text,), size, ink))
+                primitives.append(text_at(f"level-text-{place}-{number_}", at, text, size, ink))
         y += 8
     return primitives
 
@@ -217,7 +218,7 @@ def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         y += high
     primitives += _lines("model", _note(case), Box(room.x, y, room.width, 0), theme.type.least, theme.faint, 3)[0]
     y += _LEADING * theme.type.least * len(note)
-    return primitives + _effects(case, Box(room.x, y, room.width, room.y + room.height - y), theme)
+    return primitives + _effects(case, Box(room.x, y, room.width, room.bottom - y), theme)
 
 
 def _note(case: SpeedCase) -> str:
@@ -251,8 +252,8 @@ def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme
         ink = theme.warning if cause.is_waste else theme.faint
         primitives.append(Rects(f"meter-{place}-whole", boxes((room.x, y, width, _BAR)), theme.line, radius=4.0))
         primitives.append(Rects(f"meter-{place}", boxes((room.x, y, share * width, _BAR)), ink, radius=4.0))
-    at = points((room.x + room.width, y + 0.5 * _BAR + 0.36 * sizes.note))
-    primitives.append(Labels(f"cost-{place}", at, (text,), sizes.note, theme.text, "end", "semibold"))
+    at = (room.right, baseline(y + 0.5 * _BAR, sizes.note))
+    primitives.append(text_at(f"cost-{place}", at, text, sizes.note, theme.text, "end", "semibold"))
     y += _BAR + 8
     if layout.with_proof:
         line = (room.x, y + 0.85 * sizes.note)
@@ -289,7 +290,7 @@ def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitiv
     primitives: list[Primitive] = []
     x, size = room.x, theme.type.note
     for key, text in named:
-        shown = fitted(text, size, room.x + room.width - x - 2 * _PAD, "semibold")
+        shown = fitted(text, size, room.right - x - 2 * _PAD, "semibold")
         if not text or len(shown) < 3:
             continue
         width = text_width(shown, size, "semibold") + 2 * _PAD
@@ -298,8 +299,8 @@ def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitiv
         primitives.append(
             Cells(f"{key}{place}", x, room.y, width, ground, (theme.line,), (theme.text,), height=_BUTTON, tips=tips)
         )
-        at = points((x + _PAD, room.y + 0.5 * _BUTTON + 0.36 * size))
-        primitives.append(Labels(f"{key}{place}-text", at, (shown,), size, theme.text, "start", "semibold"))
+        at = (x + _PAD, baseline(room.y + 0.5 * _BUTTON, size))
+        primitives.append(text_at(f"{key}{place}-text", at, shown, size, theme.text, "start", "semibold"))
         x += width + 10
     return primitives
 
@@ -315,7 +316,7 @@ def _lines(
     y = room.y
     for place, line in enumerate(wrap_text(text, size, room.width, most, face)):
         y += _LEADING * size
-        primitives.append(Labels(f"{key}-{place}", points((room.x, y - 0.3 * size)), (line,), size, ink, "start", face))
+        primitives.append(text_at(f"{key}-{place}", (room.x, y - 0.3 * size), line, size, ink, "start", face))
     return primitives, y
 
 
@@ -334,8 +335,7 @@ def _effects(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     columns = [(tr("C is"), 0.44), ("sectors", 0.6), ("wavefronts", 0.82), ("time", 1.0)]
     y = room.y + 30
     primitives: list[Primitive] = [
-        Labels(f"effects-{name}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
-        for name, share in columns
+        text_at(f"effects-{name}", (room.x + share * room.width, y), name, size, theme.faint, "end") for name, share in columns
     ]
     for number_, effect in enumerate(case.effects):
         y += 1.5 * size
@@ -346,10 +346,10 @@ def _effects(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
             "unknown" if effect.time_ms is None else _time(effect.time_ms),
         )
         label = fitted(effect.label, size, 0.44 * room.width - text_width("wrong", size) - 12)
-        primitives.append(Labels(f"effect-{number_}", points((room.x, y)), (label,), size, theme.text))
+        primitives.append(text_at(f"effect-{number_}", (room.x, y), label, size, theme.text))
         for text, (name, share) in zip(cells, columns, strict=True):
-            at = points((room.x + share * room.width, y))
-            primitives.append(Labels(f"effect-{number_}-{name}", at, (text,), size, theme.text, "end"))
+            at = (room.x + share * room.width, y)
+            primitives.append(text_at(f"effect-{number_}-{name}", at, text, size, theme.text, "end"))
     sources = " · ".join(dict.fromkeys(effect.time_source for effect in case.effects if effect.time_source))
     if sources:
         y += 1.5 * size

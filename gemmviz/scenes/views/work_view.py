@@ -16,7 +16,8 @@ from gemmviz.model.words import LabelStyle, many, number, spaced
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, baseline
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
@@ -61,18 +62,18 @@ def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         return chart_still(work_chart(case), options)
     problem, theme = case.problem, options.theme
     plan, size = _Plan.of(problem, options), theme.type.least
-    y = plan.row.y + plan.row.height
+    y = plan.row.bottom
     at = [0, *range(problem.K, plan.ticks + 1, problem.K)]
     xs = [plan.row.x + each * plan.tick for each in at]
     shown = at[:: max(1, -(-round(text_width("000 ", size)) // max(1, round(problem.K * plan.tick))))]
     numbers = points(*((plan.row.x + each * plan.tick, y + 1.3 * size) for each in shown))
     names = [options.labels.element("C", *divmod(place, problem.N)) for place in range(len(plan.sums))]
-    beside = points(*((row.x - 12, row.y + 0.5 * row.height + 0.36 * size) for row in plan.sums))
+    beside = points(*((row.x - 12, baseline(row.middle_y, size)) for row in plan.sums))
     primitives: list[Primitive] = [
         Lines("ticks", boxes(*((x, y, x, y + 6) for x in xs)), theme.faint, 1.5),
         Rects("empty", _cells(plan.row, plan, plan.ticks), None, theme.line, 1.0),
         Labels("ticks-numbers", numbers, tuple(map(str, shown)), size, theme.faint, "middle"),
-        text_line("one", (MARGIN, plan.row.y + 0.5 * plan.row.height + 0.36 * size), tr(_ONE), size, plan.row.x, theme.text),
+        text_line("one", (MARGIN, baseline(plan.row.middle_y, size)), tr(_ONE), size, plan.row.x, theme.text),
         *([Labels("names", beside, tuple(names), size, theme.faint, "end")] if plan.sums[0].height >= 0.95 * size else []),
     ]
     title = tr(
@@ -142,7 +143,7 @@ def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: V
             pieces.append(text_line(f"said-{place}-{y:.0f}", (x, y), line, sizes.words, room, soft))
         y += 2.2 * sizes.sentence
     first, last = plan.sums[0], plan.sums[-1]
-    end = boxes((first.x + first.width, first.y - 8, first.x + first.width, last.y + last.height + 8))
+    end = boxes((first.right, first.y - 8, first.right, last.bottom + 8))
     return [*pieces, Lines("end", end, theme.text, 2.0, dashed=True)] if parted >= 1.0 else pieces
 
 

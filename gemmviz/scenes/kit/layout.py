@@ -1,0 +1,292 @@
+"""The layout kit: pictures are composed of boxes, and places follow from things.
+
+A picture begins with the room of its frame, cuts it into boxes, and draws in them::
+
+    room = options.room(top=120.0, foot=36.0)
+    left, right = room.columns(Share(2), REST, gap=20.0)       # two thirds and one third
+    head, cores, memory = left.inset(24.0).rows(34.0, REST, 120.0, gap=10.0)
+    [
+        *panel("sm", left, theme),
+        text_in("sm-name", head, "SM 0", theme.type.words, theme.text, "start", "semibold"),
+        cells_in("cores", cores, np.zeros((4, 32), np.uint8), (theme.slate,), theme.background),
+        Rects("memory", boxes(memory), theme.slate, radius=8.0),
+        arrow("way", right.at(0.0, 0.5), memory.at(1.0, 0.5), theme.faint),
+    ]
+
+Sizes in units are numbers, and what is left is divided among the Shares. A text is placed by ``text_at`` at a point and by
+``text_in`` in the middle of a box, where it is cut at the box's edge: no view works out a baseline.
+
+Boxes are plain tuples, so that an array of them is made at once, and nothing is solved: a layout is computed anew for each
+frame.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.scenes.kit.primitives import Anchor, Cells, Face, Labels, Lines, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line
+from gemmviz.scenes.kit.theme import Theme
+
+Point = tuple[float, float]
+Edge = Literal["top", "bottom", "left", "right"]
+RISE = 0.36  # of the size of a text: from the middle of its letters down to its baseline
+LINE_PITCH = 1.3  # of the size of a text: from one line to the next
+
+
+class Share(NamedTuple):
+    """A part of what is left in a row or a column: ``Share(2)`` is twice as large as ``Share(1)``."""
+
+    weight: float
+
+
+REST = Share(1.0)
+
+
+class Box(NamedTuple):
+    """A rectangle from (x, y) to the right and down, in scene units.
+
+    >>> Box(0, 0, 100, 60).inset(10)
+    Box(x=10, y=10, width=80, height=40)
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+    @property
+    def middle_x(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def middle_y(self) -> float:
+        return self.y + self.height / 2
+
+    @property
+    def middle(self) -> Point:
+        return self.x + self.width / 2, self.y + self.height / 2
+
+    def at(self, across: float, down: float = 0.5) -> Point:
+        """Return the point at a share of the width and of the height.
+
+        >>> Box(0, 0, 100, 60).at(0.25, 1.0)
+        (25.0, 60.0)
+        """
+        return self.x + across * self.width, self.y + down * self.height
+
+    def part(self, across: Point = (0.0, 1.0), down: Point = (0.0, 1.0)) -> "Box":
+        """Return the part between two shares of the width and of the height.
+
+        >>> Box(0, 0, 100, 60).part(down=(0.5, 1.0))
+        Box(x=0.0, y=30.0, width=100.0, height=30.0)
+        """
+        (left, right), (top, bottom) = across, down
+        return Box(*self.at(left, top), (right - left) * self.width, (bottom - top) * self.height)
+
+    def inset(self, x: float, y: float | None = None) -> "Box":
+        """Return the box with ``x`` less on the left and the right, and ``y`` above and below; negative: a larger one."""
+        y = x if y is None else y
+        return Box(self.x + x, self.y + y, self.width - 2 * x, self.height - 2 * y)
+
+    def trimmed(self, left: float = 0.0, top: float = 0.0, right: float = 0.0, bottom: float = 0.0) -> "Box":
+        """Return the box without strips of its sides.
+
+        >>> Box(0, 0, 100, 60).trimmed(top=20, right=10)
+        Box(x=0.0, y=20, width=90.0, height=40.0)
+        """
+        return Box(self.x + left, self.y + top, self.width - left - right, self.height - top - bottom)
+
+    def strip(self, side: Edge, size: float, gap: float = 0.0) -> tuple["Box", "Box"]:
+        """Return the strip of a size along a side, and the rest beyond the gap.
+
+        >>> Box(0, 0, 100, 60).strip("top", 20)
+        (Box(x=0, y=0.0, width=100, height=20), Box(x=0, y=20.0, width=100, height=40.0))
+        """
+        if side in ("top", "left"):
+            first, rest = self.rows(size, REST, gap=gap) if side == "top" else self.columns(size, REST, gap=gap)
+            return first, rest
+        rest, last = self.rows(REST, size, gap=gap) if side == "bottom" else self.columns(REST, size, gap=gap)
+        return last, rest
+
+    def rows(self, *sizes: float | Share, gap: float = 0.0) -> list["Box"]:
+        """Return boxes below each other; each size is a height in units, or a Share of the height that is left.
+
+        >>> Box(0, 0, 100, 60).rows(20, REST, gap=10)
+        [Box(x=0, y=0.0, width=100, height=20), Box(x=0, y=30.0, width=100, height=30.0)]
+        """
+        return [Box(self.x, self.y + at, self.width, size) for at, size in _in_a_row(sizes, self.height, gap)]
+
+    def columns(self, *sizes: float | Share, gap: float = 0.0) -> list["Box"]:
+        """Return boxes beside each other; each size is a width in units, or a Share of the width that is left."""
+        return [Box(self.x + at, self.y, size, self.height) for at, size in _in_a_row(sizes, self.width, gap)]
+
+    def grid(self, rows: int, columns: int, gap: float = 0.0, down: float | None = None) -> list["Box"]:
+        """Return equal boxes row by row, ``gap`` apart, and ``down`` from row to row if that differs.
+
+        >>> len(Box(0, 0, 100, 60).grid(2, 3))
+        6
+        """
+        lines = self.rows(*[REST] * rows, gap=gap if down is None else down)
+        return [box for line in lines for box in line.columns(*[REST] * columns, gap=gap)]
+
+    def shifted(self, x: float = 0.0, y: float = 0.0) -> "Box":
+        """Return the box further to the right and down."""
+        return Box(self.x + x, self.y + y, self.width, self.height)
+
+    def towards(self, other: "Box", share: float) -> "Box":
+        """Return the box at a share of its way into another one.
+
+        >>> Box(0, 0, 10, 10).towards(Box(100, 0, 20, 10), 0.5)
+        Box(x=50.0, y=0.0, width=15.0, height=10.0)
+        """
+        return Box(*(a + (b - a) * share for a, b in zip(self, other, strict=True)))
+
+
+def _in_a_row(sizes: Sequence[float | Share], room: float, gap: float) -> Iterable[tuple[float, float]]:
+    """Yield where each part begins and how large it is."""
+    left = room - gap * (len(sizes) - 1) - sum(size for size in sizes if not isinstance(size, Share))
+    whole, at = sum(size.weight for size in sizes if isinstance(size, Share)), 0.0
+    for size in sizes:
+        length = left * size.weight / whole if isinstance(size, Share) else size
+        yield at, length
+        at += length + gap
+
+
+def square(middle: Point, side: float, height: float | None = None) -> Box:
+    """Return the square, or with a ``height`` the rectangle, around a point."""
+    high = side if height is None else height
+    return Box(middle[0] - side / 2, middle[1] - high / 2, side, high)
+
+
+def stack(sizes: Iterable[float], box: Box, leading: float = LINE_PITCH) -> list[float]:
+    """Return the middles of lines of text of these sizes, one below the other in the middle of a box.
+
+    >>> stack([20, 20], Box(0, 0, 100, 60), leading=1.0)
+    [20.0, 40.0]
+    """
+    heights = [leading * size for size in sizes]
+    tops = np.cumsum([box.y + (box.height - sum(heights)) / 2, *heights])
+    return [float(top + height / 2) for top, height in zip(tops, heights, strict=False)]
+
+
+# Texts
+
+
+def text_at(
+    key: str, at: Point, text: str, size: float, colour: str, anchor: Anchor = "start", face: Face = "regular"
+) -> Labels:
+    """Return the Labels of one text with its baseline at a point."""
+    return Labels(key, points(at), (text,), size, colour, anchor, face)
+
+
+def text_in(
+    key: str, box: Box, text: str, size: float, colour: str, anchor: Anchor = "middle", face: Face = "regular"
+) -> Labels:
+    """Return the Labels of one text in a box, cut at its width, with its letters in the middle of its height: at the left
+    edge of the box, in the middle or at the right edge.
+    """
+    x = {"start": box.x, "middle": box.middle_x, "end": box.right}[anchor]
+    return text_at(key, (x, baseline(box.middle_y, size)), fitted(text, size, box.width, face), size, colour, anchor, face)
+
+
+class Line(NamedTuple):
+    """A line of text with its key, to be placed by ``lines_in``."""
+
+    key: str
+    text: str
+    size: float
+    colour: str
+    face: Face = "regular"
+
+
+def lines_in(box: Box, lines: Sequence[Line], leading: float = LINE_PITCH) -> list[Labels]:
+    """Return lines of text one below the other in the middle of a box, cut at its width. The last ones are left out if the
+    box is not high enough for all; the first one always stays.
+    """
+    count = len(lines)
+    while count > 1 and leading * sum(line.size for line in lines[:count]) > box.height:
+        count -= 1
+    middles = stack([line.size for line in lines[:count]], box, leading)
+    return [
+        text_line(line.key, (box.x, baseline(middle, line.size)), *line[1:3], box.width, line.colour, line.face)
+        for line, middle in zip(lines, middles, strict=False)
+    ]
+
+
+def baseline(middle: float, size: float) -> float:
+    """Return the baseline of a text whose letters are in the middle of a line at ``middle``."""
+    return middle + RISE * size
+
+
+# Shapes
+
+
+def panel(
+    key: str, box: Box, theme: Theme, caption: str = "", inset: float = 20.0, radius: float = 10.0
+) -> list[Rects | Labels]:
+    """Return a framed box, with a caption at its upper edge if there is one; their keys end with "-box" and "-name"."""
+    size = theme.type.heading
+    frame = Rects(f"{key}-box", boxes(box), theme.panel, theme.line, 2.0, radius)
+    at = box.x + inset, box.y + 1.4 * size
+    name = text_line(f"{key}-name", at, caption, size, box.width - 2 * inset, theme.text, "semibold")
+    return [frame, name] if caption else [frame]
+
+
+def path(key: str, way: Iterable[Point], colour: str, width: float = 3.0, dashed: bool = False) -> Lines:
+    """Return the line along points."""
+    return Lines(key, boxes(*((*one, *other) for one, other in pairwise(way))), colour, width, dashed)
+
+
+def along(way: Sequence[Point], share: float) -> Point:
+    """Return the point at a share of the length of a way with corners.
+
+    >>> along([(0, 0), (10, 0), (10, 30)], 0.5)
+    (10.0, 10.0)
+    """
+    at = np.array(way, np.float64)
+    reached = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(at, axis=0).T))])
+    here = share * reached[-1]
+    return float(np.interp(here, reached, at[:, 0])), float(np.interp(here, reached, at[:, 1]))
+
+
+def arrow(key: str, start: Point, end: Point, colour: str, width: float = 3.0, head: float = 12.0) -> Lines:
+    """Return a straight arrow to ``end``; ``head``: the length of its head."""
+    tip = np.array(end, np.float64)
+    ahead = tip - np.array(start, np.float64)
+    ahead *= head / max(1e-9, float(np.hypot(*ahead)))
+    beside = np.array((-ahead[1], ahead[0])) / 1.6
+    barbs = ((*(tip - ahead + beside * side), *tip) for side in (-1, 1))
+    return Lines(key, boxes((*start, *end), *barbs), colour, width)
+
+
+def squares(
+    key: str, middles: Iterable[Point], side: float, colour: str, ink: str | None = None, line: str | None = None
+) -> Squares:
+    """Return a square of one colour around each point, such as words on their way."""
+    shown = np.array([(x - side / 2, y - side / 2, side) for x, y in middles], np.float64).reshape(-1, 3)
+    return Squares(key, shown, np.zeros(len(shown), np.uint8), (colour,), (ink or colour,), line=line)
+
+
+def cells_in(
+    key: str,
+    box: Box,
+    fill: npt.NDArray[np.uint8],
+    palette: tuple[str, ...],
+    line: str | None,
+    inks: tuple[str, ...] | None = None,
+) -> Cells:
+    """Return the cells of a table that fills a box."""
+    rows, columns = fill.shape
+    return Cells(key, box.x, box.y, box.width / columns, fill, palette, inks or palette, line=line, height=box.height / rows)
