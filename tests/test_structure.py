@@ -3,6 +3,7 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.budget import budget, excess, measured
@@ -27,11 +28,11 @@ FRAGMENTS = (
 )
 
 
-def modules() -> Iterator[tuple[str, ast.Module, int]]:
+@cache
+def modules() -> list[tuple[str, ast.Module, int]]:
     """Each module of the package: its path, its syntax tree and its number of lines."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        yield path.relative_to(PACKAGE).as_posix(), ast.parse(text), text.count("\n")
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+    return [(path.relative_to(PACKAGE).as_posix(), ast.parse(text), text.count("\n")) for path, text in texts.items()]
 
 
 def public_names(module: ast.Module) -> Iterator[str]:

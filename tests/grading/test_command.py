@@ -88,6 +88,7 @@ def test_a_process_within_limits_writes_no_files(tmp_path: Path) -> None:
     assert (tmp_path / "escaped").stat().st_size == 0
 
 
+@pytest.mark.nightly
 def test_hostile_hand_ins_harm_nothing(tmp_path: Path) -> None:
     marker = Path("/tmp/escaped")
     assert not marker.exists()

@@ -41,7 +41,9 @@ def written(dialog: ExportDialog, path: Path, qtbot: QtBot) -> str:
     return dialog.status.text()
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "pptx", "html", "gif"])
+@pytest.mark.parametrize(
+    "suffix", ["png", "pptx", "gif", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("svg", "pdf", "html"))]
+)
 def test_it_writes_every_kind(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot, suffix: str) -> None:
     choose(dialog, suffix)
     path = tmp_path / f"f.{suffix}"

@@ -23,7 +23,6 @@ from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels
-from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.state.shot import Shot, default_shot, save_view
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.picture import picture
@@ -90,7 +89,7 @@ def test_a_lesson_is_read_back_as_it_was(name: str) -> None:
     assert again == lesson
 
 
-@pytest.mark.parametrize("theme", theme_names())
+@pytest.mark.parametrize("theme", ["dark", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("light", "print"))])
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_is_drawn_and_nothing_overlaps(name: str, theme: str) -> None:
     start_qt()

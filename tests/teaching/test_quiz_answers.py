@@ -85,6 +85,7 @@ def test_each_answer_is_that_of_an_emulation(each: Case) -> None:
         check(launch, question)
 
 
+@pytest.mark.nightly
 def test_each_of_500_answers_is_that_of_an_emulation() -> None:
     """Of all shipped kernels and those of the course."""
     runnable = {name for name in (*kernel_names(), *lesson_kernel_names()) if not load_kernel(name).is_in_the_making}

@@ -102,6 +102,7 @@ def test_answers_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pyte
     same(written, sure(read_answers(setup, device_for(setup))))
 
 
+@pytest.mark.nightly
 def test_what_is_stored_is_what_todays_sources_give() -> None:
     engine = stored.noted(lesson_names())
     known = {path.stem for path in (ROOT / FOLDER).glob("*.npz")}
