@@ -126,6 +126,10 @@ class _Users:
         self.values.add(at[some.known], some.value[some.known])
         self.is_unknown[at[some.writes & ~some.known]] = True
 
+    @property
+    def all(self) -> Extremes:
+        return self.readers.joined(self.writers)
+
 
 class _Matrix:
     """The elements of a matrix that several threads use in a span of time, one of them to write, and their users."""
@@ -184,10 +188,9 @@ class _Matrix:
 
     def hazards(self) -> Iterator[Hazard]:
         """The hazards between blocks, then the hazards inside blocks."""
-        readers, writers = self.users.readers, self.users.writers
-        users = readers.joined(writers)
-        is_read = ~readers.is_empty & users.is_split(self.unit)
-        is_stored = self._harmful(self.users, writers.is_split(self.unit) & ~is_read)
+        users = self.users.all
+        is_read = ~self.users.readers.is_empty & users.is_split(self.unit)
+        is_stored = self._harmful(self.users, self.users.writers.is_split(self.unit) & ~is_read)
         for reads, bad in ((True, is_read), (False, is_stored)):
             if bad.any():
                 yield self._hazard(self._detailed(np.flatnonzero(bad)[:1]), int(bad.sum()), self.unit, reads)
@@ -209,7 +212,7 @@ class _Matrix:
         number = np.cumsum((np.diff(some.element, prepend=-1) != 0) | (np.diff(epochs, prepend=-1) != 0)) - 1
         users = _Users(int(number[-1]) + 1)
         users.add(number, some)
-        several = users.readers.joined(users.writers).is_split() & ~users.writers.is_empty
+        several = users.all.is_split() & ~users.writers.is_empty
         is_read = several & ~users.readers.is_empty
         for reads, bad in ((True, is_read), (False, self._harmful(users, several & ~is_read))):
             if bad.any():

@@ -140,8 +140,9 @@ class HazardFinder:
                 touched.spread(blocks)
 
     def _number(self, blocks: int) -> None:
-        self.blocks = blocks
-        self._block, self._thread = np.indices((blocks, self.space.threads_per_block))
+        shape = blocks, self.space.threads_per_block
+        self.blocks, self._block = blocks, np.arange(blocks)[:, None]
+        self._thread = np.broadcast_to(np.arange(shape[1]), shape)
 
     def access(
         self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], values: npt.NDArray[Any] | None = None
