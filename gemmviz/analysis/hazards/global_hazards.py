@@ -145,7 +145,12 @@ class _Matrix:
         self.trace, self.values, self.cancelled = trace, values, cancelled
         self.array, self.unit, self.undecided = trace.arrays[number], trace.space.threads_per_block, 0
         self.touches = [_timed(trace, touches, span) for touches in trace.touches_of(number)]
-        self.elements = np.flatnonzero(used_by_several(self.array.size, self._cells))
+        writes, reads = (
+            [timed for timed in self.touches if timed.touches.operand.access == access] for access in ("write", "read")
+        )
+        self.elements = np.zeros(0, np.int64)
+        if reads or not all(trace.sites[timed.touches.site].is_atomic for timed in writes):
+            self.elements = np.flatnonzero(used_by_several(self.array.size, self._cells(writes), self._cells(reads)))
         self.users = _Users(len(self.elements))
         for timed in self.touches if len(self.elements) else ():
             for some in self._accesses(timed):
@@ -153,8 +158,7 @@ class _Matrix:
                 inside = self.elements[at] == some.element
                 self.users.add(at[inside], some.chosen(inside))
 
-    def _cells(self, writes: bool) -> Iterator[tuple[Longs, Longs]]:
-        chosen = (timed for timed in self.touches if (timed.touches.operand.access == "write") == writes)
+    def _cells(self, chosen: list[_Timed]) -> Iterator[tuple[Longs, Longs]]:
         return ((some.element, some.thread) for timed in chosen for some in self._accesses(timed))
 
     def _accesses(self, timed: _Timed) -> Iterator[_Accesses]:

@@ -169,15 +169,15 @@ class HazardFinder:
 
     def _is_doubtful(self, accesses: list[_Access]) -> bool:
         """Whether several threads touch an element of an array that is written, unless all do so atomically."""
-        actions = {access.action for access in accesses}
-        if actions in ({"read"}, {"atomic"}):
+        reads = [access for access in accesses if access.action == "read"]
+        writes = [access for access in accesses if access.action != "read"]
+        if not writes or (not reads and all(access.site.is_atomic for access in writes)):
             return False
+        cells = self.blocks * self.arrays[accesses[0].operand.array].size
+        return bool(used_by_several(cells, self._users(writes), self._users(reads)).any())
 
-        def of(writes: bool) -> Iterator[tuple[Longs, Longs]]:
-            chosen = (access for access in accesses if (access.action != "read") == writes)
-            return ((seen.cell, seen.who) for access in chosen for seen in self._elements(access))
-
-        return bool(used_by_several(self.blocks * self.arrays[accesses[0].operand.array].size, of).any())
+    def _users(self, accesses: list[_Access]) -> Iterator[tuple[Longs, Longs]]:
+        return ((seen.cell, seen.who) for access in accesses for seen in self._elements(access))
 
     def _elements(self, access: _Access) -> Iterator[_Seen]:
         operand, active = access.operand, access.elements >= 0

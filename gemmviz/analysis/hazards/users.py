@@ -1,10 +1,10 @@
 """The threads that use the elements of an array, and the barriers that order them.
 
-A search for hazards has two steps. ``used_by_several`` finds the cells at which threads can conflict at all, at the cost of two
-passes over the accesses; in a right kernel there are few. Who uses those, and when, is looked at in detail.
+A search for hazards has two steps. ``used_by_several`` finds the cells at which threads can conflict at all, at the cost of one
+pass over the accesses; in a right kernel there are few. Who uses those, and when, is looked at in detail.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -15,17 +15,18 @@ from gemmviz.model.trace import Trace
 NOBODY = np.iinfo(np.int64).max
 
 
-def used_by_several(cells: int, accesses: Callable[[bool], Iterable[tuple[Longs, Longs]]]) -> Bools:
-    """Which cells of an array several threads use, at least one of them to write. ``accesses`` returns the cells and the
-    threads of all writes, or else of all reads.
+def used_by_several(cells: int, writes: Iterable[tuple[Longs, Longs]], reads: Iterable[tuple[Longs, Longs]]) -> Bools:
+    """Which cells of an array several threads use, at least one of them to write. ``writes`` and ``reads`` are cells and the
+    threads that use them.
     """
     writer, found = np.zeros(cells, np.int32), np.zeros(cells, bool)  # 1 + the number of a thread that writes the cell, or 0
-    for cell, thread in accesses(True):
-        writer[cell] = thread + 1
-    for writes in (True, False):
-        for cell, thread in accesses(writes):
-            other = writer[cell]
-            found[cell[(other != 0) & (other != thread + 1)]] = True
+    for cell, thread in writes:
+        number, before = thread + 1, writer[cell]
+        writer[cell] = number
+        found[cell[((before != 0) & (before != number)) | (writer[cell] != number)]] = True
+    for cell, thread in reads:
+        before = writer[cell]
+        found[cell[(before != 0) & (before != thread + 1)]] = True
     return found
 
 
