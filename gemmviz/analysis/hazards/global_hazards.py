@@ -117,18 +117,15 @@ class _Users:
     """The threads that read and that write some cells, numbered from 0, and the bits of the written values."""
 
     def __init__(self, cells: int) -> None:
-        self.readers, self.writers, self.values = Extremes(cells), Extremes(cells), Extremes(cells)
+        self.readers, self.writers, self.all, self.values = (Extremes(cells) for _ in range(4))
         self.is_unknown = np.zeros(cells, bool)
 
     def add(self, at: Longs, some: _Accesses) -> None:
         self.readers.add(at[~some.writes], some.thread[~some.writes])
         self.writers.add(at[some.writes], some.thread[some.writes])
+        self.all.add(at, some.thread)
         self.values.add(at[some.known], some.value[some.known])
         self.is_unknown[at[some.writes & ~some.known]] = True
-
-    @property
-    def all(self) -> Extremes:
-        return self.readers.joined(self.writers)
 
 
 class _Matrix:

@@ -89,8 +89,7 @@ class HazardFinder:
     """
 
     def __init__(self, arrays: tuple[MemoryArray, ...], space: ThreadSpace, blocks: int) -> None:
-        self.arrays, self.space = arrays, space
-        self._number(blocks)
+        self.arrays, self.space, self.blocks = arrays, space, blocks
         self.by_pair: dict[HazardKey, Hazard] = {}
         self.conflicts = Conflicts()
         self._site_at: dict[int, Site] = {}
@@ -134,15 +133,10 @@ class HazardFinder:
     def spread(self, blocks: int) -> None:
         """Repeats the state of one block for ``blocks`` blocks."""
         self.look()
-        self._number(blocks)
+        self.blocks = blocks
         for tables in (*self._levels, self._under_way):
             for touched in tables.values():
                 touched.spread(blocks)
-
-    def _number(self, blocks: int) -> None:
-        shape = blocks, self.space.threads_per_block
-        self.blocks, self._block = blocks, np.arange(blocks)[:, None]
-        self._thread = np.broadcast_to(np.arange(shape[1]), shape)
 
     def access(
         self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], values: npt.NDArray[Any] | None = None
@@ -181,8 +175,8 @@ class HazardFinder:
 
     def _elements(self, access: _Access) -> Iterator[_Seen]:
         operand, active = access.operand, access.elements >= 0
-        cells = access.elements + self._block * self.arrays[operand.array].size
-        first, who = cells[active], self._thread[active]
+        cells = access.elements + np.arange(self.blocks)[:, None] * self.arrays[operand.array].size
+        first, who = cells[active], np.broadcast_to(np.arange(active.shape[1]), active.shape)[active]
         values = None if access.values is None or operand.width > 1 else access.values[active]
         for offset in operand.layout.each(who % self.space.warp_size):
             yield _Seen(access, first + offset, who, values)

@@ -46,11 +46,6 @@ class Extremes:
     def is_empty(self) -> Bools:
         return np.asarray(self.low > self.high)
 
-    def joined(self, other: "Extremes") -> "Extremes":
-        joined = Extremes(0)
-        joined.low, joined.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return joined
-
     def is_split(self, unit: int = 1) -> Bools:
         """Whether the numbers of a cell lie in several units."""
         return np.asarray(~self.is_empty & (self.low // unit != self.high // unit))
