@@ -141,10 +141,9 @@ class _Matrix:
     ) -> None:
         self.trace, self.values, self.cancelled = trace, values, cancelled
         self.array, self.unit, self.undecided = trace.arrays[number], trace.space.threads_per_block, 0
-        self.touches = [_timed(trace, touches, span) for touches in trace.touches_of(number)]
-        writes, reads = (
-            [timed for timed in self.touches if timed.touches.operand.access == access] for access in ("write", "read")
-        )
+        writes = [_timed(trace, touches, span) for touches in trace.touches_of(number, "write")]
+        reads = [_timed(trace, touches, span) for touches in trace.touches_of(number, "read")]
+        self.touches = writes + reads
         self.elements = np.zeros(0, np.int64)
         if reads or not all(trace.sites[timed.touches.site].is_atomic for timed in writes):
             self.elements = np.flatnonzero(used_by_several(self.array.size, self._cells(writes), self._cells(reads)))
@@ -217,7 +216,7 @@ class _Matrix:
         is_read = several & ~users.readers.is_empty
         for reads, bad in ((True, is_read), (False, self._harmful(users, several & ~is_read))):
             if bad.any():
-                yield self._hazard(some.chosen(number == np.flatnonzero(bad)[0]), int(bad.sum()), 1, reads)
+                yield self._hazard(some.chosen(number == np.argmax(bad)), int(bad.sum()), 1, reads)
 
     def _detailed(self, places: Longs) -> _Accesses:
         """All accesses to some of the elements, in the order of the steps."""
@@ -250,7 +249,7 @@ class _Matrix:
         units, writes = some.thread // unit, some.writes
         before_writes = ~writes if reads else np.ones(len(units), bool)  # what collides with a later write
         collides = np.where(writes, _is_elsewhere(units, before_writes), _is_elsewhere(units, writes))
-        later = int(np.flatnonzero(collides)[0])
+        later = int(np.argmax(collides))
         is_earlier = (units[:later] != units[later]) & (before_writes if writes[later] else writes)[:later]
         return self._of_pair(some, int(np.flatnonzero(is_earlier)[-1]), later, count, unit > 1)
 
@@ -259,12 +258,11 @@ class _Matrix:
         blocks = [trace.space.indices(int(some.thread[place]))[0] for place in (earlier, later)]
         threads = int(some.thread[earlier]) % self.unit, int(some.thread[later]) % self.unit
         before, step = int(some.step[earlier]), int(some.step[later])
-        is_async = trace.site_of(before).is_async and len(trace.completes) > 0
         return Hazard(
             KINDS[bool(some.writes[earlier]), bool(some.writes[later])], trace.site_of(before), trace.site_of(step),
             self.array.name, element, self.array.subscripted(element), blocks[1], threads, step, count,
             blocks[0] if between_blocks else None,
-            is_under_way=is_async and int(trace.completes[before]) > int(some.time[later]),
+            is_under_way=len(trace.completes) > 0 and int(trace.completes[before]) > int(some.time[later]),
         )  # fmt: skip
 
 
@@ -272,4 +270,4 @@ def _is_elsewhere(units: Longs, chosen: Bools) -> Bools:
     """For each access whether one of the chosen ones in front of it is of another unit."""
     low = np.minimum.accumulate(np.where(chosen, units, NOBODY))
     high = np.maximum.accumulate(np.where(chosen, units, -1))
-    return np.concatenate([[False], (low[:-1] <= high[:-1]) & ((low[:-1] != units[1:]) | (high[:-1] != units[1:]))])
+    return np.concatenate([[False], (low[:-1] < units[1:]) | (high[:-1] > units[1:])])

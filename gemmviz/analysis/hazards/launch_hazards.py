@@ -42,8 +42,7 @@ class LaunchHazards:
         total: dict[HazardKey, Hazard] = {}
         for group in self._groups:
             for key, hazard in group.hazards_by_pair().items():
-                before = total[key].count if key in total else 0
-                total[key] = replace(total.get(key, hazard), count=before + hazard.count)
+                total[key] = replace(total[key], count=total[key].count + hazard.count) if key in total else hazard
         return list(total.values())
 
 
@@ -161,14 +160,13 @@ class HazardSink(AccessSink):
                 finder.by_pair[key] = replace(finder.by_pair[key], count=finder.by_pair[key].count + count)
             self._forget()
             return
-        before, blocks, first = dict(finder.by_pair), finder.blocks, self._step
+        before, blocks, first = {key: each.count for key, each in finder.by_pair.items()}, finder.blocks, self._step
         self._pass_on()
         steps = self._step - first
         self._send(call)
         if can_repeat and finder.blocks == blocks:
-            counts = {key: each.count - (before[key].count if key in before else 0) for key, each in finder.by_pair.items()}
-            epoch = _Epoch(items, steps, blocks, {key: count for key, count in counts.items() if count})
-            self._epochs = [epoch, *self._epochs][:_MOST_EPOCHS]
+            counts = {key: each.count - before.get(key, 0) for key, each in finder.by_pair.items()}
+            self._epochs = [_Epoch(items, steps, blocks, counts), *self._epochs][:_MOST_EPOCHS]
         self._is_clean = not is_partial
 
     def _known(self, items: _Part) -> _Epoch | None:

@@ -48,7 +48,7 @@ class Extremes:
 
     def is_split(self, unit: int = 1) -> Bools:
         """Whether the numbers of a cell lie in several units."""
-        return np.asarray(~self.is_empty & (self.low // unit != self.high // unit))
+        return np.asarray(self.low // unit < self.high // unit)
 
     def other(self, at: Longs, own: Longs, unit: int = 1) -> Longs:
         """For each of the cells ``at`` a number in another unit than ``own``, -1 if there is none."""
