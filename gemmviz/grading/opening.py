@@ -13,7 +13,6 @@ from gemmviz.grading.grade import LAUNCH, HandIn
 from gemmviz.grading.task import Task
 from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.formula import names_in, renamed
-from gemmviz.launch.given_launch import NOT_READ, GivenLaunch, not_confirmed
 from gemmviz.launch.guessed_launch import (
     FACTOR,
     KernelText,
@@ -25,6 +24,7 @@ from gemmviz.launch.guessed_launch import (
     spec_of,
     tilings,
 )
+from gemmviz.launch.launch_form import NOT_READ, GivenLaunch, not_confirmed
 from gemmviz.launch.legality import can_run, device_for, names_for, setup_for
 from gemmviz.launch.roles import Roles, candidates
 from gemmviz.loading.project import Project, outline_of

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY

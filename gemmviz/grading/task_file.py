@@ -23,7 +23,7 @@ from gemmviz.grading.task_rules import (
 )
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.formula import OWN_SIZES
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
 from gemmviz.model.kernel import MOST_TEXT, text_hash

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
 from gemmviz.launch.formula import evaluate, renamed
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.launch.roles import FILTER_WIDTH, Roles, text_sizes
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement

@@ -16,9 +16,8 @@ from gemmviz.files.whole import atomic_write, is_file
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.draft import Draft, draft_of, restated
 from gemmviz.launch.formula import evaluate, names_in, renamed
-from gemmviz.launch.given_launch import GUESSED, ILLEGAL, NOT_READ, GivenLaunch
 from gemmviz.launch.guessed_launch import KernelText, completed, guesses, launch_by_names, tilings, without_open_extents
-from gemmviz.launch.launch_form import LaunchForm, form_of_draft
+from gemmviz.launch.launch_form import GUESSED, ILLEGAL, NOT_READ, GivenLaunch, LaunchForm, form_of_draft
 from gemmviz.launch.roles import Roles
 from gemmviz.loading.project import Project, launches_elsewhere, outline_of
 from gemmviz.model.cancelling import is_cancelled

@@ -6,10 +6,9 @@ from difflib import get_close_matches
 from functools import cache
 
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.parser.precompiled import STUBS
 from gemmviz.parser.sentences import plain_sentence
 from gemmviz.parser.source_text import missing_remedy
-from gemmviz.parser.unit import ParseError, Unit
+from gemmviz.parser.unit import STUBS, ParseError, Unit
 
 _MOST_CANDIDATES = 20_000
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -19,8 +19,8 @@ from gemmviz.launch.formula import (
     replace_sizes,
     trial_problems,
 )
-from gemmviz.launch.given_launch import NO_ROLES, TOO_LARGE, GivenLaunch
 from gemmviz.launch.guessed_launch import KernelText, fixed_size, problem_of, problems_of, spec_of
+from gemmviz.launch.launch_form import NO_ROLES, TOO_LARGE, GivenLaunch
 from gemmviz.launch.legality import can_run, setup_for
 from gemmviz.launch.roles import Roles, candidates, fits, is_told
 from gemmviz.model.cancelling import is_cancelled

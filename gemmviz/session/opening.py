@@ -15,7 +15,7 @@ from gemmviz.files.kinds import file_stem, kind_of, split_name
 from gemmviz.files.resources import user_folder
 from gemmviz.files.whole import is_file, is_folder, write_text
 from gemmviz.jobs.tasks import FileWatcher, LatestTask, Post
-from gemmviz.launch.given_launch import GivenLaunch, with_header
+from gemmviz.launch.launch_form import GivenLaunch, with_header
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec, check_text
 from gemmviz.model.records import replace

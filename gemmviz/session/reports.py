@@ -5,7 +5,7 @@ from typing import Any
 
 from gemmviz.files.devices import device_of
 from gemmviz.jobs.tasks import Engines, LatestTask, Post
-from gemmviz.launch.given_launch import not_confirmed, with_basis
+from gemmviz.launch.launch_form import not_confirmed, with_basis
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup

@@ -8,7 +8,7 @@ from typing import Any
 
 from gemmviz.files.kinds import kind_of
 from gemmviz.launch.catalog import DEFAULT_KERNEL
-from gemmviz.launch.given_launch import GivenLaunch, formulas_of
+from gemmviz.launch.launch_form import GivenLaunch, formulas_of
 from gemmviz.launch.legality import setup_for, tied
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import UsageError

@@ -21,7 +21,7 @@ from gemmviz.files.checksums import write_recording
 from gemmviz.files.codec import read_json, to_plain
 from gemmviz.files.recordings import recording_text
 from gemmviz.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError

@@ -10,7 +10,7 @@ from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.launch.catalog import pattern_kernel_names
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.setup import Setup

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.launch.formula import evaluate
-from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.host_code.outline import unit_outline
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.kernel import KernelSpec

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.kernel import KernelSpec

@@ -10,7 +10,7 @@ import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.launch.catalog import load_kernel, pattern_kernel_names
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError

@@ -5,7 +5,7 @@ import pytest
 from gemmviz.grading.task import Task
 from gemmviz.grading.task_file import exercise_task, parse_task
 from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot

@@ -26,7 +26,7 @@ from gemmviz.gui.chart_plot import ChartPlot
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.forms.kernel_picker import KernelChooser
 from gemmviz.gui.forms.launch_form import LaunchDialog
-from gemmviz.gui.stage import stage_canvas
+from gemmviz.gui.stage import replay_page
 from gemmviz.gui.widgets.fact_table import FactTable
 from gemmviz.gui.widgets.input import FocusRing
 from gemmviz.gui.window.main_window import MainWindow
@@ -51,7 +51,7 @@ def reader(qapp: QApplication) -> Iterator[None]:
 def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is announced about steps."""
     sentences: list[str] = []
-    monkeypatch.setattr(stage_canvas, "announce", lambda widget, sentence: sentences.append(sentence))
+    monkeypatch.setattr(replay_page, "announce", lambda widget, sentence: sentences.append(sentence))
     return sentences
 
 

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.forms.launch_form import LaunchDialog
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.launch.given_launch import with_header
+from gemmviz.launch.launch_form import with_header
 from gemmviz.loading.loader import open_kernel
 from tests.gui.conftest import open_file, pictured
 

@@ -4,7 +4,7 @@ import pytest
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.formula import formula_value
-from gemmviz.launch.given_launch import launch_flags
+from gemmviz.launch.launch_form import launch_flags
 from gemmviz.model.records import replace
 
 CASES = [

@@ -6,7 +6,7 @@ import pytest
 
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.main import main
-from gemmviz.launch.given_launch import GivenLaunch, not_confirmed
+from gemmviz.launch.launch_form import GivenLaunch, not_confirmed
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import KernelFault

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.given_launch import header_text
+from gemmviz.launch.launch_form import header_text
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import SettingError

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.launch.given_launch import with_header
+from gemmviz.launch.launch_form import with_header
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError

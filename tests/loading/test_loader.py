@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
-from gemmviz.launch.given_launch import GivenLaunch, header_text, launch_flags, launch_line
+from gemmviz.launch.launch_form import GivenLaunch, header_text, launch_flags, launch_line
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import LaunchUnknown, open_kernel, opened
 from gemmviz.loading.project import kernel_files, project_of

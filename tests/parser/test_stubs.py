@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from clang.cindex import Cursor, CursorKind, Index
 
-from gemmviz.parser import precompiled
-from gemmviz.parser.precompiled import ALL_STUBS, LANGUAGE, STUBS
+from gemmviz.parser import unit
 from gemmviz.parser.source_text import VISIBLE, SourceText
-from gemmviz.parser.unit import Unit, parse, stub_names
+from gemmviz.parser.unit import ALL_STUBS, LANGUAGE, STUBS, Unit, parse, stub_names
 from tests.nvrtc import compile_error, has_cuda_headers
 
 VARIABLES = """int i; unsigned u; size_t z; long l; float f; double d; half h; half2 h2; float4 f4; char4 c4;
@@ -87,14 +86,14 @@ def test_sizes_and_alignments_are_those_of_the_gpus_compiler() -> None:
 
 def test_the_saved_headers_are_used_and_a_damaged_file_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path))
-    precompiled.stub_arguments.cache_clear()
+    unit.stub_arguments.cache_clear()
     try:
-        arguments = precompiled.stub_arguments()
+        arguments = unit.stub_arguments()
         option, path = arguments[-2:]
         assert option == "-include-pch"
         Path(path).write_bytes(b"CPCH damaged")
-        precompiled.stub_arguments.cache_clear()
-        assert precompiled.stub_arguments() == arguments
+        unit.stub_arguments.cache_clear()
+        assert unit.stub_arguments() == arguments
         assert Path(path).stat().st_size > 100_000
         Path(path).unlink()  # by another version of gemmviz
         assert parse(SourceText("a.cu", {"a.cu": "__global__ void k(half* a) { a[0] = threadIdx.x; }"})).errors == ()
@@ -103,18 +102,18 @@ def test_the_saved_headers_are_used_and_a_damaged_file_is_replaced(tmp_path: Pat
             Path(path).name,
         ]
     finally:
-        precompiled.stub_arguments.cache_clear()
+        unit.stub_arguments.cache_clear()
 
 
 def test_without_a_place_for_them_the_headers_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path / "file"))
-    precompiled.stub_arguments.cache_clear()
+    unit.stub_arguments.cache_clear()
     try:
-        assert precompiled.stub_arguments()[-2:] == ("-include", str(ALL_STUBS))
+        assert unit.stub_arguments()[-2:] == ("-include", str(ALL_STUBS))
         assert parse(SourceText("a.cu", {"a.cu": "__global__ void k(half* a) { a[0] = threadIdx.x; }"})).errors == ()
     finally:
-        precompiled.stub_arguments.cache_clear()
+        unit.stub_arguments.cache_clear()
 
 
 def test_texts_of_the_headers_are_for_people() -> None:

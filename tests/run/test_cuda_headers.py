@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.run.cuda.headers import ALWAYS, HEADERS, include_folders

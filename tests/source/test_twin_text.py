@@ -3,7 +3,7 @@ import re
 import pytest
 
 from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import ProjectFile

@@ -8,7 +8,7 @@ from typing import Any
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.whole import is_folder, write_text
-from gemmviz.launch.given_launch import header_text, launch_command, launch_flags, launch_line, not_confirmed, with_header
+from gemmviz.launch.launch_form import header_text, launch_command, launch_flags, launch_line, not_confirmed, with_header
 from gemmviz.launch.legality import requested_launch, setup_for
 from gemmviz.loading.loader import Opened, opened
 from gemmviz.loading.project import kernel_files

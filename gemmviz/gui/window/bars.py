@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStatusBar,
 from gemmviz.gui.widgets.controls import choice, line, plain, quietly, set_look
 from gemmviz.gui.widgets.refresh import Refresh, unless_covered
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.given_launch import GivenLaunch, launch_line, not_confirmed
+from gemmviz.launch.launch_form import GivenLaunch, launch_line, not_confirmed
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import stage_of_run

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.given_launch import judged_check
+from gemmviz.launch.launch_form import judged_check
 from gemmviz.launch.legality import device_for, launch_for, other_choices, shared_limit_text
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import is_cancelled

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.launch.given_launch import not_confirmed
+from gemmviz.launch.launch_form import not_confirmed
 from gemmviz.launch.legality import device_for
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled

@@ -11,25 +11,22 @@ from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.translation import tr
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities import (
-    access_times,
     accesses,
     answers,
     counts,
     launch,
-    limits,
     models,
     occupancy,
     per_thread,
     recordings,
     results,
     steps,
-    trip,
 )
 from gemmviz.teaching.quantities.quantity import IN_PROBLEM, Origin, Quantity, QuantityReference, QuantityValue, parse_reference
 
 _FACTORS = ("A", "B", "C")
 _THEMES: tuple[ModuleType, ...] = (
-    launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings, access_times, limits, trip,
+    launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings,
 )  # fmt: skip
 
 

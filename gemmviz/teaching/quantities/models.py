@@ -1,6 +1,8 @@
-"""Quantities of models: work and span, sizes of the matrices, blocks of a growing problem."""
+"""Quantities of models: growth, speed-up, latency against bandwidth, and recorded access times."""
 
 from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
+from gemmviz.model.access_times import AccessTimesCase, MemoryPlace, StrideTimes
+from gemmviz.model.cases import AmdahlCase, TripCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
@@ -62,3 +64,55 @@ def block_count_at(facts: ShotFacts, n: Whole) -> int:
 def blocks_per_sm_at(facts: ShotFacts, n: Whole) -> float:
     """Blocks of an N × N problem divided by the multiprocessors of the GPU of the shot's recording."""
     return blocks_at(n, facts.shot.chart.width or 1) / facts.benchmark.gpu.sms
+
+
+@quantity(marked("times as fast at most, with copies[, at N = {n}]"), origin="recorded")
+def speedup_limit(facts: ShotFacts, n: Whole = 0) -> float:
+    """How many times faster a program with the slowest recorded kernel gets if its kernel takes no time but its copies do."""
+    case = facts.of_kind(AmdahlCase)
+    limits = dict(case.limits)
+    if (n or case.n) not in limits:
+        raise UsageError(tr("no copies were recorded at N = {n}", n=n))
+    return limits[n or case.n]
+
+
+@quantity(marked("times as fast with {kernel}, copies included"), origin="recorded")
+def speedup_with_copies(facts: ShotFacts, kernel: str) -> float:
+    """How many times faster a program is with a kernel than with the slowest recorded one, copies included in both."""
+    case = facts.of_kind(AmdahlCase)
+    if kernel not in case.names:
+        raise UsageError(tr("{kernel} is not among the kernels that are compared", kernel=kernel))
+    return case.gain(case.names.index(kernel))
+
+
+@quantity(marked("cycles of a load, {elements} elements {stride} bytes apart"), origin="recorded")
+def stride_cycles(facts: ShotFacts, stride: Whole, elements: Whole) -> float:
+    """Recorded cycles of a load from the nearest cache that holds its chain, each load waiting for the one before."""
+    rows = facts.of_kind(StrideTimes).of("L1").get(stride, [])
+    found = next((row.cycles for row in rows if row.elements == elements), None)
+    if found is None:
+        raise UsageError(
+            tr("no chain of {elements} elements {stride} bytes apart was recorded", elements=elements, stride=stride)
+        )
+    return found
+
+
+@quantity(marked("nanoseconds until a word from memory arrives"), origin="recorded")
+def trip_ns(facts: ShotFacts) -> float:
+    """Recorded access time of global memory outside all caches, in ns."""
+    return facts.of_kind(TripCase).trip_ns
+
+
+@quantity(marked("thousands of words that memory delivers meanwhile"), origin="model")
+def words_meanwhile_thousands(facts: ShotFacts) -> float:
+    """Words of 4 bytes at the published bandwidth during the recorded access time, in thousands."""
+    return facts.of_kind(TripCase).words / 1000
+
+
+@quantity(marked("cycles of an access to {memory}"), origin="recorded")
+def access_cycles(facts: ShotFacts, memory: MemoryPlace) -> float:
+    """Recorded cycles from an access of a memory to the next one, which depends on it."""
+    cycles = facts.of_kind(AccessTimesCase).times.cycles(memory)
+    if cycles is None:
+        raise UsageError(tr("no access to {memory} was recorded", memory=memory))
+    return cycles

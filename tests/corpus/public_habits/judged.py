@@ -14,7 +14,7 @@ import numpy as np
 
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.launch.formula import grid_units, replace_sizes
-from gemmviz.launch.given_launch import with_header
+from gemmviz.launch.launch_form import with_header
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.loading.loader import LaunchUnknown, opened
 from gemmviz.model.errors import GemmvizError, KernelFault

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.launch.given_launch import judged_fault
+from gemmviz.launch.launch_form import judged_fault
 from gemmviz.launch.legality import evaluated_formula, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
