@@ -261,13 +261,15 @@ def along(way: Sequence[Point], share: float) -> Point:
     return float(np.interp(here, reached, at[:, 0])), float(np.interp(here, reached, at[:, 1]))
 
 
-def arrow(key: str, start: Point, end: Point, colour: str, width: float = 3.0, head: float = 12.0) -> Lines:
-    """Return a straight arrow to ``end``; ``head``: the length of its head."""
+def arrow(
+    key: str, start: Point, end: Point, colour: str, width: float = 3.0, head: float = 12.0, slope: float = 0.625
+) -> Lines:
+    """Return a straight arrow to ``end``; ``head``: the length of its head; ``slope``: half of its width, in its length."""
     tip = np.array(end, np.float64)
     ahead = tip - np.array(start, np.float64)
     ahead *= head / max(1e-9, float(np.hypot(*ahead)))
-    beside = np.array((-ahead[1], ahead[0])) / 1.6
-    barbs = ((*(tip - ahead + beside * side), *tip) for side in (-1, 1))
+    beside = np.array((-ahead[1], ahead[0])) * slope
+    barbs = ((*(tip - ahead + beside * side), *tip) for side in (1, -1))
     return Lines(key, boxes((*start, *end), *barbs), colour, width)
 
 

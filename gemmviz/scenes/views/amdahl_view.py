@@ -4,9 +4,9 @@ from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import Box, baseline, text_at, text_in
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
+from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 
@@ -25,13 +25,12 @@ def amdahl_scene(case: AmdahlCase, options: ViewOptions) -> Scene:
     primitives: list[Primitive] = []
     for place, name in enumerate((*case.names, tr(_INSTANT))):
         row = _row(case, place, options)
-        y = baseline(row.middle_y, sizes.words)
-        text = fitted(name, sizes.words, _NAMES - 20.0)
-        primitives.append(text_at(f"amdahl-name-{place}", (MARGIN, y), text, sizes.words, theme.text))
+        names = Box(MARGIN, row.y, _NAMES - 20.0, row.height)
+        primitives.append(text_in(f"amdahl-name-{place}", names, name, sizes.words, theme.text, "start"))
     for place, (name, colour) in enumerate(((tr("kernel"), theme.load), (tr("copies"), _copies(theme)))):
         x = MARGIN + _NAMES + 170.0 * place
         primitives += [
-            Rects(f"amdahl-legend-{place}", boxes((x, _TOP - 46.0, 26.0, 26.0)), colour, radius=3.0),
+            Rects(f"amdahl-legend-{place}", boxes(Box(x, _TOP - 46.0, 26.0, 26.0)), colour, radius=3.0),
             text_at(f"amdahl-legend-text-{place}", (x + 38.0, _TOP - 25.0), name, sizes.words, theme.faint),
         ]
     head = (options.width - MARGIN, _TOP - 25.0)
@@ -56,10 +55,9 @@ def amdahl_motion(case: AmdahlCase, options: ViewOptions) -> tuple[Primitive, ..
         if share >= 1.0 or place == 0:
             drawn.append(_times(case, place, own, options))
             gain = case.gain(place) if place < len(case.names) else case.limit
-            row = _row(case, place, options)
-            at = (options.width - MARGIN, baseline(row.middle_y, theme.type.name))
+            beside = _row(case, place, options).trimmed(right=-_GAIN)
             text = f"× {number(gain)}"
-            drawn.append(text_at(f"amdahl-gain-{place}", at, text, theme.type.name, theme.text, "end", "semibold"))
+            drawn.append(text_in(f"amdahl-gain-{place}", beside, text, theme.type.name, theme.text, "end", "semibold"))
     return tuple(drawn)
 
 
@@ -73,19 +71,17 @@ def _limits(case: AmdahlCase, options: ViewOptions) -> tuple[str, ...]:
 def _row(case: AmdahlCase, place: int, options: ViewOptions) -> Box:
     """Return the room of a bar."""
     foot = _FOOT + _LEADING * options.theme.type.words * (len(_limits(case, options)) - 1)
-    pitch = (options.height - _TOP - foot) / (len(case.names) + 1)
-    wide = options.width - 2 * MARGIN - _NAMES - _GAIN
-    return Box(MARGIN + _NAMES, _TOP + (place + 0.5 - _THICK / 2) * pitch, wide, _THICK * pitch)
+    row = options.room(_TOP, foot).trimmed(_NAMES, right=_GAIN).grid(len(case.names) + 1, 1)[place]
+    return row.part(down=(0.5 - _THICK / 2, 0.5 + _THICK / 2))
 
 
 def _bar(case: AmdahlCase, place: int, kernel_ms: float, options: ViewOptions) -> list[Primitive]:
     """Draw the time of a kernel, then that of the copies."""
-    theme, row = options.theme, _row(case, place, options)
-    unit = _unit(case, options)
-    ends = row.x + kernel_ms * unit, row.x + (kernel_ms + case.copies_ms) * unit
+    theme, unit = options.theme, _unit(case, options)
+    kernel, copies = _row(case, place, options).columns(kernel_ms * unit, case.copies_ms * unit)
     return [
-        Rects(f"amdahl-kernel-{place}", boxes((row.x, row.y, ends[0] - row.x, row.height)), theme.load),
-        Rects(f"amdahl-copies-{place}", boxes((ends[0], row.y, ends[1] - ends[0], row.height)), _copies(theme)),
+        Rects(f"amdahl-kernel-{place}", boxes(kernel), theme.load),
+        Rects(f"amdahl-copies-{place}", boxes(copies), _copies(theme)),
     ]
 
 
@@ -97,10 +93,8 @@ def _unit(case: AmdahlCase, options: ViewOptions) -> float:
 def _times(case: AmdahlCase, place: int, kernel_ms: float, options: ViewOptions) -> Labels:
     """Write the times beside a bar, or on the larger part of one that leaves no space beside it."""
     theme, row = options.theme, _row(case, place, options)
-    size, text = (
-        theme.type.note,
-        tr("{kernel_ms} + {copies_ms} ms", kernel_ms=number(kernel_ms), copies_ms=number(case.copies_ms)),
-    )
+    size = theme.type.note
+    text = tr("{kernel_ms} + {copies_ms} ms", kernel_ms=number(kernel_ms), copies_ms=number(case.copies_ms))
     middle, end = (row.x + ms * _unit(case, options) for ms in (kernel_ms, kernel_ms + case.copies_ms))
     x, ink = end, theme.faint
     if end + text_width(text, size) + 20.0 > row.right:

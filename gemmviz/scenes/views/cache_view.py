@@ -11,8 +11,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, path, square, text_in
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -47,12 +47,9 @@ class _Plan(Struct, frozen=True):
         x, wide = MARGIN + 150.0, min(_WIDE, 0.44 * options.width)
         return cls(Box(x, options.height - _FOOT - cache * unit, wide, cache * unit), unit)
 
-    @property
-    def floor(self) -> float:
-        return self.box.bottom
-
-    def band(self, low: float, high: float) -> tuple[float, float, float, float]:
-        return self.box.x, self.floor - high * self.unit, self.box.width, (high - low) * self.unit
+    def band(self, low: float, high: float) -> Box:
+        """The part of the box between two heights in bytes."""
+        return Box(self.box.x, self.box.bottom - high * self.unit, self.box.width, (high - low) * self.unit)
 
 
 def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
@@ -61,19 +58,17 @@ def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     size, cache = theme.type.least, device.last_level_cache
     primitives: list[Primitive] = []
     if cache:
-        box = plan.box
-        x, right, low = box.x - _WALL / 2, box.right + _WALL / 2, plan.floor + _WALL / 2
-        walls = boxes((x, box.y, x, low), (x, low, right, low), (right, low, right, box.y))
-        middle = box.middle_y
-        at = points((box.x - 18, middle - 4), (box.x - 18, middle + 1.25 * size))
+        walls = plan.box.trimmed(-_WALL / 2, right=-_WALL / 2, bottom=-_WALL / 2)
+        corners = [walls.at(x, y) for x, y in ((0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0))]
+        x, y = plan.box.x - 18, plan.box.middle_y
+        at, texts = points((x, y - 4), (x, y + 1.25 * size)), (tr("cache"), f"{number(cache / _MIB)} MiB")
         primitives += [
-            Rects("cache", boxes(box), theme.slate),
-            Lines("cache-walls", walls, theme.faint, _WALL),
-            Labels("cache-size", at, (tr("cache"), f"{number(cache / _MIB)} MiB"), size, theme.text, "end", "semibold"),
+            Rects("cache", boxes(plan.box), theme.slate),
+            path("cache-walls", corners, theme.faint, _WALL),
+            Labels("cache-size", at, texts, size, theme.text, "end", "semibold"),
         ]
     else:
-        floor = boxes((plan.box.x, plan.floor, plan.box.right, plan.floor))
-        primitives.append(Lines("cache-walls", floor, theme.faint, _WALL))
+        primitives.append(path("cache-walls", [plan.box.at(0.0, 1.0), plan.box.at(1.0, 1.0)], theme.faint, _WALL))
     note = tr("heights are to scale; the model: a cache holds what is used as long as all of it fits")
     return titled(primitives, tr("A, B and C in the last-level cache of {device}", device=device.name), note, options)
 
@@ -88,9 +83,8 @@ def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
         pieces += _drawn(layer, plan, theme)
     if 0.0 < poured < total:
         name = next(each for each, _, high in _spans(case.problem) if poured < high)
-        surface = plan.floor - poured * plan.unit
-        middle = plan.box.middle_x
-        jet = boxes((middle - _JET / 2, _TOP - 30, _JET, max(0.0, surface - _TOP + 30)))
+        above = max(0.0, plan.band(0, poured).y - _TOP + 30)
+        jet = boxes(Box(plan.box.middle_x - _JET / 2, _TOP - 30, _JET, above))
         pieces.append(Rects("jet", jet, theme.accent(name), radius=_JET / 4))
     return (*pieces, *(_verdict(case, plan, options) if poured >= total else ()))
 
@@ -117,21 +111,18 @@ def _layers(case: LaunchCase, poured: float) -> list[_Layer]:
 def _drawn(layer: _Layer, plan: _Plan, theme: Theme) -> list[Primitive]:
     """Draw a layer in its matrix's colour, or red and hatched where it does not fit, with its name and size."""
     key, band = f"{layer.name}-{'lost' if layer.is_lost else 'held'}", plan.band(layer.low, layer.high)
-    pieces: list[Primitive] = [Rects(key, boxes(band), theme.tint(layer.name, 0.75))]
-    if layer.is_lost:
-        pieces = [
-            Rects(key, boxes(band), mixed(theme.background, theme.warning, 0.35), theme.warning, 2.0),
-            hatching(f"{key}-hatching", boxes(band), theme.warning),
-        ]
     size, text = theme.type.heading, f"{layer.name}  {number((layer.high - layer.low) / _MIB)} MiB"
-    if band[3] >= 1.3 * size:
-        at = (band[0] + band[2] / 2, baseline(band[1] + band[3] / 2, size))
-        ink = theme.text if layer.is_lost else theme.ink_on(theme.tint(layer.name, 0.75))
+    tint, warned = theme.tint(layer.name, 0.75), mixed(theme.background, theme.warning, 0.35)
+    pieces: list[Primitive] = [Rects(key, boxes(band), tint)]
+    if layer.is_lost:
+        ground = Rects(key, boxes(band), warned, theme.warning, 2.0)
+        pieces = [ground, hatching(f"{key}-hatching", boxes(band), theme.warning)]
+    if band.height >= 1.3 * size:
         if layer.is_lost:
-            wide = text_width(text, size, "semibold") + 28
-            behind = boxes((band[0] + (band[2] - wide) / 2, band[1] + band[3] / 2 - 0.75 * size, wide, 1.5 * size))
-            pieces.append(Rects(f"{key}-ground", behind, mixed(theme.background, theme.warning, 0.35)))
-        pieces.append(text_at(f"{key}-name", at, text, size, ink, "middle", "semibold"))
+            behind = square(band.middle, text_width(text, size, "semibold") + 28, 1.5 * size)
+            pieces.append(Rects(f"{key}-ground", boxes(behind), warned))
+        ink = theme.text if layer.is_lost else theme.ink_on(tint)
+        pieces.append(text_in(f"{key}-name", band, text, size, ink, face="semibold"))
     return pieces
 
 

@@ -45,7 +45,7 @@ class _Picture:
         self.blocks = across, min(down * deep, _MOST_BLOCKS)
         self.inner = trace.launch.block[0], trace.launch.block[1] * trace.launch.block[2]
         beside = _BESIDE if options.words else 0.0
-        room = Box(MARGIN, options.top, options.width - 2 * MARGIN - beside, options.bottom - options.top - 8.0)
+        room = options.room().trimmed(right=beside, bottom=8.0)
         wide, high = (n * (side + _BLOCK_GAP) - _BLOCK_GAP for n, side in zip(self.blocks, self.inner, strict=True))
         self.cell = max(_LEAST, min(room.width / wide, room.height / high, _LARGEST))
         self.room = room
@@ -125,13 +125,11 @@ class _Picture:
         drawn.append(text_line("guard-all", (x, y), many(len(self.works), "thread"), sizes.title, room, theme.text, "semibold"))
         for number, (count, state) in enumerate(zip(counts, _STATES, strict=True)):
             y += 2.1 * sizes.words
-            swatch = boxes((x, y - 20.0, 24.0, 24.0))
+            swatch, text = boxes(Box(x, y - 20.0, 24.0, 24.0)), f"{spaced(count)} {tr(state)}"
             fill = theme.accent(self.result) if number else None
             drawn.append(Rects(f"guard-swatch-{number}", swatch, fill, None if number else theme.faint, 1.5, 3.0))
             drawn += [] if number else [hatching("guard-swatch-lines", swatch, theme.faint)]
-            drawn.append(
-                text_line(f"guard-{state}", (x + 38, y), f"{spaced(count)} {tr(state)}", sizes.words, room - 38, theme.text)
-            )
+            drawn.append(text_line(f"guard-{state}", (x + 38, y), text, sizes.words, room - 38, theme.text))
         y += 2.6 * sizes.words
         note = text_line("guard-note", (x, y), tr(_NOTE), sizes.note, room, theme.faint)
         return [*drawn, note, *self._per_block(x, y + 2.2 * sizes.note)]

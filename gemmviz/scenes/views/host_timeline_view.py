@@ -2,13 +2,15 @@
 pinned memory; of calls that were not measured, beside the memories between which they copy.
 """
 
-from msgspec import Struct
+from typing import NamedTuple
+
+import numpy as np
 
 from gemmviz.model.host_run import HostCall, HostMemory, HostRun, TransferCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import REST, Box, Point, Share, along, arrow, path, square, text_at, text_in
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
@@ -22,7 +24,7 @@ _OLD = 0.3  # strength of a matrix that holds no result yet
 _HEAD = 11.0  # length of an arrow's head
 
 
-class Memories(Struct, frozen=True):
+class Memories(NamedTuple):
     """The boxes of the ``host`` above and the ``device`` below, and the ``side`` of a matrix in them."""
 
     host: Box
@@ -31,16 +33,14 @@ class Memories(Struct, frozen=True):
 
     @classmethod
     def within(cls, room: Box) -> "Memories":
-        high = _SHARE * room.height
-        host = Box(room.x, room.y, room.width, high)
-        device = Box(room.x, room.bottom - high, room.width, high)
-        return cls(host, device, min(0.54 * high, 0.2 * room.width))
+        host, _, device = room.rows(Share(_SHARE), Share(1.0 - 2 * _SHARE), Share(_SHARE))
+        return cls(host, device, min(0.54 * host.height, 0.2 * room.width))
 
     def slot(self, target: str) -> Box:
         """The place of a matrix: of the device if its name ends with d."""
         box = self.device if target.endswith("d") else self.host
-        across = box.x + box.width * (0.3 + 0.27 * _NAMES.index(target[0])) - self.side / 2
-        return Box(across, box.y + 0.42 * (box.height - self.side), self.side, self.side)
+        middle = box.at(0.3 + 0.27 * _NAMES.index(target[0]))[0], box.y + 0.42 * box.height + 0.08 * self.side
+        return square(middle, self.side)
 
 
 def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme) -> list[Primitive]:
@@ -49,7 +49,7 @@ def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme
     pieces: list[Primitive] = []
     for name, box in ((marked("host"), memories.host), (marked("device"), memories.device)):
         pieces.append(Rects(name, boxes(box), theme.slate, theme.faint, 2.0, 8.0))
-        at = (box.x + 18, box.y + 1.4 * size)
+        at = box.x + 18, box.y + 1.4 * size
         pieces.append(text_line(f"{name}-name", at, tr(name), size, box.width, theme.text, "semibold"))
     for name in _NAMES:
         pieces += _matrix(f"own-{name}", name, memories.slot(name), theme, 1.0) if name != "C" else []
@@ -57,8 +57,9 @@ def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme
         pieces.append(Rects(f"place-{name}", boxes(slot), None, theme.faint, 2.0, 4.0))
         low = (slot.middle_x, slot.bottom + 1.2 * theme.type.least)
         pieces.append(text_at(f"place-{name}-name", low, f"{name}d", theme.type.least, theme.faint, "middle"))
-    ways = [way for call in calls if call.name == "Memcpy" for way in _arrow(*_ends(call, memories))]
-    return [*pieces, Lines("ways", boxes(*ways), theme.faint, 2.0)]
+    copies = [_ends(call, memories) for call in calls if call.name == "Memcpy"]
+    arrows = [arrow("", along(ends, 0.32), along(ends, 0.68), "", head=_HEAD, slope=1.0).segments for ends in copies]
+    return [*pieces, Lines("ways", np.concatenate(arrows), theme.faint, 2.0)]
 
 
 def memories_at(memories: Memories, calls: tuple[HostCall, ...], done: float, theme: Theme) -> list[Primitive]:
@@ -79,45 +80,30 @@ def memories_at(memories: Memories, calls: tuple[HostCall, ...], done: float, th
             case "Free" if share >= 1.0:
                 held.pop(call.target, None)
         if call.name == "Memcpy" and share < 1.0:
-            start, end = _ends(call, memories)
-            way = float(eased(share))
-            x, y = start[0] + way * (end[0] - start[0]), start[1] + way * (end[1] - start[1])
             held.pop(call.target, None)
-            slot = Box(x - memories.side / 2, y - memories.side / 2, memories.side, memories.side)
-            pieces += _matrix("moving", call.target[0], slot, theme, 1.0)
+            at = along(_ends(call, memories), float(eased(share)))
+            pieces += _matrix("moving", call.target[0], square(at, memories.side), theme, 1.0)
     arrived = [_matrix(f"held-{name}", name[0], memories.slot(name), theme, strength) for name, strength in held.items()]
     arrived.append(_matrix("result", "C", memories.slot("C"), theme, 1.0 if result else _OLD))
     return [*(each for group in arrived for each in group), *pieces]
 
 
 def _matrix(key: str, name: str, slot: Box, theme: Theme, strength: float) -> list[Primitive]:
-    size, fill = theme.type.title, theme.tint(name, strength)
-    at = (slot.middle_x, baseline(slot.middle_y, size))
-    return [
-        Rects(key, boxes(slot), fill, radius=4.0),
-        text_at(f"{key}-name", at, name, size, theme.ink_on(fill), "middle", "semibold"),
-    ]
+    fill = theme.tint(name, strength)
+    label = text_in(f"{key}-name", slot, name, theme.type.title, theme.ink_on(fill), face="semibold")
+    return [Rects(key, boxes(slot), fill, radius=4.0), label]
 
 
-def _ends(call: HostCall, memories: Memories) -> tuple[tuple[float, float], tuple[float, float]]:
+def _ends(call: HostCall, memories: Memories) -> list[Point]:
     """Return the centres of the matrix that is copied and of its copy."""
     target, _, source = call.what.partition(" from ")
-    one, other = memories.slot(source), memories.slot(target)
-    return one.middle, other.middle
-
-
-def _arrow(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float, float, float]]:
-    """Return the lines of a vertical arrow between two places, in the gap between the boxes."""
-    (x, y0), (_, y1) = start, end
-    low, high = y0 + 0.32 * (y1 - y0), y1 - 0.32 * (y1 - y0)
-    back = -_HEAD if y1 > y0 else _HEAD
-    return [(x, low, x, high), (x, high, x - _HEAD, high + back), (x, high, x + _HEAD, high + back)]
+    return [memories.slot(source).middle, memories.slot(target).middle]
 
 
 _MEMORIES: dict[HostMemory, str] = {"pageable": marked("pageable memory"), "pinned": marked("pinned memory")}
 
 
-class _Plan(Struct, frozen=True):
+class _Plan(NamedTuple):
     """The lines of code at the left, ``pitch`` high and of ``size``; the regions of the ``runs`` at the right, on one scale, or
     one region for calls that were not measured.
     """
@@ -125,7 +111,7 @@ class _Plan(Struct, frozen=True):
     code: Box
     pitch: float
     size: float
-    runs: tuple[Box, ...]
+    runs: list[Box]
     most: float
 
     @classmethod
@@ -136,13 +122,12 @@ class _Plan(Struct, frozen=True):
         longest = max(text_width(line, 1.0, "mono") for line in lines)
         size = max(options.theme.type.least, min(options.theme.type.words, 0.5 * pitch, 0.46 * room.width / longest))
         wide = min(longest * size + 10, 0.56 * room.width)
-        half, y = (room.width - wide - 60) / 2, room.y + 1.4 * pitch
-        high = len(lines) * pitch
-        if not case.runs:
-            beside = Box(room.x + wide + 60, room.y, room.width - wide - 60, y + high - room.y)
-            return cls(Box(room.x, y, wide, high), pitch, size, (beside,), 0.0)
-        runs = tuple(Box(room.x + wide + 30 + n * (half + 30), y, half, high) for n in range(len(case.runs)))
-        return cls(Box(room.x, y, wide, high), pitch, size, runs, max(run.total() for run in case.runs))
+        code, _, right = room._replace(height=(len(lines) + 1.4) * pitch).columns(wide, 30, REST)
+        runs, top = [right.trimmed(left=30)], 1.4 * pitch
+        if case.runs:
+            halves = right.grid(1, 2, gap=30)
+            runs = [box.trimmed(top=top) for box in halves[: len(case.runs)]]
+        return cls(code.trimmed(top=top), pitch, size, runs, max((run.total() for run in case.runs), default=0.0))
 
 
 def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
@@ -160,7 +145,7 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
         total, low = f"{number(run.total())} µs{'' if run.is_whole else ' + kernel'}", box.y - 0.3 * plan.pitch
         for key, line, y in (("name", tr(_MEMORIES[run.memory]), low - 1.25 * size), ("total", total, low)):
             primitives.append(text_line(f"{run.memory}-{key}", (box.x, y), line, size, box.width, theme.text, "semibold"))
-        primitives.append(Lines(f"{run.memory}-start", boxes((box.x, box.y, box.x, box.bottom)), theme.line, 1.5))
+        primitives.append(path(f"{run.memory}-start", [box.at(0.0, 0.0), box.at(0.0, 1.0)], theme.line, 1.5))
     if not case.runs:
         primitives += memories_drawn(Memories.within(plan.runs[0]), case.calls, theme)
     title = (

@@ -2,15 +2,16 @@
 memory, or the matrices in global memory, are there once for all.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import REST, Box, along, baseline, text_in
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
@@ -23,7 +24,7 @@ _INSET, _SHARE = 18.0, 0.46  # _SHARE: of the width of a box: names
 _CHIP = 44.0
 
 
-class _Plan(Struct, frozen=True):
+class _Plan(NamedTuple):
     """The boxes of the threads' registers, and the room below for what is there once."""
 
     threads: list[Box]
@@ -31,19 +32,20 @@ class _Plan(Struct, frozen=True):
 
     @classmethod
     def of(cls, count: int, options: ViewOptions) -> "_Plan":
-        top, wide = options.top - 4, options.width - 2 * MARGIN
-        high = options.bottom - top - 4
-        pitch = (wide + _GAP) / count
-        placed = [Box(MARGIN + number * pitch, top + 6, pitch - _GAP, _UPPER * high) for number in range(count)]
-        y = top + _UPPER * high + 2.6 * options.theme.type.words
-        return cls(placed, Box(MARGIN, y, wide, top + high - y))
+        room = options.room(options.top - 4).trimmed(bottom=4)
+        upper, _, common = room.rows(_UPPER * room.height, 2.6 * options.theme.type.words, REST)
+        return cls(upper.shifted(y=6).grid(1, count, _GAP), common)
 
     def slot(self, number: int, place: int, options: ViewOptions) -> Box:
         """The place of a variable of a thread: that of A, of B, or the sum."""
-        box, head = self.threads[number], 2.2 * options.theme.type.words
-        pitch = (box.height - head - _INSET) / 3
-        left = box.x + _SHARE * box.width
-        return Box(left, box.y + head + place * pitch, box.right - _INSET - left, pitch - 10)
+        box = self.threads[number]
+        values = box.trimmed(_SHARE * box.width, 2.2 * options.theme.type.words, _INSET, _INSET)
+        return values.grid(3, 1)[place].trimmed(bottom=10)
+
+    @property
+    def arrays(self) -> Box:
+        """The part of the room below in which tiles or matrices are drawn."""
+        return self.common.inset(200, 0)
 
 
 def registers_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -77,9 +79,8 @@ def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
             if factor is None or factor.step != moment.step or (values.thread, factor.matrix) not in sources:
                 continue
             slot, start = plan.slot(number, place, options), sources[values.thread, factor.matrix]
-            end = slot.middle
-            x, y = (a + (b - a) * share for a, b in zip(start, end, strict=True))
-            pieces.append(_chip(f"reading-{number}-{place}", (x, y), factor, values, options))
+            at = along([start, slot.middle], share)
+            pieces.append(_chip(f"reading-{number}-{place}", at, factor, values, options))
     return tuple(pieces)
 
 
@@ -136,11 +137,11 @@ def _slot(
     theme, slot, (matrix, is_new) = options.theme, plan.slot(number, place, options), look
     size, left = theme.type.words, plan.threads[number].x + _INSET
     fill = theme.accent(matrix) if is_new else theme.tint(matrix, 0.34)
-    y, ink = baseline(slot.middle_y, size), theme.ink_on(fill)
+    at = left, baseline(slot.middle_y, size)
     return [
-        text_line(f"name-{number}-{place}", (left, y), texts[0], theme.type.least, slot.x - left - 6, theme.text),
+        text_line(f"name-{number}-{place}", at, texts[0], theme.type.least, slot.x - left - 6, theme.text),
         Rects(f"slot-{number}-{place}", boxes(slot), fill, radius=6.0),
-        text_at(f"value-{number}-{place}", (slot.middle_x, y), texts[1], size, ink, "middle", "semibold"),
+        text_in(f"value-{number}-{place}", slot, texts[1], size, theme.ink_on(fill), face="semibold"),
     ]
 
 
@@ -151,9 +152,8 @@ def _tiles(moment: Moment) -> bool:
 def _common(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw what is there once: the tiles of the block, or the matrices."""
     theme, room = options.theme, plan.common
-    ground = Box(room.x, room.y - 12, room.width, room.height + 16)
+    ground, inner = room.trimmed(top=-12, bottom=-4), plan.arrays
     box = Rects("common", boxes(ground), theme.slate, theme.level(1), 3.0, 10.0)
-    inner = Box(room.x + 200, room.y, room.width - 400, room.height)
     if _tiles(moment):
         return [box, *small_tiles(moment, SmallTiles.of(moment, inner, options), options)]
     now: set[Element] = set()
@@ -165,9 +165,8 @@ def _common(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
 
 def _sources(moment: Moment, plan: _Plan, options: ViewOptions) -> dict[tuple[int, str], tuple[float, float]]:
     """Return where each thread's reads of this step come from, by the thread and the matrix of the element."""
-    room = Box(plan.common.x + 200, plan.common.y, plan.common.width - 400, plan.common.height)
-    tiles = SmallTiles.of(moment, room, options)
-    matrices = SmallMatrices.of(moment, room, options)
+    tiles = SmallTiles.of(moment, plan.arrays, options)
+    matrices = SmallMatrices.of(moment, plan.arrays, options)
     found = {}
     first = moment.scope.in_block.start - moment.scope.of_block.start
     for touched in moment.touched:

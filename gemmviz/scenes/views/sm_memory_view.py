@@ -2,8 +2,9 @@
 registers and of shared memory, to scale; and a copy's way from global memory through registers.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.focus import block_label
@@ -14,9 +15,9 @@ from gemmviz.model.device import REGISTER_BYTES, Device, Needs
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text, spaced
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.layout import Box, baseline
-from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.frame import ViewOptions, framed
+from gemmviz.scenes.kit.layout import REST, Box, Point, along, arrow, cells_in, text_in
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
@@ -26,10 +27,10 @@ from gemmviz.scenes.stage.strips import chips, stored_matrix
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
 _ROAD = 96.0  # width of the way to global memory, beside shared memory
 _THREADS, _GAP = 0.24, 0.075  # of the height: the threads, and what is above each bar
-_HEAD, _ARROW = 12.0, 44.0  # length of an arrow's head; from the edge of shared memory to the arrow into it
+_ARROW = 44.0  # from the edge of shared memory to the arrow into it
 
 
-class _Plan(Struct, frozen=True):
+class _Plan(NamedTuple):
     """Boxes of the threads and of the three memories, the nearest first; what an SM holds, and its blocks."""
 
     threads: Box
@@ -45,17 +46,10 @@ class _Plan(Struct, frozen=True):
         device = load_device(setup.device)
         count = recorded_registers(setup, device)
         needs = Needs(threads, None if count is None else count.per_thread, shared_bytes(moment.trace.arrays))
-        top, wide = options.top - 24, options.width - 2 * MARGIN
-        high = options.bottom - top - 8
-        bar, y = (1 - _THREADS - 3 * _GAP) / 3 * high, top + _THREADS * high
-        placed = []
-        for left in (0.0, _ROAD, 0.0):
-            y += _GAP * high
-            placed.append(Box(MARGIN + left, y, wide - left, bar))
-            y += bar
-        registers, shared, outer = placed
-        threads_box = Box(MARGIN, top, wide, _THREADS * high)
-        return cls(threads_box, registers, shared, outer, occupancy_limits(device, needs), device)
+        room = options.room(options.top - 24).trimmed(bottom=8)
+        gap = _GAP * room.height
+        above, registers, shared, outer = room.rows(_THREADS * room.height, REST, REST, REST, gap=gap)
+        return cls(above, registers, shared.trimmed(left=_ROAD), outer, occupancy_limits(device, needs), device)
 
     @property
     def blocks(self) -> int:
@@ -66,21 +60,19 @@ class _Plan(Struct, frozen=True):
         uses = self.limits.uses[name]
         if uses is None or not uses[0]:
             return []
-        wide = bar.width * uses[0] / uses[1]
-        return [Box(bar.x + number * wide, bar.y, wide, bar.height) for number in range(self.blocks)]
+        return bar.columns(*[bar.width * uses[0] / uses[1]] * self.blocks)
 
     @property
     def road_x(self) -> float:
         return self.outer.x + _ROAD / 2
 
-    def place(self, space: str) -> tuple[float, float]:
+    def place(self, space: str) -> Point:
         """Where elements rest in a memory: in the first block's part."""
         bar = {"registers": self.registers, "shared": self.shared, "global": self.outer}[space]
-        middle = bar.middle_y
         if space != "shared":
-            return self.road_x, middle
-        parts = self.parts(SHARED, self.shared)
-        return (parts[0].x + min(parts[0].width, 0.2 * bar.width) / 2 if parts else bar.x + 80), middle
+            return self.road_x, bar.middle_y
+        parts = self.parts(SHARED, bar)
+        return (parts[0].x + min(parts[0].width, 0.2 * bar.width) / 2 if parts else bar.x + 80), bar.middle_y
 
 
 def sm_memory_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -101,7 +93,7 @@ def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         start, stop = _ends(moment, touched)
         if not len(touched.cells) or start == stop:
             continue
-        x, y = (a + (b - a) * share for a, b in zip(plan.place(start), plan.place(stop), strict=True))
+        x, y = along([plan.place(start), plan.place(stop)], share)
         colour = options.theme.accent(stored_matrix(moment, touched))
         squares = chips(len(touched.cells), x, y, _ROAD - 16, 0.7 * plan.shared.height)
         pieces.append(Rects(f"moving-{place}", squares, colour, radius=2.0))
@@ -123,54 +115,49 @@ def _blocks(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
         text = tr("An SM of {device} holds no block of this size.", device=plan.device.name)
         at = (plan.threads.x, plan.threads.middle_y)
         return [text_line("no-block", at, text, theme.type.words, plan.threads.width, theme.text)]
-    pitch, primitives = plan.threads.width / shown, list[Primitive]()
-    for number in range(shown):
-        box = Box(plan.threads.x + number * pitch, plan.threads.y, pitch - 16, plan.threads.height)
-        own = block_label(moment.scope.focus.block, moment.trace.launch)
-        name = own if number == 0 else tr("another block") if pitch > 220 else tr("another")
-        threads = moment.trace.space.threads_per_block
-        words = f"{name}: {many(threads, 'thread')}" if pitch > 300 else name
-        at = (box.x, box.y + size)
-        ink = theme.text if number == 0 else theme.faint
-        primitives.append(text_line(f"block-{number}-name", at, words, size, box.width, ink, "semibold"))
-        primitives.append(_threads(f"block-{number}", moment, box, 1.5 * size, options))
+    threads, primitives = many(moment.trace.space.threads_per_block, "thread"), list[Primitive]()
+    own = block_label(moment.scope.focus.block, moment.trace.launch)
+    for number, column in enumerate(plan.threads.grid(1, shown)):
+        box, ink = column.trimmed(right=16), theme.faint if number else theme.text
+        name = own if number == 0 else tr("another block") if column.width > 220 else tr("another")
+        words = f"{name}: {threads}" if column.width > 300 else name
+        key, at = f"block-{number}", (box.x, box.y + size)
+        primitives.append(text_line(f"{key}-name", at, words, size, box.width, ink, "semibold"))
+        primitives.append(_threads(key, moment, box.trimmed(top=1.5 * size), options))
     return primitives
 
 
-def _threads(key: str, moment: Moment, box: Box, head: float, options: ViewOptions) -> Cells:
+def _threads(key: str, moment: Moment, box: Box, options: ViewOptions) -> Cells:
     """Draw the threads of a block as cells in the colours of their warps."""
     theme, count = options.theme, moment.trace.space.threads_per_block
     lanes = min(_LANES, count)
     rows = -(-count // lanes)
     side = min(box.width / lanes, 30.0)
-    high = min((box.height - head) / rows, side)
+    high = min(box.height / rows, side)
     number = np.arange(rows * lanes).reshape(rows, lanes)
     warp = number // moment.trace.rules.warp_size % len(theme.warps)
     fill = np.where(number < count, warp, len(theme.warps)).astype(np.uint8)
-    palette = (*theme.warps, theme.background)
-    line = theme.background if high >= 5 else None
-    return Cells(key, box.x, box.y + head, side, fill, palette, palette, line=line, height=high)
+    table = Box(box.x, box.y, lanes * side, rows * high)
+    return cells_in(key, table, fill, (*theme.warps, theme.background), theme.background if high >= 5 else None)
 
 
 def _memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw an on-chip memory with the part of each block, below what it is."""
     theme, parts, size = options.theme, plan.parts(name, bar), options.theme.type.least
     place, left = (0, 0.0) if name == REGISTERS else (1, _ARROW + 24)
+    at, title = (bar.x + left, bar.y - 9), _bar_title(name, plan)
     primitives: list[Primitive] = [
         Rects(f"{name}-bar", boxes(bar), theme.slate, theme.level(place), 3.0, 8.0),
-        text_line(
-            f"{name}-name", (bar.x + left, bar.y - 9), _bar_title(name, plan), size, bar.width - left, theme.text, "semibold"
-        ),
+        text_line(f"{name}-name", at, title, size, bar.width - left, theme.text, "semibold"),
     ]
     for number, part in enumerate(parts):
-        colour = mixed(theme.slate, block_colour(number, theme), 0.75)
-        inner = boxes((part.x + 3, part.y + 4, max(2.0, part.width - 6), part.height - 8))
-        primitives.append(Rects(f"{name}-part-{number}", inner, colour, radius=5.0))
+        colour, inner = mixed(theme.slate, block_colour(number, theme), 0.75), part.inset(3, 4)
+        inner = inner._replace(width=max(2.0, inner.width))
+        primitives.append(Rects(f"{name}-part-{number}", boxes(inner), colour, radius=5.0))
     text = _free(name, parts, plan)
-    x = (parts[-1].x + parts[-1].width if parts else bar.x + _ROAD) + 16
-    room, at = bar.right - x - 12, baseline(bar.middle_y, size)
-    if room >= text_width(text, size):
-        primitives.append(text_line(f"{name}-free", (x, at), text, size, room, theme.faint))
+    rest = bar.trimmed(left=(parts[-1].right - bar.x if parts else _ROAD) + 16, right=12)
+    if rest.width >= text_width(text, size):
+        primitives.append(text_in(f"{name}-free", rest, text, size, theme.faint, "start"))
     return primitives
 
 
@@ -210,32 +197,21 @@ def _outer(plan: _Plan, options: ViewOptions) -> list[Primitive]:
         memory_bytes=size_text(plan.device.memory_bytes),
         sms=plan.device.sms,
     )
+    inner = box.trimmed(left=_ROAD + 16, right=16)
     return [
         Rects("outer-bar", boxes(box), theme.panel, theme.level(4), 3.0, 8.0),
-        text_line("outer-name", (box.x + _ROAD + 16, baseline(box.middle_y, size)), text, size,
-                  box.width - _ROAD - 32, theme.text, "semibold"),
-    ]  # fmt: skip
+        text_in("outer-name", inner, text, size, theme.text, "start", "semibold"),
+    ]
 
 
 def _ways(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw arrows from global memory to registers and, in a kernel with copies, from there to shared memory."""
-    theme, up = options.theme, (plan.outer.y - 4, plan.registers.bottom + 6)
-    road = plan.road_x - 0.36 * _ROAD
-    primitives: list[Primitive] = [_arrow("way-global", (road, up[0]), (road, up[1]), theme.faint)]
+    faint, below = options.theme.faint, plan.registers.bottom
+    road, x = plan.road_x - 0.36 * _ROAD, plan.shared.x + _ARROW
+    primitives: list[Primitive] = [arrow("way-global", (road, plan.outer.y - 4), (road, below + 6), faint)]
     if len(moment.trace.origin_step) and not any(site.is_async for site in moment.trace.sites):
-        x = plan.shared.x + _ARROW
-        below = plan.registers.bottom + 2
-        primitives.append(_arrow("way-shared", (x, below), (x, plan.shared.y - 3), theme.faint))
+        primitives.append(arrow("way-shared", (x, below + 2), (x, plan.shared.y - 3), faint))
     return primitives
-
-
-def _arrow(key: str, start: tuple[float, float], end: tuple[float, float], colour: str) -> Lines:
-    """Draw a vertical arrow."""
-    (x, y0), (_, y1) = start, end
-    back = _HEAD if y1 < y0 else -_HEAD
-    return Lines(
-        key, boxes((x, y0, x, y1), (x - _HEAD / 1.6, y1 + back, x, y1), (x + _HEAD / 1.6, y1 + back, x, y1)), colour, 3.0
-    )
 
 
 VIEW = View(marked("On-chip memory, divided among blocks"), Moment, sm_memory_scene, sm_memory_motion, order=38)

@@ -7,8 +7,7 @@ Guide 1.0, 5.1.2.
 """
 
 from collections.abc import Iterator
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
 from gemmviz.model.cases import LaunchCase
@@ -16,7 +15,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import size_text
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.layout import Box, Share, along, text_at
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
@@ -31,7 +30,7 @@ _PARTS = (
 )
 
 
-class _Memory(Struct, frozen=True):
+class _Memory(NamedTuple):
     """A memory: its name, the declaration that selects it, its size, its scope and lifetime, and how it is accessed."""
 
     name: MemorySpace
@@ -41,29 +40,26 @@ class _Memory(Struct, frozen=True):
     access: str
 
 
-class _Plan(Struct, frozen=True):
+class _Plan(NamedTuple):
     """``code``: the region of the declarations; ``groups``: the boxes of chip and rest; ``cards``: the box of each memory."""
 
     code: Box
-    groups: tuple[Box, ...]
+    groups: list[Box]
     cards: dict[str, Box]
 
     @classmethod
     def of(cls, options: ViewOptions) -> "_Plan":
         """Two memories in a row, the chip's above."""
-        room = options.room(_TOP, 22)
-        code = Box(room.x, room.y, _CODE * room.width - 20, room.height)
-        left, wide = room.x + _CODE * room.width, (1 - _CODE) * room.width
-        card = (wide - 3 * _INSET) / 2, (room.height - _GAP - 2 * _HEADING - 5 * 0.6 * _INSET) / 3
-        groups, cards, y = [], {}, room.y
-        for _, names in _PARTS:
-            rows = len(names) // 2
-            groups.append(Box(left, y, wide, _HEADING + rows * (card[1] + 0.6 * _INSET) + 0.3 * _INSET))
-            for place, name in enumerate(names):
-                x = left + _INSET + place % 2 * (card[0] + _INSET)
-                cards[name] = Box(x, y + _HEADING + place // 2 * (card[1] + 0.6 * _INSET), *card)
-            y += groups[-1].height + _GAP
-        return cls(code, tuple(groups), cards)
+        code, right = options.room(_TOP, 22).columns(Share(_CODE), Share(1.0 - _CODE))
+        between, around = 0.6 * _INSET, _HEADING + 0.3 * _INSET
+        lines = right.trimmed(bottom=_GAP + 2 * around + between).rows(Share(1), Share(2))
+        groups = right.rows(*(line.height + around for line in lines), gap=_GAP)
+        cards = dict[str, Box]()
+        for group, (_, names) in zip(groups, _PARTS, strict=True):
+            inner = group.trimmed(_INSET, _HEADING, _INSET, 0.3 * _INSET)
+            places = inner.grid(len(names) // 2, 2, _INSET, 0.0)
+            cards |= {name: box.trimmed(bottom=between) for name, box in zip(names, places, strict=True)}
+        return cls(code.trimmed(right=20), groups, cards)
 
 
 def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
@@ -74,20 +70,22 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     used = used_spaces(case.setup.kernel.text)
     pieces: list[Primitive] = []
     size = theme.type.words
-    for number, (name, _) in enumerate(_PARTS):
-        box = plan.groups[number]
+    for number, ((name, _), box) in enumerate(zip(_PARTS, plan.groups, strict=True)):
         text = tr(name).format(sm=tr(device.words["sm"])) + ("" if number == 0 else _cached(device))
-        pieces.append(Rects(f"place-{number}", boxes(box), None, theme.line, 2.0, 12.0))
-        at = (box.x + _INSET, box.y + 0.74 * _HEADING)
-        pieces.append(text_line(f"place-{number}-name", at, text, theme.type.least, box.width - 2 * _INSET, theme.faint))
+        inner = box.inset(_INSET, 0.74 * _HEADING)
+        pieces += [
+            Rects(f"place-{number}", boxes(box), None, theme.line, 2.0, 12.0),
+            text_line(f"place-{number}-name", inner[:2], text, theme.type.least, inner.width, theme.faint),
+        ]
     for memory in _memories(device):
         pieces += _card(memory, plan.cards[memory.name], memory.name in used, options)
     shown = _shown(case, plan, options)
     for place, each in enumerate(shown):
         at = _code_place(plan, place, options)
         pieces.append(text_line(f"declared-{place}", at, each.text, theme.type.code, plan.code.width, theme.text, "mono"))
-    pieces.append(text_line("declared-name", (plan.code.x, plan.code.y + 0.74 * _HEADING), tr("declared by the kernel"), size,
-                            plan.code.width, theme.text, "semibold"))  # fmt: skip
+    head, code = tr("declared by the kernel"), plan.code
+    at = code.x, code.y + 0.74 * _HEADING
+    pieces.append(text_line("declared-name", at, head, size, code.width, theme.text, "semibold"))
     return titled(pieces, tr("Memories of {device}", device=device.name), f"{case.setup.kernel.name}: {tr(_NOTE)}", options)
 
 
@@ -101,14 +99,12 @@ def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
         share = eased_from(moment, place / len(shown) * (1 - _FLIGHT), _FLIGHT)
         if share <= 0:
             continue
-        begin = plan.code.x, _code_place(plan, place, options)[1]
-        end = x, card.bottom - 0.75 * size
-        at = begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share
-        ground = boxes((at[0], at[1] - 0.98 * size, wide, 1.36 * size))
-        pieces.append(Rects(f"chip-{place}", ground, theme.load, None, radius=5.0))
+        left, y = along([_code_place(plan, place, options), (x, card.bottom - 0.75 * size)], share)
+        ground = Box(left, y - 0.98 * size, wide, 1.36 * size)
+        pieces.append(Rects(f"chip-{place}", boxes(ground), theme.load, None, radius=5.0))
         if share >= 1.0:  # on their way names would stand over others
             ink = theme.ink_on(theme.load)
-            pieces.append(text_at(f"chip-{place}-name", (at[0] + inset, at[1]), name, size, ink, "start", "mono"))
+            pieces.append(text_at(f"chip-{place}-name", (left + inset, y), name, size, ink, "start", "mono"))
     return tuple(pieces)
 
 

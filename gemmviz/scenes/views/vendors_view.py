@@ -77,15 +77,13 @@ def _rows(case: LaunchCase) -> list[tuple[str, str, str]]:
 
 
 def _column(place: int, options: ViewOptions) -> Box:
-    wide = (options.width - 2 * MARGIN - _NAMES - _GAP) / 2
-    return Box(MARGIN + _NAMES + place * (wide + _GAP), _TOP, wide, options.height - _TOP - 20.0)
+    return options.room(_TOP, 20.0).trimmed(left=_NAMES).grid(1, 2, _GAP)[place]
 
 
 def _baseline(place: int, case: LaunchCase, options: ViewOptions) -> float:
     """Return the baseline of a row."""
-    box = _column(0, options)
-    pitch = (box.height - 64.0) / len(_rows(case))
-    return baseline(box.y + 56.0 + (place + 0.5) * pitch, options.theme.type.name)
+    row = _column(0, options).trimmed(top=56.0, bottom=8.0).grid(len(_rows(case)), 1)[place]
+    return baseline(row.middle_y, options.theme.type.name)
 
 
 def _size(row: tuple[str, str, str], options: ViewOptions) -> float:

@@ -4,8 +4,9 @@ multiplication with too many ticks to draw, a chart by size.
 A tick is one multiplication and one addition. Time runs to the right, on one scale for one thread and for many.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from msgspec import Struct
 
 from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
 from gemmviz.model.arrays import Floats
@@ -16,7 +17,7 @@ from gemmviz.model.words import LabelStyle, many, number, spaced
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.layout import Box, baseline
+from gemmviz.scenes.kit.layout import Box, baseline, path
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import mixed
@@ -30,25 +31,27 @@ _RAN = 0.22  # of C's colour where one thread has worked
 _FLIES = 0.45  # share of the rest that one sum takes to its row
 
 
-class _Plan(Struct, frozen=True):
+class _Plan(NamedTuple):
     """The row of one thread, the row of each sum below it, and how wide a tick is."""
 
     row: Box
-    sums: tuple[Box, ...]
+    sums: list[Box]
     tick: float
     ticks: int
 
     @classmethod
     def of(cls, problem: Problem, options: ViewOptions) -> "_Plan":
-        count, names = problem.M * problem.N, _names_width(problem, options)
+        count, room = problem.M * problem.N, options.room(_TOP, _FOOT).trimmed(left=_names_width(problem, options))
         ticks = count * problem.K
-        left = MARGIN + names
-        tick = min(_CELL, (options.width - MARGIN - left) / ticks)
-        low = options.height - _FOOT
-        pitch = min(_ROW, (low - _TOP) / (count + 4.6))
-        first = _TOP + pitch + 3.0 * options.theme.type.least + 0.6 * pitch
-        below = tuple(Box(left, first + place * pitch, problem.K * tick, 0.8 * pitch) for place in range(count))
-        return cls(Box(left, _TOP, ticks * tick, pitch), below, tick, ticks)
+        tick, pitch = min(_CELL, room.width / ticks), min(_ROW, room.height / (count + 4.6))
+        row, _, *below = room.rows(pitch, 3.0 * options.theme.type.least + 0.6 * pitch, *[pitch] * count)
+        sums = [each._replace(width=problem.K * tick, height=0.8 * pitch) for each in below]
+        return cls(row._replace(width=ticks * tick), sums, tick, ticks)
+
+    @property
+    def whole(self) -> Box:
+        """The box of all sums."""
+        return self.sums[0]._replace(height=self.sums[-1].bottom - self.sums[0].y)
 
 
 def is_drawn(problem: Problem) -> bool:
@@ -99,9 +102,9 @@ def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]
         first = place * case.problem.K
         count = min(case.problem.K, max(0, done - first))
         if count:
-            own = Box(plan.row.x + first * plan.tick, plan.row.y, 0.0, plan.row.height)
+            row = plan.row.shifted(first * plan.tick).towards(target, way)
             colour = theme.tint("C", _SHADES[place % 2])
-            pieces.append(Rects(f"sum-{place}", _cells(_between(own, target, way), plan, count), colour, radius=2.0))
+            pieces.append(Rects(f"sum-{place}", _cells(row, plan, count), colour, radius=2.0))
     return (*pieces, *_results(case.problem, plan, done, parted, options))
 
 
@@ -121,15 +124,10 @@ def _cells(row: Box, plan: _Plan, count: int) -> Floats:
     return np.stack([left, np.full(count, row.y), np.full(count, plan.tick - gap), np.full(count, row.height)], axis=1)
 
 
-def _between(one: Box, other: Box, way: float) -> Box:
-    x, y, high = (a + way * (b - a) for a, b in ((one.x, other.x), (one.y, other.y), (one.height, other.height)))
-    return Box(x, y, 0.0, high)
-
-
 def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: ViewOptions) -> list[Primitive]:
     """Draw the count of ticks of one thread, and after the sums have parted, of as many threads as there are sums."""
     theme, sizes = options.theme, options.theme.type
-    x, y = max(plan.sums[0].x + plan.sums[0].width + 60, 0.46 * options.width), plan.sums[0].y + 0.46 * _height(plan)
+    x, y = max(plan.whole.right + 60, 0.46 * options.width), plan.whole.at(0.0, 0.46)[1]
     room, soft = options.width - MARGIN - x, mixed(theme.background, theme.text, 0.75)
     results = [(tr("{ticks} one after the other", ticks=many(done, "tick")), _formula(tr("work"), "2 M N K", work_of(problem)))]
     if parted >= 1.0:
@@ -142,14 +140,9 @@ def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: V
             y += 1.35 * sizes.words
             pieces.append(text_line(f"said-{place}-{y:.0f}", (x, y), line, sizes.words, room, soft))
         y += 2.2 * sizes.sentence
-    first, last = plan.sums[0], plan.sums[-1]
-    end = boxes((first.right, first.y - 8, first.right, last.bottom + 8))
-    return [*pieces, Lines("end", end, theme.text, 2.0, dashed=True)] if parted >= 1.0 else pieces
-
-
-def _height(plan: _Plan) -> float:
-    """Return the height of all sums."""
-    return plan.sums[-1].y + plan.sums[-1].height - plan.sums[0].y
+    longer = plan.whole.inset(0.0, -8.0)
+    end = path("end", [longer.at(1.0, 0.0), longer.at(1.0, 1.0)], theme.text, 2.0, dashed=True)
+    return [*pieces, end] if parted >= 1.0 else pieces
 
 
 def _formula(name: str, formula: str, value: int) -> str:
