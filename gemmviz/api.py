@@ -23,7 +23,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.export.prepare import ExportOptions, prepare, prepare_benchmark, run_reel, step_numbered
+from gemmviz.export.prepare import ExportOptions, prepare, prepare_benchmark, prepared, run_reel, step_numbered
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import FILE_KINDS, kind_of
 from gemmviz.files.outputs import check_output
@@ -59,7 +59,6 @@ from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Deck, Film, Page, Reel
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import SYSTEM_THEME, Shot, save_view
-from gemmviz.subjects.gathering import Given
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson, save_lesson
 from gemmviz.teaching.reel import lesson_reel
@@ -230,9 +229,9 @@ def _reel(what: Run | Shot | Lesson, theme: str = "", step: int | None = None) -
         if step is not None:
             raise UsageError("a lesson begins with its first step", remedy="leave out step")
         return lesson_reel(what, _cpu_engine, ExportOptions(), lambda shot: replace(shot, theme=theme or shot.theme))
-    given = Given(what.outcome, what.replay) if isinstance(what, Run) else None
-    shot = Shot(what.setup, theme="light") if isinstance(what, Run) else what
-    stage = prepare(replace(shot, theme=theme or shot.theme), _cpu_engine, given)
+    shot = what.known.shot if isinstance(what, Run) else what
+    shot = replace(shot, theme=theme or shot.theme)
+    stage = prepared(what.known.about(shot)) if isinstance(what, Run) else prepare(shot, _cpu_engine)
     if step is not None and stage.replay is not None:
         stage = replace(stage, shot=replace(stage.shot, at=step_numbered(whole_number("step", step), stage.replay)))
     shown = [stage.step] if theme else list(range(stage.steps))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gemmviz.scenes.kit.frame import Layer
     from gemmviz.scenes.kit.primitives import Scene
     from gemmviz.state.shot import Shot
+    from gemmviz.subjects.knowledge import Knowledge
     from gemmviz.subjects.subject import Subject
 
     Named: TypeAlias = "str | PathLike[str] | Kernel"
@@ -109,11 +110,18 @@ class Run(Struct, frozen=True, eq=False, dict=True):
         return self.trace.steps
 
     @cached_property
+    def known(self) -> Knowledge:
+        """What is known of the run, computed when it is first needed."""
+        from gemmviz.run.stored import RecordedTimes
+        from gemmviz.state.shot import Shot
+        from gemmviz.subjects.knowledge import Knowledge
+
+        return Knowledge(Shot(self.setup, theme="light"), RecordedTimes(), self.outcome)
+
+    @property
     def replay(self) -> Replay:
         """The record with its phases, the costs of its steps and its hazards."""
-        from gemmviz.subjects.runs import replay_of
-
-        return replay_of(self.outcome)
+        return self.known.replay
 
     @property
     def hazards(self) -> list[str]:
@@ -139,9 +147,8 @@ class Run(Struct, frozen=True, eq=False, dict=True):
         block, warp or thread that the run doesn't have.
         """
         from gemmviz.analysis.replay.focus import Focus, Position
-        from gemmviz.export.prepare import no_engine, phase_numbered, prepare, step_numbered
+        from gemmviz.export.prepare import phase_numbered, prepared, step_numbered
         from gemmviz.state.shot import Shot
-        from gemmviz.subjects.gathering import Given
 
         check_view(view, lambda subject: subject.is_of_run)
         if step is not None and phase is not None:
@@ -153,7 +160,7 @@ class Run(Struct, frozen=True, eq=False, dict=True):
         elif step is not None:
             at = step_numbered(whole_number("step", step), self.replay)
         shot = Shot(self.setup, Focus((x, y, z), warp, thread, everyone), view, at, layer=layer, theme=theme)
-        return drawn_picture(prepare(shot, no_engine, Given(self.outcome, self.replay, goes_to_fault=False)))
+        return drawn_picture(prepared(self.known.about(shot), goes_to_fault=False))
 
     @property
     def outcome(self) -> Outcome:
@@ -252,11 +259,12 @@ def count(
 
     Arguments and errors are those of ``trace``; a kernel that faults raises KernelFault.
     """
-    from gemmviz.subjects.subject import launch_counts
+    from gemmviz.state.shot import Shot
+    from gemmviz.subjects.knowledge import Knowledge
 
     setup = setup_from(kernel, {**(parameters or {}), **numbers})
     launch_for(setup)
-    return Count(setup, launch_counts(setup, engine_named(on, setup.kernel)))
+    return Count(setup, Knowledge(Shot(setup), engine_named(on, setup.kernel)).counts)
 
 
 def setup_from(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:

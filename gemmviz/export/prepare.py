@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,6 @@ from gemmviz.analysis.replay.replay import Replay, steps_in_use
 from gemmviz.export.time import INSTANTS, instant_place
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
-from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
@@ -22,7 +20,7 @@ from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Frame, Reel, RenderOptions, Slide, Step
-from gemmviz.run.engine import Engine
+from gemmviz.run.choosing import EngineOf, opened_engines
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
@@ -36,7 +34,7 @@ from gemmviz.scenes.stage.motion import TRAIL, is_trail
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.describing import described, texts_of
-from gemmviz.subjects.gathering import EngineOf, Given, engines, gather
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.subjects.picture import frame_for, options_for, theme_of
 from gemmviz.subjects.subject import Subject
 
@@ -93,15 +91,24 @@ class Prepared(Struct, frozen=True, eq=False):
         return [0] if self.replay is None else steps_in_use(self.replay)
 
 
-def prepare(shot: Shot, engine_of: EngineOf, given: Given | None = None) -> Prepared:
-    """Run what a shot needs. ``given``: a finished run or measurements. Raises GemmvizError if there is nothing to show."""
-    subject = subject_of_view(shot.view)
-    with ExitStack() as stack:
-        gathered = gather(shot, subject, engines(stack, engine_of), given)
-        if gathered.reader is not None:
-            return Prepared(gathered.shot, gathered.reader.replay.steps, gathered.at, gathered.replay, gathered.outcome)
-        value = gathered.at(0)
-    return Prepared(shot, INSTANTS if subject.time == "launch" else 1, lambda step: value)
+def prepare(shot: Shot, engine_of: EngineOf) -> Prepared:
+    """Run what a shot needs. Raises GemmvizError if there is nothing to show."""
+    with opened_engines(engine_of) as engine:
+        return prepared(Knowledge(shot, engine))
+
+
+def prepared(known: Knowledge, *, goes_to_fault: bool = True) -> Prepared:
+    """Compute what a shot needs. ``goes_to_fault``: a shot at the first step of a faulting run moves to the fault. Raises
+    GemmvizError if there is nothing to show.
+    """
+    subject = subject_of_view(known.shot.view)
+    subject.check(known.shot)
+    if "moment" in subject.needs:
+        known = (known.at_fault() if goes_to_fault else known).in_run()
+        known.context(subject.needs)
+        return Prepared(known.shot, known.replay.steps, partial(subject.at, known), known.replay, known.outcome)
+    value = subject.at(known, 0)
+    return Prepared(known.shot, INSTANTS if subject.time == "launch" else 1, lambda step: value)
 
 
 def prepare_run(shot: Shot, outcome: Outcome) -> Prepared:
@@ -112,17 +119,12 @@ def prepare_run(shot: Shot, outcome: Outcome) -> Prepared:
             tr("the view {view} needs the kernel to be run", view=f"{shot.view!r}"),
             remedy=tr("name the kernel instead of the trace"),
         )
-    return prepare(shot, no_engine, Given(outcome))
+    return prepared(Knowledge(shot, RecordedTimes(), outcome))
 
 
 def prepare_benchmark(shot: Shot, benchmark: Benchmark) -> Prepared:
     """Prepare a shot of measurements."""
-    return prepare(shot, no_engine, Given(measurements={benchmark.source: benchmark}))
-
-
-def no_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
-    """A context without an engine that can run kernels."""
-    return nullcontext(RecordedTimes())
+    return prepared(Knowledge(shot, RecordedTimes(), measurements={benchmark.source: benchmark}))
 
 
 # Pictures

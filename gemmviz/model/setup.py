@@ -153,3 +153,18 @@ def changes(before: Setup, after: Setup, shown: Callable[[Setting, Any], str] = 
                 f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or tr(each.control.empty)}"
             )
     return differences
+
+
+def parameters_text(setup: Setup) -> str:
+    """The parameters, such as "TILE_WIDTH = 32, PAD = 1"."""
+    return ", ".join(f"{name} = {value}" for name, value in setup.parameters.items())
+
+
+def kernel_title(setup: Setup) -> str:
+    """The kernel with its parameters."""
+    return ", ".join(filter(None, (setup.kernel.name, parameters_text(setup))))
+
+
+def launch_title(setup: Setup) -> str:
+    """The kernel with its parameters and sizes."""
+    return f"{kernel_title(setup)}, {setup.problem.text()}"

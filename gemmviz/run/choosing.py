@@ -1,7 +1,8 @@
 """The choice of an engine: by name, by what is installed, and by whether a kernel may run on the GPU; and a run by it."""
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Literal
 
 from gemmviz.launch.catalog import is_shipped_kernel
@@ -12,14 +13,15 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
 from gemmviz.run.cpu.executor import blocks_to_trace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, Engine, FallbackEngine
+from gemmviz.run.engine import Cancel, Engine, FallbackEngine, KernelEngines
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.run.recording import Recording
-from gemmviz.run.stored import RecordedTimes
+from gemmviz.run.stored import RecordedTimes, StoredAnswers
 
 QUICK_BYTES = 32 << 20  # of a trace if the user did not choose the blocks: what is recorded, carried and analysed at a click
 MOST_BYTES = 384 << 20  # of a trace of named blocks
 EngineChoice = Literal["auto", "gpu", "cpu"]
+EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
 CHOICES: Mapping[EngineChoice, str] = {
     "auto": "the GPU if CuPy is installed, with the CPU as fallback; the CPU for a kernel of your own",
     "gpu": "the GPU only",
@@ -45,6 +47,31 @@ def engine_for(on: EngineChoice, timeout_s: float = TIMEOUT_S) -> Engine:
 
     gpu = RemoteGpu(timeout_s=timeout_s)
     return gpu if on == "gpu" else FallbackEngine(gpu, Interpreter(), RecordedTimes())
+
+
+def with_stored_answers(engine_of: EngineOf) -> EngineOf:
+    """Engines that first look up what is stored with the shipped lessons."""
+
+    @contextmanager
+    def stored_first(kernel: KernelSpec) -> Iterator[Engine]:
+        with engine_of(kernel) as engine:
+            yield FallbackEngine(StoredAnswers(), engine)
+
+    return stored_first
+
+
+@contextmanager
+def opened_engines(engine_of: EngineOf) -> Iterator[Engine]:
+    """One engine for all kernels, of those that ``engine_of`` opens when a kernel first needs them."""
+    known: dict[KernelSpec, Engine] = {}
+    with ExitStack() as stack:
+
+        def engine_for(kernel: KernelSpec) -> Engine:
+            if kernel not in known:
+                known[kernel] = stack.enter_context(engine_of(kernel))
+            return known[kernel]
+
+        yield KernelEngines(engine_for)
 
 
 def run(

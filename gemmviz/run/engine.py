@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome, Watched
 from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import Schedule
@@ -18,6 +19,9 @@ from gemmviz.run.recording import Recording
 
 Cancel = Callable[[], bool]
 Progress = Callable[[int, int], None]
+
+
+EngineFor = Callable[[KernelSpec], "Engine"]
 
 
 class CannotAnswer(GemmvizError, NotImplementedError):
@@ -137,6 +141,19 @@ class Engine:
     def cannot(self, request: EngineRequest) -> CannotAnswer:
         """The error for a request that the engine doesn't support."""
         return CannotAnswer(f"{self.name} can't {request.to}")
+
+
+class KernelEngines(Engine):
+    """The engines of several kernels as one: each request goes to the engine of its kernel, which ``engine_for`` returns."""
+
+    def __init__(self, engine_for: EngineFor) -> None:
+        self.engine_for = engine_for
+
+    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+        return self.engine_for(request.setup.kernel).answer(request, cancelled)
+
+    def known_blocks(self, setup: Setup) -> BlockRange | None:
+        return self.engine_for(setup.kernel).known_blocks(setup)
 
 
 class FallbackEngine(Engine):

@@ -11,6 +11,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
+from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.theme import Theme
@@ -21,11 +22,12 @@ from gemmviz.state.shot import Shot
 from gemmviz.subjects.benchmarks import Benchmarks
 from gemmviz.subjects.cache import WAITING, SubjectCache
 from gemmviz.subjects.catalog import subject_for, subject_of_view
+from gemmviz.subjects.knowledge import Compared, Context, Knowledge, LaunchFacts
 from gemmviz.subjects.picture import options_for, theme_of
 from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
-from gemmviz.subjects.subject import Compared, Context, LaunchFacts, Page, Subject
+from gemmviz.subjects.subject import Page, Subject
 
 # The run that a shot is compared with: executed for the comparison, or pinned as displayed.
 
@@ -263,7 +265,7 @@ class Display:
         session, run, before = self.session, self.session.slot.run, self._before
         is_suggested = run is not None and before is not None and run.setup == before[1]
         return Context(
-            session.engines.engine_for,
+            Knowledge(session.shot, KernelEngines(session.engines.engine_for)),
             moment=session.now,
             facts=session.slot.facts,
             compared=None if session.shot.against is None else session.comparison.compared,

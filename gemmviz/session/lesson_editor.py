@@ -6,9 +6,8 @@ from typing import Any
 from psygnal import Signal
 
 from gemmviz.jobs.tasks import LatestTask, Post
-from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
-from gemmviz.run.engine import Engine, FallbackEngine
+from gemmviz.run.engine import FallbackEngine, KernelEngines
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
@@ -36,7 +35,8 @@ class LessonEditor:
         self.lesson = Lesson()
         self.at: int | None = None
         self.part = 0
-        self._ready = ReadySteps(post, self._engine_for, self._on_ready)
+        engine = FallbackEngine(StoredAnswers(), KernelEngines(session.engines.engine_for))
+        self._ready = ReadySteps(post, engine, self._on_ready)
         self._shown: ReadyStep | None = None  # the current view with all that it shows
         self._awaited: tuple[int, int] | None = None  # index and part of the view that is shown once it is ready
         session.engines.changed.connect(self._ready.forget)
@@ -198,20 +198,15 @@ class LessonEditor:
 
     def _at_hand(self, stop: LessonStep) -> ReadyStep | None:
         """A step that is ready, or whose run is displayed; None for any other."""
-        shown, launch = self.session.shown, self.session.launch
-        ready = self._ready.of(stop)
-        if ready is None and shown is not None and launch is not None and not self.session.is_stale:
-            ready = step_of_run(stop, shown, launch)
+        shown, ready = self.session.shown, self._ready.of(stop)
+        if ready is None and shown is not None and not self.session.is_stale:
+            ready = step_of_run(stop, shown)
         return ready
 
     def _is_shown(self, stop: LessonStep) -> bool:
         return self._shown is not None and self._shown.stop is stop
 
     # Waiting
-
-    def _engine_for(self, kernel: KernelSpec) -> Engine:
-        """The engine of a kernel, after the answers that are stored for the shipped lessons."""
-        return FallbackEngine(StoredAnswers(), self.session.engines.engine_for(kernel))
 
     def _await(self, place: int, part: int) -> None:
         self._awaited = place, part

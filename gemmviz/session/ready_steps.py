@@ -7,15 +7,14 @@ from msgspec import Struct
 
 from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.kernel import Launch
 from gemmviz.model.records import replace
-from gemmviz.run.engine import Cancel
+from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import AFTER_PICTURE_S
 from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
 from gemmviz.subjects.runs import KnownRun
-from gemmviz.subjects.subject import EngineFor
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
@@ -38,34 +37,31 @@ class ReadyStep(Struct, frozen=True, eq=False):
         return next((each for each in self.shots if each.is_for(shot)), None)
 
 
-def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known: Sequence[ReadyShot] = ()) -> ReadyStep:
-    """Compute all that a step shows, on any thread. ``known``: shots whose runs can be used. Raises Cancelled only: an error is
+def ready_step(stop: LessonStep, engine: Engine, like: Sequence[Knowledge] = ()) -> ReadyStep:
+    """Compute all that a step shows, on any thread. ``like``: what is known of other shots. Raises Cancelled only: an error is
     part of the picture.
     """
-    from gemmviz.subjects.facts import ShotFacts
     from gemmviz.teaching.captions import filled_step
 
-    first = ready_shot(stop.shot, engine_for, cancelled, known)
-    outcome = None if first.run is None else first.run.outcome
-    facts = ShotFacts(stop.shot, engine_for(stop.shot.setup.kernel), outcome)
-    filled = filled_step(stop, facts)
+    first = ready_shot(stop.shot, engine, like)
+    filled = filled_step(stop, first.known)
     parts = tuple(parts_of(filled, None if first.run is None else first.run.replay))
     shots = [first]
     choices = () if stop.question is None else stop.question.choices
     for shot in (*(part.shot for part in parts), *(choice.shot for choice in choices if choice.shot is not None)):
         if not any(each.is_for(shot) for each in shots):
-            shots.append(ready_shot(shot, engine_for, cancelled, (*shots, *known)))
+            shots.append(ready_shot(shot, engine, (*(each.known for each in shots), *like)))
     return ReadyStep(stop, filled, parts, tuple(shots))
 
 
-def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | None:
+def step_of_run(stop: LessonStep, run: KnownRun) -> ReadyStep | None:
     """A step that shows a run which is displayed already; None if it needs more than that."""
     shot, subject = stop.shot, subject_of_view(stop.shot.view)
     is_of_run = subject.is_of_run and shot.setup == run.setup and shot.focus.block == shot.focus.within(run.trace).block
     if not is_of_run or stop.needed or stop.question is not None or stop.build == "blanks":
         return None
     parts = tuple(parts_of(stop, run.replay))
-    return ReadyStep(stop, stop, parts, tuple(ReadyShot(part.shot, launch, run) for part in parts))
+    return ReadyStep(stop, stop, parts, tuple(ReadyShot(Knowledge(part.shot, Engine(), run.outcome), run) for part in parts))
 
 
 class ReadySteps:
@@ -73,8 +69,8 @@ class ReadySteps:
     first wanted steps are always prepared, further ones as long as all runs together are small.
     """
 
-    def __init__(self, post: Post, engine_for: EngineFor, on_ready: Callable[[ReadyStep], Any]) -> None:
-        self._engine_for, self._on_ready = engine_for, on_ready
+    def __init__(self, post: Post, engine: Engine, on_ready: Callable[[ReadyStep], Any]) -> None:
+        self._engine, self._on_ready = engine, on_ready
         self.worker: LatestTask[ReadyStep] = LatestTask(post, self._add, self._on_failed)
         self._ready: tuple[ReadyStep, ...] = ()
         self._wanted: tuple[LessonStep, ...] = ()
@@ -108,9 +104,9 @@ class ReadySteps:
         if following is None:
             self.worker.cancel()
         else:
-            engine_for, stop = self._engine_for, following
-            known = tuple(dict.fromkeys(shot for each in self._ready for shot in each.shots))
-            self.worker.start(lambda cancelled: ready_step(stop, engine_for, cancelled, known), self._delay_s)
+            engine, stop = self._engine, following
+            like = [shot.known for each in self._ready for shot in each.shots if shot.run is not None]
+            self.worker.start(lambda cancelled: ready_step(stop, engine, like), self._delay_s)
             self._delay_s = 0.0
 
     @property
@@ -133,4 +129,6 @@ class ReadySteps:
         if stop is not None:
             filled = unavailable_step(stop)
             parts = tuple(parts_of(replace(filled, build="")))
-            self._add(ReadyStep(stop, filled, parts, tuple(ReadyShot(part.shot, error=error) for part in parts)))
+            self._add(
+                ReadyStep(stop, filled, parts, tuple(ReadyShot(Knowledge(part.shot, Engine()), error=error) for part in parts))
+            )

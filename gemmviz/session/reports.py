@@ -13,9 +13,9 @@ from gemmviz.model.translation import tr
 from gemmviz.run.engine import Cancel
 from gemmviz.state.notices import Notice, Notices, Topic, gpu_offer, run_offer
 from gemmviz.subjects.benchmarks import Benchmarks
+from gemmviz.subjects.knowledge import MeasuredCase
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
-from gemmviz.subjects.subject import MeasuredCase
 
 _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 

@@ -19,7 +19,7 @@ from gemmviz.session.navigation import Navigation
 from gemmviz.session.player import Player
 from gemmviz.session.reports import Reports
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.background_analysis import WatchResult
+from gemmviz.subjects.knowledge import WatchResult
 from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
@@ -93,12 +93,11 @@ class ShotRunner:
     def take_ready(self, ready: ReadyShot) -> None:
         """Show a shot whose picture was prepared, within this call."""
         session, slot = self.session, self.session.slot
-        if ready.launch is None or (ready.error is not None and ready.run is None):
-            error = ready.error or GemmvizError(tr("the launch is unknown"))
+        if ready.error is not None and ready.run is None:
             slot.stop()
             session.display.take(ready)
-            self.fail(error)
-            slot.find_nearest(ready.shot.setup, error)
+            self.fail(ready.error)
+            slot.find_nearest(ready.shot.setup, ready.error)
             return
         session.launch = ready.launch
         focus = session.shot.focus.within_launch(ready.launch, device_for(ready.shot.setup).warp_size)

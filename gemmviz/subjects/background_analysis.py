@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import LaunchCounts, count_steps
-from gemmviz.analysis.replay.focus import Scope, thread_place
+from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.outcome import Watched
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
@@ -24,19 +22,12 @@ from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.run.recording import Recording
-from gemmviz.subjects.runs import KnownRun, searched_blocks, with_hazards
-from gemmviz.subjects.subject import launch_counts
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.knowledge import Knowledge, WatchResult, searched_blocks, watch, with_hazards
+from gemmviz.subjects.runs import KnownRun
 
 AFTER_PICTURE_S = 0.08
 _MOST_VALUES = 12_000_000  # accesses
-
-
-class WatchResult(Struct, frozen=True):
-    """Variables of the first thread of a scope in ``watched``; if None, ``why_none`` gives the reason."""
-
-    scope: Scope
-    watched: Watched | None
-    why_none: str = ""
 
 
 class BackgroundAnalysis:
@@ -75,7 +66,7 @@ class BackgroundAnalysis:
         if is_watched:
             self._continue()
         else:
-            self._watch.start(lambda cancelled: watch(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
+            self._watch.start(lambda cancelled: watch(setup, replay, scope, engine), AFTER_PICTURE_S)
 
     def cancel(self) -> None:
         self._is_over = True
@@ -145,21 +136,6 @@ class BackgroundAnalysis:
         self._report(self._run)
 
 
-def watch(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> WatchResult:
-    """Variables of the first thread of a scope."""
-    if replay.trace.stop is not None:
-        return WatchResult(scope, None, tr("the run ended early"))
-    thread = thread_place(scope.first_thread, replay.trace.launch)
-    try:
-        return WatchResult(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
-    except CannotAnswer:
-        return WatchResult(scope, None, tr("a trace does not contain them: run the kernel to see them"))
-    except GemmvizError as error:
-        return WatchResult(scope, None, str(error))
-    except MemoryError:
-        return WatchResult(scope, None, tr("there is not enough memory"))
-
-
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:
     """The replay with its hazards, and with values if they fit in memory; and the number of searched blocks."""
     blocks = searched_blocks(replay.trace)
@@ -175,7 +151,7 @@ def count_launch(known: KnownRun, engine: Engine, cancelled: Cancel) -> LaunchCo
         if not trace.is_whole:
             raise CannotAnswer(tr("the file contains only a part of the launch"))
         return count_steps(trace, range(trace.steps))
-    return launch_counts(known.setup, engine, cancelled=cancelled)
+    return Knowledge(Shot(known.setup), engine).counts
 
 
 def _values(setup: Setup, trace: Trace, engine: Engine, cancelled: Cancel) -> npt.NDArray[np.float32] | None:

@@ -10,9 +10,9 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
-from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 _MOST = 32
 WAITING = marked("Computing …")
@@ -79,10 +79,7 @@ class SubjectCache:
         if pending is None or pending.kind is not subject.kind or pending.key != key:
             self._pending = fresh
 
-            def work(cancelled: Cancel) -> _Entry:
-                return _computed(fresh, subject, shot, replace(context, cancelled=cancelled))
-
-            self.worker.start(work)
+            self.worker.start(lambda cancelled: _computed(fresh, subject, shot, context))
         return None
 
     def _add(self, entry: _Entry, is_new: bool = True) -> None:

@@ -1,11 +1,15 @@
 """The table of subjects, from every module of ``gemmviz.subjects.kinds`` that ends with ``SUBJECT = Subject(...)``."""
 
 from functools import cache
+from typing import Any, TypeVar
 
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.subjects.subject import Subject
+
+_Value = TypeVar("_Value")
 
 
 @cache
@@ -22,6 +26,18 @@ def subject_for(kind: type) -> Subject:
     raise UsageError(
         f"no subject has the type {kind.__name__}", remedy="add a file with SUBJECT = Subject(...) to gemmviz/subjects/kinds"
     )
+
+
+def value_of(kind: type[_Value], known: Knowledge) -> _Value:
+    """The value of this type for what is known of a shot. Raises GemmvizError if there is none."""
+    subject = subject_for(kind)
+
+    def make() -> Any:
+        return subject.make(known.shot, known.context(subject.needs))
+
+    value = known.stores["shot"].get(f"the {kind.__name__}", make)
+    assert isinstance(value, kind)
+    return value
 
 
 @cache

@@ -15,11 +15,11 @@ from gemmviz.model.threads import Triple
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.background_analysis import BackgroundAnalysis, WatchResult
+from gemmviz.subjects.background_analysis import BackgroundAnalysis
 from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.knowledge import LaunchFacts, WatchResult
 from gemmviz.subjects.reading import Reading
 from gemmviz.subjects.runs import KnownRun, finished_run
-from gemmviz.subjects.subject import LaunchFacts
 
 
 class RunSlot:

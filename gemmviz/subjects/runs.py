@@ -1,60 +1,26 @@
 """Runs of a kernel: the outcome from an engine, its replay, and what is known of it so far."""
 
-import contextlib
 from functools import cached_property
 
 from msgspec import Struct
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.hazards.ordering import Ordering
 from gemmviz.analysis.memory.counts import LaunchCounts
-from gemmviz.analysis.replay.focus import Focus, scope_of, thread_place
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.outcome import Outcome, Watched
+from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import phases_text
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
-from gemmviz.run.engine import Cancel, Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.subjects.subject import LaunchFacts
+from gemmviz.subjects.knowledge import Knowledge, LaunchFacts, replay_of, searched_blocks
 
-MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 _LARGE = 1_000_000  # accesses
-
-
-def searched_blocks(trace: Trace) -> int:
-    """Number of traced blocks that can be searched for hazards quickly."""
-    return min(trace.blocks.count, max(1, MOST_SEARCHED // (trace.steps * trace.space.threads_per_block)))
-
-
-def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = is_cancelled) -> Replay:
-    """The replay with hazards between threads, searched in its first ``blocks`` blocks. Raises Cancelled."""
-    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value, cancelled))
-
-
-def replay_of(outcome: Outcome, *, hazards: bool = True) -> Replay:
-    """The replay of an outcome; ``hazards``: search for them. Raises the run's fault, or GemmvizError, if there is no trace."""
-    trace = outcome.trace
-    if trace is None:
-        raise outcome.fault or GemmvizError(tr("the kernel produced no trace"))
-    replay = Replay.of(trace)
-    return with_hazards(replay, searched_blocks(trace)) if hazards else replay
-
-
-def watched_in(setup: Setup, focus: Focus, trace: Trace, engine: Engine) -> Watched | None:
-    """The variables of the first thread in focus; None if they are unknown."""
-    if trace.stop is not None:
-        return None
-    scope = scope_of(focus, trace)
-    with contextlib.suppress(GemmvizError, MemoryError):
-        return engine.watch(setup, scope.focus.block, thread_place(scope.first_thread, trace.launch))
-    return None
 
 
 class KnownRun(Struct, frozen=True, dict=True):
@@ -91,6 +57,20 @@ def finished_run(setup: Setup, outcome: Outcome) -> KnownRun:
     return KnownRun(setup, outcome, _ready(outcome))
 
 
+def run_known(known: Knowledge) -> KnownRun:
+    """The run of a shot with all that a session analyses in the background, read through the shot's focus."""
+    replay, trace = known.replay, known.replay.trace
+    _draw_last(replay)
+    replay.sums(known.reader.scope)
+    if trace.stop is not None:
+        return KnownRun(known.setup, known.outcome, replace(replay, ordering=Ordering()))
+    facts = known.facts
+    return KnownRun(
+        known.setup, known.outcome, replay, searched=searched_blocks(trace), counts=facts.counts, no_counts=facts.no_counts,
+        speed=facts.speed, no_speed=facts.no_speed,
+    )  # fmt: skip
+
+
 def recorded_run(trace: Trace) -> KnownRun:
     """A run from a file."""
     whole = trace.blocks.count == trace.launch.block_count
@@ -101,11 +81,15 @@ def recorded_run(trace: Trace) -> KnownRun:
 
 
 def _ready(outcome: Outcome) -> Replay:
-    """The replay after a slow preparation: the last frame of a large run is computed."""
     replay = replay_of(outcome, hazards=False)
+    _draw_last(replay)
+    return replay
+
+
+def _draw_last(replay: Replay) -> None:
+    """Draw the last frame of a large run, which prepares what all frames need."""
     trace = replay.trace
     if trace.element.size > _LARGE:
         for everyone in (False, True):
             focus = replace(Focus().within(trace), everyone=everyone)
             view_named("stage").scene(Reader(replay, focus).at(trace.steps - 1), ViewOptions())
-    return replay

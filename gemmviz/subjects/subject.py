@@ -1,142 +1,23 @@
-"""The type of a kind of subject: how its values are made from a shot and the results of its run."""
+"""The type of a kind of subject: how its values are made from a shot and what is known of it."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol
+from collections.abc import Callable
+from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from gemmviz.analysis.memory.banks import wavefronts
-from gemmviz.analysis.memory.costs import Passes
-from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.moment import Moment, Reader
-from gemmviz.launch.legality import device_for
-from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.cancelling import is_cancelled
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.errors import Place, UsageError
-from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
-from gemmviz.model.schedule import Schedule
-from gemmviz.model.setup import Setup
-from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
-from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
-from gemmviz.run.stored import RecordedTimes
+from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
 from gemmviz.state.shot import Shot
-
-# Titles of launches: kernel, parameters and sizes.
-
-
-def parameters_text(setup: Setup) -> str:
-    """The parameters, such as "TILE_WIDTH = 32, PAD = 1"."""
-    return ", ".join(f"{name} = {value}" for name, value in setup.parameters.items())
-
-
-def kernel_title(setup: Setup) -> str:
-    """The kernel with its parameters."""
-    return ", ".join(filter(None, (setup.kernel.name, parameters_text(setup))))
-
-
-def launch_title(setup: Setup) -> str:
-    """The kernel with its parameters and sizes."""
-    return f"{kernel_title(setup)}, {setup.problem.text()}"
-
-
-# Counts and timing of a whole launch by an engine.
-
-
-class LaunchFacts(Struct, frozen=True, eq=False):
-    """Facts about a whole launch: its counts and the speed of the real kernel, None while unknown; ``no_counts`` and
-    ``no_speed`` give the reason if they stay unknown. ``passed``: whether C is correct, None before a run.
-    """
-
-    setup: Setup
-    counts: LaunchCounts | None = None
-    no_counts: str = ""
-    speed: KernelSpeed | None = None
-    no_speed: str = ""
-    passed: bool | None = None
-
-    @property
-    def time_ms(self) -> float | None:
-        """Time of one launch in ms; None if unknown."""
-        return None if self.speed is None else self.speed.median_ms
-
-    @property
-    def time_source(self) -> str:
-        """Source of the time; "" if there is none."""
-        return "" if self.speed is None else self.speed.source
-
-
-def launch_counts(
-    setup: Setup, engine: Engine, *, passes: Passes = wavefronts, cancelled: Cancel = is_cancelled
-) -> LaunchCounts:
-    """Counts of all accesses of a launch, from its source. ``passes``: how wavefronts are counted. Raises GemmvizError for a
-    setup that can't be launched or faults.
-    """
-    counter = LaunchCounter(device_for(setup).rules, cancelled, passes)
-    engine.count(setup, counter, cancelled=cancelled)
-    return counter.counts
-
-
-def launch_facts(setup: Setup, engine: Engine, cancelled: Cancel = is_cancelled) -> LaunchFacts:
-    """Counts of a launch, and its speed as measured or recorded. Raises GemmvizError if it can't be counted."""
-    counts = launch_counts(setup, engine, cancelled=cancelled)
-    try:
-        return LaunchFacts(setup, counts, speed=FallbackEngine(engine, RecordedTimes()).time(setup, cancelled=cancelled))
-    except CannotAnswer as error:
-        return LaunchFacts(setup, counts, no_speed=error.message)
-
+from gemmviz.subjects.knowledge import Context, Knowledge
 
 Known = Literal["moment", "facts", "compared", "before", "schedules", "measurements"]
 TimeKind = Literal["none", "run", "launch"]
 Page = Literal["stage", "benchmark"]
-
-
-class EngineFor(Protocol):
-    """Returns the engine that runs a kernel."""
-
-    def __call__(self, kernel: KernelSpec, /) -> Engine: ...
-
-
-class MeasuredCase(Struct, frozen=True, eq=False):
-    """A launch as it ran on this machine's GPU; ``source`` names that GPU."""
-
-    setup: Setup
-    schedule: Schedule
-    source: str
-
-
-class Compared(Struct, frozen=True):
-    """The run that a shot is compared with: its reader, facts about its whole launch, and its outcome."""
-
-    reader: Reader
-    facts: LaunchFacts
-    outcome: Outcome | None = None
-
-
-class Context(Struct, frozen=True, eq=False):
-    """What a subject is made from besides a shot; unknown values are None or empty.
-
-    ``moment``: the displayed step of the run. ``facts``: the whole launch of that run. ``compared``: the run to compare with.
-    ``before``: the launch that the run's setup was suggested for. ``schedules``: launches measured on this machine.
-    ``measurements``: benchmarks by name. Engines may run while the subject is made, not afterwards.
-    """
-
-    engine_for: EngineFor
-    cancelled: Cancel = is_cancelled
-    moment: Moment | None = None
-    facts: LaunchFacts | None = None
-    compared: Compared | None = None
-    before: LaunchFacts | None = None
-    schedules: tuple[MeasuredCase, ...] = ()
-    measurements: Mapping[str, Benchmark] = field(default_factory=dict)
-
-
-def _no_engine(kernel: KernelSpec) -> Engine:
-    raise CannotAnswer(tr("no engine runs {kernel} here", kernel=kernel.name))
 
 
 def _valid(shot: Shot) -> None:
@@ -185,7 +66,14 @@ class Subject(Struct, frozen=True):
 
     def of_moment(self, shot: Shot, moment: Moment) -> Any:
         """The value at another moment of the run; only if ``is_of_run``."""
-        return self.make(shot, Context(_no_engine, moment=moment))
+        return self.make(shot, Context(Knowledge(shot, Engine()), moment=moment))
+
+    def at(self, known: Knowledge, step: int) -> Any:
+        """The value for what is known of a shot, at a step of its run. Raises UsageError if there is nothing to show."""
+        value = self.make(known.shot, known.context(self.needs, step))
+        if value is None:
+            raise UsageError(tr("the view {view} has nothing to show", view=f"{known.shot.view!r}"))
+        return value
 
     @property
     def is_of_run(self) -> bool:

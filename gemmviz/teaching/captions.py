@@ -7,7 +7,7 @@ from gemmviz.files.codec import to_json, to_plain
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.stored import stored_answers
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.lesson import Expectation, LessonStep, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
@@ -35,7 +35,7 @@ UNAVAILABLE = "?"
 _SHOWN_DIGITS = 3
 
 
-def filled_step(stop: LessonStep, facts: ShotFacts) -> LessonStep:
+def filled_step(stop: LessonStep, facts: Knowledge) -> LessonStep:
     """The step with the numbers in its texts, stored or computed; ``?`` for those that can't be computed."""
     needed = set(stop.needed)
     if not needed:
@@ -48,7 +48,7 @@ def unavailable_step(stop: LessonStep) -> LessonStep:
     return stop.with_numbers(dict.fromkeys(stop.needed, UNAVAILABLE))
 
 
-def _number(stop: LessonStep, each: Expectation, facts: ShotFacts) -> str:
+def _number(stop: LessonStep, each: Expectation, facts: Knowledge) -> str:
     try:
         number = stored_number(stop.shot, each.quantity)
         return named_value(each, quantity_value(each.quantity, facts) if number is None else number)

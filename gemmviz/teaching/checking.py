@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from functools import cached_property
+from math import prod
 from multiprocessing import get_context
 from random import Random
 from typing import get_args
@@ -14,17 +15,18 @@ from msgspec import Struct
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
 from gemmviz.files.checksums import checksum_errors
 from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.launch.legality import can_run, setup_for
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
-from gemmviz.run.choosing import engine_for
+from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
+from gemmviz.run.choosing import EngineOf, engine_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.gathering import EngineOf
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.captions import UNAVAILABLE
 from gemmviz.teaching.exercises import judged
@@ -36,7 +38,6 @@ from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityRefer
 from gemmviz.teaching.quantities.results import HazardId
 from gemmviz.teaching.remembered_answers import RememberedAnswers
 from gemmviz.teaching.text_checks import text_errors
-from gemmviz.teaching.whole_runs import WholeRun, WholeRuns
 
 # Checks of an exercise itself: its own solution passes, and what a student begins with doesn't.
 
@@ -179,7 +180,7 @@ def _wrong(choice: Choice, shot: Shot, engine_of: EngineOf, is_quiz: bool) -> It
 def _is_true(choice: Choice, shot: Shot, engine_of: EngineOf) -> bool:
     """Whether all that a choice expects is true of a shot."""
     with engine_of(shot.setup.kernel) as engine:
-        facts = ShotFacts(shot, engine)
+        facts = Knowledge(shot, engine)
         return all(each.is_met_by(quantity_value(each.quantity, facts)) for each in choice.expect)
 
 
@@ -187,6 +188,51 @@ def _is_true(choice: Choice, shot: Shot, engine_of: EngineOf) -> bool:
 
 RIGHT = Expectation("result", "right")
 _OF_ALL_SIZES = ("right", "unwritten")  # results that don't depend on the sizes
+
+
+QUICK_SIZE = 1 << 18  # product of a problem's sizes up to which it is run as a whole: 64³
+
+
+class WholeRun(Struct, frozen=True):
+    """What is known of the run of all blocks of a launch. ``where``: its size in words, if it is another problem than the
+    step's, with the same kernel, parameters and device.
+    """
+
+    facts: Knowledge
+    where: str
+
+
+def _whole_run(setup: Setup, of_step: Setup, engine: Engine, runs: list[Knowledge]) -> WholeRun:
+    """The run of a setup, among those that are known or added to them. Its facts raise GemmvizError if it can't be run."""
+    known = next((each for each in runs if each.setup == setup), None)
+    if known is None:
+        known = Knowledge(Shot(setup), engine)
+        runs.append(known)
+    is_other = setup.problem != of_step.problem
+    return WholeRun(known, tr(" at {problem}", problem=setup.problem) if is_other else "")
+
+
+def quick_setup(setup: Setup) -> Setup:
+    """All blocks and phases of a setup, with its sizes halved until it runs quickly, as far as its kernel can run them."""
+    setup = replace(setup, blocks="", phases="")
+    while prod(setup.problem.sizes.values()) > QUICK_SIZE:
+        smaller = setup.changed(**{name: -(-size // 2) for name, size in setup.problem.sizes.items()})
+        if not can_run(smaller):
+            break
+        setup = smaller
+    return setup
+
+
+def other_setup(setup: Setup) -> Setup | None:
+    """The setup with sizes that no block or tile divides, a little larger and odd; for a kernel that can't run these, with
+    twice its sizes, so that it has several blocks and phases. None if it can't run them either, or not quickly.
+    """
+    sizes = setup.problem.sizes
+    ragged = setup.changed(**{name: size + 1 + size % 2 + 2 * number for number, (name, size) in enumerate(sizes.items())})
+    if can_run(ragged):
+        return ragged
+    doubled = setup.changed(**{name: 2 * size for name, size in sizes.items()})
+    return doubled if prod(doubled.problem.sizes.values()) <= QUICK_SIZE and can_run(doubled) else None
 
 
 class Finding(Struct, frozen=True):
@@ -205,24 +251,27 @@ class Finding(Struct, frozen=True):
         return self.actual is not None and self.expectation.is_met_by(self.actual)
 
 
-def run_findings(step: LessonStep, engine: Engine, runs: WholeRuns) -> Iterator[Finding]:
+def run_findings(step: LessonStep, engine: Engine, runs: list[Knowledge]) -> Iterator[Finding]:
     """Findings about the step's run, and about that of the launch that it is compared with. The kernel is checked with
     other sizes, too, which no block or tile divides if it can run them.
     """
     kernel, against = step.shot.setup.kernel, step.shot.against
     if _shows_error(step) or (kernel.blanks and step.exercise is not None):
         return  # what is wrong has a name; the blanks are checked with their solution
-    run, named = runs.of(step.shot.setup, engine), _references(step)
+    setup, named = step.shot.setup, _references(step)
+    quick = quick_setup(setup)
+    run = _whole_run(quick, setup, engine, runs)
     stated = next((replace(each, name="") for each in step.expect if each.quantity == RIGHT.quantity), None)
     own = [*([] if stated else [_result(run, "C")]), *_hazards(run, named)]
     yield from own
-    other = runs.other(step.shot.setup, engine)
-    expected = stated or RIGHT
-    if other is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
+    ragged, expected = other_setup(quick), stated or RIGHT
+    if ragged is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
+        other = _whole_run(ragged, setup, engine, runs)
         for each in (_result(other, "C", expected), *_hazards(other, named)):
             yield replace(each, is_advice=not kernel.is_shipped)
     if against is not None and not against.setup.kernel.unfinished and not any(each.id == "compared_result" for each in named):
-        yield _result(runs.of(against.setup, engine), "C of the compared launch")
+        beside = _whole_run(quick_setup(against.setup), against.setup, engine, runs)
+        yield _result(beside, "C of the compared launch")
 
 
 def _shows_error(step: LessonStep) -> bool:
@@ -319,7 +368,7 @@ class LessonChecker:
 
     def __init__(self, engine_of: EngineOf) -> None:
         self._engine_of = engine_of
-        self._runs = WholeRuns()
+        self._runs: list[Knowledge] = []
         self._checked: dict[tuple[str, Place | None], list[LessonCheck]] = {}
 
     def adopt(self, steps: Iterable[list[LessonCheck]]) -> None:
@@ -358,7 +407,7 @@ class LessonChecker:
         for error in errors:
             yield LessonCheck(step, "the view", step.place, error=error)
         with self._engine_of(step.shot.setup.kernel) as engine:
-            facts = ShotFacts(step.shot, engine, outcome)
+            facts = Knowledge(step.shot, engine, outcome)
             for index, expectation in enumerate(step.expect):
                 yield _checked(step, expectation, step.written.place("expect", index), facts)
             for each in run_findings(step, engine, self._runs):
@@ -380,7 +429,7 @@ def says_something(step: LessonStep) -> bool:
     return any(quantity_origin(each.quantity) not in ("definition", None) for each in step.expect)
 
 
-def _checked(step: LessonStep, expectation: Expectation, place: Place | None, facts: ShotFacts) -> LessonCheck:
+def _checked(step: LessonStep, expectation: Expectation, place: Place | None, facts: Knowledge) -> LessonCheck:
     subject = quantity_title(expectation.quantity)
     try:
         value = quantity_value(expectation.quantity, facts)

@@ -22,15 +22,15 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
+from gemmviz.model.setup import launch_title
 from gemmviz.model.translation import tr
 from gemmviz.model.words import PLAIN, many
 from gemmviz.render.export import save_reel
 from gemmviz.render.xml import legible
+from gemmviz.run.choosing import EngineOf, with_stored_answers
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.gathering import EngineOf, with_stored_answers
-from gemmviz.subjects.subject import launch_title
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_text
@@ -316,7 +316,7 @@ def _notes(lesson: Lesson, engine: Engine) -> str:
 
 def _filled(stops: tuple[LessonStep, ...], engine: Engine) -> tuple[LessonStep, ...]:
     """Steps with the numbers in their texts."""
-    return tuple(filled_step(each, ShotFacts(each.shot, engine)) for each in stops)
+    return tuple(filled_step(each, Knowledge(each.shot, engine)) for each in stops)
 
 
 def _quiz(lesson: Lesson, engine: Engine) -> str:

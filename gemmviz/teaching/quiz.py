@@ -9,14 +9,12 @@ from random import Random
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
+from gemmviz.model.setup import Setup, kernel_title
 from gemmviz.model.translation import tr
 from gemmviz.model.words import PLAIN, LabelStyle, many
-from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine
-from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.runs import replay_of
-from gemmviz.subjects.subject import kernel_title
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.lesson import Choice, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
@@ -40,13 +38,12 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: Lab
     """
     if count < 1:
         raise UsageError(tr("a quiz needs at least one question"))
-    outcome = run(setup, (0, 0, 0), engine, values=True)
-    if outcome.fault is not None:
-        raise outcome.fault
+    known = Knowledge(Shot(setup, view="listing", labels=labels), engine)
+    if known.outcome.fault is not None:
+        raise known.outcome.fault
     random = Random(f"{seed} {kernel_title(setup)} {setup.problem} {setup.kernel.text_hash}")  # other launches, other choices
-    source = QuizSource(setup, replay_of(outcome), engine, random, labels)
-    known = _known(ShotFacts(source.shot(None, "listing"), engine, outcome), source)
-    stops = [_step(number, each, known, source) for number, each in enumerate(islice(_questions(source, count), count), 1)]
+    source, wrong = QuizSource(known, random, labels), _wrong_with(known)
+    stops = [_step(number, each, wrong, source) for number, each in enumerate(islice(_questions(source, count), count), 1)]
     if len(stops) < count:
         raise UsageError(
             tr("this run gives only {questions} of {count}", questions=many(len(stops), "question"), count=count),
@@ -126,11 +123,11 @@ def _step(number: int, question: GeneratedQuestion, known: tuple[Expectation, ..
     )
 
 
-def _known(facts: ShotFacts, source: QuizSource) -> tuple[Expectation, ...]:
-    """What is known to be wrong with the run: a result that isn't right, and hazards, by kind."""
-    result = str(quantity_value("result", facts))
+def _wrong_with(known: Knowledge) -> tuple[Expectation, ...]:
+    """What is wrong with a run: a result that isn't right, and hazards, by kind."""
+    result = str(quantity_value("result", known))
     wrong = [] if result == "right" else [Expectation("result", result)]
-    for kind in sorted({hazard.kind.replace(" ", "-") for hazard in source.replay.hazards}):
+    for kind in sorted({hazard.kind.replace(" ", "-") for hazard in known.replay.hazards}):
         reference = f"hazards(kind={kind})"
-        wrong.append(Expectation(reference, quantity_value(reference, facts)))
+        wrong.append(Expectation(reference, quantity_value(reference, known)))
     return tuple(wrong)

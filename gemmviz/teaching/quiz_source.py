@@ -19,9 +19,9 @@ from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import tr
 from gemmviz.model.words import PLAIN, LabelStyle, listed, ordinal
-from gemmviz.run.engine import Engine
 from gemmviz.source.walk import LoopCounter, loop_counters
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.subjects.legend import LaunchWords
 from gemmviz.teaching.lesson import Expectation
 
@@ -134,14 +134,22 @@ class WarpRequest(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class QuizSource:
-    """The run that questions are generated from, with a random generator; ``labels``: how elements are written."""
+    """What is known of the run that questions are generated from, with a random generator; ``labels``: how elements are
+    written.
+    """
 
-    setup: Setup
-    replay: Replay
-    engine: Engine
+    known: Knowledge
     random: Random
     labels: LabelStyle = PLAIN
-    _known: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _cached: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def setup(self) -> Setup:
+        return self.known.setup
+
+    @property
+    def replay(self) -> Replay:
+        return self.known.replay
 
     @cached_property
     def words(self) -> QuizWords:
@@ -149,9 +157,9 @@ class QuizSource:
 
     def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
         """The value for a key, computed by ``make`` if missing."""
-        if key not in self._known:
-            self._known[key] = make()
-        value: _Cached = self._known[key]
+        if key not in self._cached:
+            self._cached[key] = make()
+        value: _Cached = self._cached[key]
         return value
 
     @cached_property

@@ -20,6 +20,7 @@ from gemmviz.export.prepare import (
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.render.reel import Frame, Reel, Slide, Step
+from gemmviz.run.choosing import EngineOf
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.scenes.kit.frame import ARRIVAL
@@ -27,8 +28,7 @@ from gemmviz.scenes.kit.transition import Transition
 from gemmviz.scenes.stage.motion import TRAIL
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.gathering import EngineOf
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
@@ -105,7 +105,7 @@ class _Pictures(Struct, frozen=True):
             if stop.needed:
                 outcome = stage.outcome if part.shot.setup == stop.shot.setup else None
                 with self.engine_of(stop.shot.setup.kernel) as engine:
-                    stop = filled_step(stop, ShotFacts(stop.shot, engine, outcome))
+                    stop = filled_step(stop, Knowledge(stop.shot, engine, outcome))
             yield stop, stage, _printed(stop, self.answers)[place].caption
 
     def slides(self) -> Iterator[Slide]:

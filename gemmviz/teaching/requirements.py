@@ -16,7 +16,7 @@ from gemmviz.model.threads import Triple
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.lesson import ExerciseSize, Expectation, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
@@ -25,7 +25,7 @@ from gemmviz.teaching.quantities.quantity import QuantityValue
 # element of C, or the end if elements are never written.
 
 
-def at_wrong_access(facts: ShotFacts) -> Shot:
+def at_wrong_access(facts: Knowledge) -> Shot:
     """The shot, moved to the wrong access of its run and to the block in which it happens; unchanged if none is known."""
     shot, trace = facts.shot, facts.outcome.trace
     if trace is None:
@@ -52,7 +52,7 @@ def _wrong_store(replay: Replay) -> tuple[int, Triple] | None:
     return None if not len(at) else (int(owners.steps[at[0]]), replay.trace.space.indices(int(owners.threads[at[0]]))[0])
 
 
-def _end_without(facts: ShotFacts) -> tuple[int, Triple] | None:
+def _end_without(facts: Knowledge) -> tuple[int, Triple] | None:
     """The last step of a run that leaves elements unwritten, and the block in focus."""
     trace = facts.replay.trace
     return (trace.steps - 1, facts.shot.focus.block) if trace.check.unwritten else None
@@ -108,7 +108,7 @@ class SizeRun:
     def __init__(self, size: ExerciseSize, shot: Shot, engine: Engine) -> None:
         self.size = size
         self.shot = replace(shot, setup=shot.setup.changed(**size.problem, **size.parameters))
-        self.facts = ShotFacts(self.shot, engine)
+        self.facts = Knowledge(self.shot, engine)
 
     def judged(self, requirements: Iterable[QuantityRequirement]) -> tuple[tuple[JudgedQuantity, ...], GemmvizError | None]:
         """The requirements in order, and the error of the first one whose value can't be computed, which ends them."""
@@ -138,7 +138,7 @@ def _row(requirement: QuantityRequirement, value: QuantityValue) -> JudgedQuanti
 _SHARED = ("wavefronts", "bank", "shared")
 
 
-def at_costly_access(facts: ShotFacts, requirements: Iterable[QuantityRequirement]) -> Shot:
+def at_costly_access(facts: Knowledge, requirements: Iterable[QuantityRequirement]) -> Shot:
     """The shot, moved to the first access that moves most sectors per request, or takes most wavefronts where the requirements
     are about shared memory; of the array that they name, if they name one; of equal ones the most frequent one.
     """
@@ -158,7 +158,7 @@ def at_costly_access(facts: ShotFacts, requirements: Iterable[QuantityRequiremen
     return replace(facts.shot, at=Position(step=at))
 
 
-def _first_steps(facts: ShotFacts) -> dict[int, int]:
+def _first_steps(facts: Knowledge) -> dict[int, int]:
     """The first step of each site, and the number of its steps."""
     sites, first, times = np.unique(facts.replay.trace.site, return_index=True, return_counts=True)
     return {int(first[number]): int(times[number]) for number in range(len(sites))}

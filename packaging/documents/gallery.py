@@ -30,12 +30,11 @@ from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.render.export import formats, save_frame
 from gemmviz.render.reel import Film, Still
-from gemmviz.run.choosing import engine_for
+from gemmviz.run.choosing import engine_for, with_stored_answers
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.state.arguments import command_words, shot_from
 from gemmviz.state.shot import Against, Shot, default_shot, save_view
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.gathering import with_stored_answers
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.pack import kernels_of, pack_files

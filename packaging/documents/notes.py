@@ -31,7 +31,7 @@ from gemmviz.model.device import MemoryRules
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import engine_for, run
-from gemmviz.subjects.runs import replay_of
+from gemmviz.subjects.knowledge import replay_of
 
 FOLDER, TEMPLATES = DOCS / "notes", Path(__file__).with_name("notes.md")
 PICTURES = {

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.counts import totals
+from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.cli.commands.verify import AS_WRITTEN, _as_compiled
 from gemmviz.files.checksums import write_recording
 from gemmviz.files.codec import read_json, to_plain
 from gemmviz.files.recordings import recording_text
 from gemmviz.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.launch.launch_form import GivenLaunch
-from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
+from gemmviz.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
@@ -34,7 +34,6 @@ from gemmviz.model.timing import LaunchCounters, Levels
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
-from gemmviz.subjects.subject import launch_counts
 from recording import DATA, ROOT, device_and_driver, facts_of, measurement, printed, rows_text
 from recording.launches import gpu_here
 
@@ -134,7 +133,9 @@ def style_setups(kernel: KernelSpec) -> list[tuple[Setup, dict[str, int]]]:
         try:
             setup = own.changed(**sizes)
             if can_run(setup) and len(found) < MOST_OF_A_STYLE:
-                counts = launch_counts(setup, engine_for("cpu"), passes=profiled_wavefronts)
+                counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
+                engine_for("cpu").count(setup, counter)
+                counts = counter.counts
                 found.append((setup, totals(counts)))
         except GemmvizError as error:
             print(f"  {kernel.name} {sizes}: {error}", flush=True)

@@ -37,7 +37,7 @@ from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
 from gemmviz.session.ready_steps import ReadyStep, ready_step
 from gemmviz.source.program_parts import PROGRAMS, Program, entry_of, source_of, stored_name
 from gemmviz.source.reader_link import reader
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
@@ -100,7 +100,7 @@ class NotedAnswers(Engine):
             return
         self._note(setup, lambda answers: replace(answers, shared_bytes=declared))
 
-    def number(self, stop: LessonStep, quantity: str, facts: ShotFacts) -> None:
+    def number(self, stop: LessonStep, quantity: str, facts: Knowledge) -> None:
         """Note a number of a caption, if it can be computed."""
         try:
             value = quantity_value(quantity, facts)
@@ -134,11 +134,11 @@ def noted(names: Sequence[str]) -> NotedAnswers:
     """Everything that the steps of some shipped lessons ask."""
     engine = NotedAnswers()
     for stop in _stops(names):
-        ready = ready_step(stop, lambda kernel: engine, is_cancelled)
+        ready = ready_step(stop, engine)
         for setup in _setups(ready):
             engine.declare(setup)
         outcome = None if ready.shots[0].run is None else ready.shots[0].run.outcome
-        facts = ShotFacts(stop.shot, Interpreter(), outcome)
+        facts = Knowledge(stop.shot, Interpreter(), outcome)
         for each in stop.expect:
             if each.name in stop.needed:
                 engine.number(stop, each.quantity, facts)

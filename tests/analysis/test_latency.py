@@ -12,21 +12,21 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.state.shot import Shot, Trial
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.captions import named_value
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quantities.catalog import quantity_value
 
 
-def facts_of(device: str = "h200", trial: Trial | None = None) -> ShotFacts:
+def facts_of(device: str = "h200", trial: Trial | None = None) -> Knowledge:
     setup = setup_for(load_kernel("03_coalesced"), Problem(1024, 1024, 1024), {"BLOCK": 16}, device=device)
-    return ShotFacts(Shot(setup, view="latency", trial=trial or Trial(256, 32, 0)), Interpreter())
+    return Knowledge(Shot(setup, view="latency", trial=trial or Trial(256, 32, 0)), Interpreter())
 
 
 FEW = Trial(threads=64, registers=32, shared_bytes=49152)
 
 
-def said(facts: ShotFacts) -> list[str]:
+def said(facts: Knowledge) -> list[str]:
     scene = view_named("latency").scene(facts.occupancy, ViewOptions())
     return [text for each in scene.all if isinstance(each, Labels) for text in each.texts]
 

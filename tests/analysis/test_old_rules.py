@@ -13,7 +13,7 @@ from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.catalog import quantity_value
 
 G80 = load_device("8800gtx").rules
@@ -85,14 +85,14 @@ def test_recent_rules_are_as_they_were() -> None:
 def test_a_launch_on_a_g80() -> None:
     """The lecture's tiled kernel, tiles 16 wide: rows of a tile are segments, and every shared access is one pass a half-warp."""
     setup = setup_for(load_kernel("column_first"), Problem(64, 64, 64), {"TILE_WIDTH": 16}, device="8800gtx")
-    facts = ShotFacts(Shot(setup), Interpreter())
+    facts = Knowledge(Shot(setup), Interpreter())
     elements = 2 * 64**3 // 16
     assert quantity_value("elements(space=global, access=read)", facts) == elements
     assert facts.counts.total("global", "read").sectors == elements // 16 * 2
     shared = facts.counts.total("shared")
     assert shared.wavefronts == shared.requests
     naive = setup_for(load_kernel("many_blocks"), Problem(64, 64, 64), {"TILE_WIDTH": 16}, device="8800gtx")
-    total = ShotFacts(Shot(naive), Interpreter()).counts.total("global", "read")
+    total = Knowledge(Shot(naive), Interpreter()).counts.total("global", "read")
     assert total.sectors == total.lanes // 2 * 1 + total.lanes // 2 // 16 * 2  # A lane by lane, B by segments
 
 

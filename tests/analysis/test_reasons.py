@@ -22,8 +22,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.views.why_view import why_scene
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import traffic_of
-from gemmviz.subjects.kinds.why import speed_case_of, suggestions_for
+from gemmviz.subjects.kinds.why import speed_case_of, suggestions_for, traffic_of
 from tests.conftest import piece, sure
 
 

@@ -11,17 +11,16 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.state.shot import ChartChoice, Shot
-from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.kinds.launch import SUBJECT
-from gemmviz.subjects.subject import Context
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.catalog import quantity_value
 
 SLIM = Problem(512, 300, 700)
 
 
-def facts_of(problem: Problem, device: str = "h200", width: int = 0) -> ShotFacts:
+def facts_of(problem: Problem, device: str = "h200", width: int = 0) -> Knowledge:
     setup = setup_for(load_kernel("03_coalesced"), problem, {"BLOCK": 16}, device=device)
-    return ShotFacts(Shot(setup, chart=ChartChoice(width=width)), Interpreter())
+    return Knowledge(Shot(setup, chart=ChartChoice(width=width)), Interpreter())
 
 
 def test_all_three_sizes_count() -> None:
@@ -36,11 +35,11 @@ def test_all_three_sizes_count() -> None:
 
 def test_the_chart_is_of_the_same_sizes() -> None:
     facts = facts_of(SLIM)
-    chart = work_chart(SUBJECT.make(facts.shot, Context(lambda kernel: facts.engine)))
+    chart = work_chart(SUBJECT.at(facts, 0))
     assert chart.curves[0].points[0] == (1.0, 215_040_000.0)
     assert chart.curves[2].points[1] == (2.0, 1401.0)
     assert "215\u202f040\u202f000 operations, the longest chain has 701" in chart.notes[0]
-    square = work_chart(SUBJECT.make(facts_of(Problem(96, 96, 96)).shot, Context(lambda kernel: facts.engine)))
+    square = work_chart(SUBJECT.at(facts_of(Problem(96, 96, 96)), 0))
     assert (96.0, 2.0 * 96**3) in square.curves[0].points
 
 
@@ -77,7 +76,7 @@ def test_reported_shares_are_those_of_their_part() -> None:
 def test_rows_of_other_precisions_and_of_the_cpu_can_be_named() -> None:
     facts = facts_of(Problem(64, 64, 64))
     shot = replace(facts.shot, chart=ChartChoice(source="Recorded on NVIDIA H200, float, double and CPU"))
-    facts = ShotFacts(shot, Interpreter())
+    facts = Knowledge(shot, Interpreter())
     single, double = (quantity_value(f"gflops(kernel={name}, n=4096)", facts) for name in ("04_tiled", "04_tiled double"))
     assert single > double > 0  # type: ignore[operator]
     speed_up = quantity_value("speedup(kernel=Flattened loop 12 threads, base=Flattened loop one thread, n=1024)", facts)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.counts import totals
+from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.launch.catalog import pattern_kernel_names
 from gemmviz.launch.launch_form import GivenLaunch
@@ -16,7 +16,6 @@ from gemmviz.loading.loader import open_kernel
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker.profiler import METRICS
-from gemmviz.subjects.subject import launch_counts
 from tests.conftest import DATA
 
 RECORD = json.loads((DATA / "device" / "h200-styles-counters.json").read_text())
@@ -38,7 +37,10 @@ def setup_of(launch: dict[str, Any]) -> Setup:
 
 
 def counted(launch: dict[str, Any]) -> dict[str, int]:
-    return totals(launch_counts(setup_of(launch), engine_for("cpu"), passes=profiled_wavefronts))
+    setup = setup_of(launch)
+    counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
+    engine_for("cpu").count(setup, counter)
+    return totals(counter.counts)
 
 
 def launches(*, written: bool) -> list[Any]:

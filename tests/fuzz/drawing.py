@@ -9,6 +9,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import LOCKS, Pair
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.cancelling import cancellable
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
@@ -19,7 +20,7 @@ from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.subject import Context
+from gemmviz.subjects.knowledge import Knowledge
 
 INTERPRETER = Interpreter()
 
@@ -52,7 +53,8 @@ def draw_run(replay: Replay, random: Random) -> None:
 def draw_launch(setup: Setup, random: Random, cancelled: Cancel) -> None:
     """One of the views that need no run."""
     name = random.choice([name for name in views() if not subject_of_view(name).needs])
-    case = subject_of_view(name).make(Shot(setup, view=name), Context(lambda kernel: INTERPRETER, cancelled))
+    with cancellable(cancelled):
+        case = subject_of_view(name).at(Knowledge(Shot(setup, view=name), INTERPRETER), 0)
     view_named(name).scene(case, ViewOptions(load_theme("dark")))
 
 

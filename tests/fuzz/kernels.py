@@ -13,9 +13,11 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
+from gemmviz.model.cancelling import cancellable
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel
-from gemmviz.subjects.background_analysis import search, watch
+from gemmviz.subjects.background_analysis import search
+from gemmviz.subjects.knowledge import watch
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, random_of
 from tests.fuzz.mutators import HEADER, NUMBERS, ODD, EachPlace, EachWord, spoiled_text, toml_bytes
@@ -72,7 +74,8 @@ def run_kernel(path: Path, cancelled: Cancel) -> None:
     if outcome.trace is not None and random.random() < _SHOWN:
         replay = Replay.of(outcome.trace)
         draw_run(replay, random)
-        watch(setup, replay, Reader(replay).scope, INTERPRETER, cancelled)
+        with cancellable(cancelled):
+            watch(setup, replay, Reader(replay).scope, INTERPRETER)
         search(setup, replay, INTERPRETER, cancelled)
         INTERPRETER.count(setup, LaunchCounter(device_for(setup).rules, cancelled), cancelled=cancelled)
         draw_launch(setup, random, cancelled)

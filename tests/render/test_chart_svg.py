@@ -21,7 +21,8 @@ from gemmviz.scenes.charts.models import traffic_chart
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.scale import ticks
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.catalog import value_of
+from gemmviz.subjects.knowledge import Knowledge
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -97,7 +98,7 @@ def test_a_short_logarithmic_axis_has_numbers_too() -> None:
 
 def test_reads_of_a_kernel_without_tiles_are_not_said_to_be_fewer() -> None:
     shot = Shot(setup_for(load_kernel("reads_c")), view="traffic")
-    case = ShotFacts(shot, Interpreter()).of_kind(TrafficCase)
+    case = value_of(TrafficCase, Knowledge(shot, Interpreter()))
     chart = traffic_chart(case)
     assert "144 reads" in chart.notes[0]
     assert "fewer" not in chart.notes[0]

@@ -24,9 +24,9 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.catalog import value_of
 from gemmviz.subjects.kinds.why import speed_case_of
-from gemmviz.subjects.subject import launch_counts
+from gemmviz.subjects.knowledge import Knowledge
 from tests.conftest import sure
 from tests.legible import too_small, wrong_with
 
@@ -211,7 +211,7 @@ def test_the_matrices_are_poured_one_after_the_other() -> None:
 
 def speed_of(kernel: str, device: str, **parameters: int) -> SpeedCase:
     setup = setup_for(load_kernel(kernel), Problem(64, 64, 64), parameters, device=device)
-    return speed_case_of(Shot(setup), launch_counts(setup, Interpreter()), None, "not measured")
+    return speed_case_of(Shot(setup), Knowledge(Shot(setup), Interpreter()).counts, None, "not measured")
 
 
 def test_the_roofline_names_what_is_asked_and_what_is_moved_with_their_roofs() -> None:
@@ -280,7 +280,7 @@ def test_the_mark_of_what_is_moved_slides_along_the_roof_from_what_is_asked_for(
 
 def test_every_width_of_the_reads_has_its_part_written() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(64, 64, 64), {"TILE_WIDTH": 32})
-    case = ShotFacts(Shot(setup, view="traffic"), Interpreter()).of_kind(TrafficCase)
+    case = value_of(TrafficCase, Knowledge(Shot(setup, view="traffic"), Interpreter()))
     for width, height in FRAMES[:2]:
         said = texts(view_named("traffic").scene(case, ViewOptions(width=width, height=height)))
         assert {"1/2", "1/4", "1/8", "1/16", "1/32"} <= set(said)

@@ -18,7 +18,8 @@ from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.views.code_view import VIEW
 from gemmviz.state.shot import Shot, default_shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.catalog import value_of
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.answer_keys import answers_of
 from tests.legible import wrong_with
 
@@ -65,7 +66,7 @@ def test_the_blank_that_was_filled_in_last_is_in_view() -> None:
     worksheet, answers = load_kernel("blanks"), answers_of("blanks")
     for count in range(len(answers) + 1):
         shot = Shot(setup_for(worksheet.filled(answers[:count])), view="code")
-        case = ShotFacts(shot, Interpreter()).of_kind(CodeCase)
+        case = value_of(CodeCase, Knowledge(shot, Interpreter()))
         if not count:
             assert case.main.lit == frozenset()
             continue

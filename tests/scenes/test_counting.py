@@ -16,7 +16,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.counting import counted_scene, counted_text
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, boxes, points
-from gemmviz.subjects.runs import replay_of
+from gemmviz.subjects.knowledge import replay_of
 from tests.conftest import sure
 
 

@@ -28,7 +28,7 @@ from gemmviz.scenes.views.occupancy_view import why_no_more
 from gemmviz.state.shot import Against, Shot, Trial
 from gemmviz.subjects.kinds.grid import SUBJECT as GRID
 from gemmviz.subjects.kinds.grid import grid_case
-from gemmviz.subjects.kinds.occupancy import occupancy_case
+from gemmviz.subjects.knowledge import occupancy_case
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 

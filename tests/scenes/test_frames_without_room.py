@@ -22,7 +22,7 @@ from gemmviz.scenes.stage import layout
 from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.subject import Context
+from gemmviz.subjects.knowledge import Knowledge
 from tests.conftest import moment_of, sure, trace_of
 
 _FRAMES = ((1.0, 1.0, True), (1100.0, 165.0, False), (1100.0, 250.0, False), (LEAST_WIDTH, 300.0, False), (1600.0, 380.0, True))
@@ -39,7 +39,7 @@ def test_every_view_draws_a_frame_of_any_size() -> None:
     launches = {}
     for name in ("block", "terms", "trip", "cache", "reach", "switch", "device"):
         shot = Shot(setup_for(load_kernel("04_tiled")), view=name)
-        launches[name] = subject_of_view(name).make(shot, Context(lambda kernel: Interpreter()))
+        launches[name] = subject_of_view(name).at(Knowledge(shot, Interpreter()), 0)
     for number, (width, height, words) in enumerate(_FRAMES):
         options = ViewOptions(width=width, height=height, words=words, moment=(0.4, 1.0)[number % 2], values=True)
         for view in views_of(Moment).values():

@@ -17,15 +17,17 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.kinds.trip import SUBJECT as TRIP
-from gemmviz.subjects.subject import Context
+from gemmviz.subjects.catalog import value_of
+from gemmviz.subjects.knowledge import Knowledge
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import wrong_with
 from tests.scenes.test_device_views import FRAMES, launched, occupied, shot_of
 
-CONTEXT = Context(lambda kernel: Interpreter())
 MOMENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def trip(device: str) -> TripCase:
+    return value_of(TripCase, Knowledge(shot_of("03_coalesced", device=device), Interpreter()))
 
 
 @cache
@@ -35,7 +37,7 @@ def subjects() -> dict[str, Any]:
     return {
         "fetch": moment_of(trace, 1, Focus(warp=0)), "mapping": moment_of(trace, 1, Focus(warp=0)),
         "reach": launched("04_tiled", device="a100"), "device": launched("04_tiled", device="a100"),
-        "switch": occupied(256, 32), "trip": TRIP.make(shot_of("03_coalesced", device="h200"), CONTEXT),
+        "switch": occupied(256, 32), "trip": trip("h200"),
         "tensor_tile": launched("03_coalesced"),
     }  # fmt: skip
 
@@ -127,7 +129,7 @@ def test_words_follow_from_time_and_bandwidth() -> None:
 
 
 def test_a_trip_is_of_the_recorded_gpu() -> None:
-    case = TRIP.make(Shot(shot_of("03_coalesced", device="8800gtx").setup), CONTEXT)
+    case = trip("8800gtx")
     assert isinstance(case, TripCase)
     assert case.bandwidth_gb_s == load_device("h200").bandwidth_gb_s
 

@@ -13,7 +13,8 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.catalog import value_of
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.catalog import quantity_value
 from tests.conftest import piece
 from tests.legible import too_small, wrong_with
@@ -21,9 +22,9 @@ from tests.legible import too_small, wrong_with
 VIEW = view_named("host_timeline")
 
 
-def facts_of(kernel: str, problem: Problem, device: str = "h200", **parameters: int) -> ShotFacts:
+def facts_of(kernel: str, problem: Problem, device: str = "h200", **parameters: int) -> Knowledge:
     setup = setup_for(load_kernel(kernel), problem, parameters, device=device)
-    return ShotFacts(Shot(setup, view="host_timeline"), Interpreter())
+    return Knowledge(Shot(setup, view="host_timeline"), Interpreter())
 
 
 def square(n: int) -> Problem:
@@ -31,7 +32,7 @@ def square(n: int) -> Problem:
 
 
 def case_of(kernel: str, problem: Problem, device: str = "h200", **parameters: int) -> TransferCase:
-    return facts_of(kernel, problem, device, **parameters).transfers
+    return value_of(TransferCase, facts_of(kernel, problem, device, **parameters))
 
 
 def texts(scene: Scene) -> list[str]:

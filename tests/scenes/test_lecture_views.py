@@ -24,20 +24,21 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Sq
 from gemmviz.scenes.kit.scale import Strips, strips_of
 from gemmviz.scenes.views.rounding_view import error_text
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.catalog import value_of
+from gemmviz.subjects.knowledge import Knowledge
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 
 FRAMES = [(1600.0, 900.0), (1600.0, 770.0), (1600.0, 1000.0)]
 
 
-def facts_of(kernel: str, size: int, device: str = "h200", **parameters: int) -> ShotFacts:
+def facts_of(kernel: str, size: int, device: str = "h200", **parameters: int) -> Knowledge:
     setup = setup_for(load_kernel(kernel), Problem(size, size, size), parameters, device=device)
-    return ShotFacts(Shot(setup), Interpreter())
+    return Knowledge(Shot(setup), Interpreter())
 
 
 def launch_case(kernel: str, size: int, device: str = "h200", **parameters: int) -> LaunchCase:
-    return facts_of(kernel, size, device, **parameters).of_kind(LaunchCase)
+    return value_of(LaunchCase, facts_of(kernel, size, device, **parameters))
 
 
 def rounding() -> RoundingCase:
@@ -61,12 +62,12 @@ def subjects() -> dict[tuple[str, str], Any]:
         ("block", "h200"): launch_case("column_first", 1024, TILE_WIDTH=64),
         ("spaces", "qualifiers"): launch_case("qualifiers", 4, "8800gtx"),
         ("spaces", "AMD"): launch_case("column_first", 4, "rx6800xt"),
-        ("access_times", ""): facts_of("column_first", 4).of_kind(AccessTimesCase),
-        ("block_phase", ""): facts_of("column_first", 1024, "8800gtx", TILE_WIDTH=16).of_kind(BlockPhase),
+        ("access_times", ""): value_of(AccessTimesCase, facts_of("column_first", 4)),
+        ("block_phase", ""): value_of(BlockPhase, facts_of("column_first", 1024, "8800gtx", TILE_WIDTH=16)),
         ("code_and_tiles", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2), step=2),
         ("code_and_tiles", "no tiles"): moment_of(trace_of("02_naive", 4, 4, 4, BLOCK=2)),
-        ("data", ""): facts_of("column_first", 8, TILE_WIDTH=4).of_kind(DataUse),
-        ("host_timeline", ""): facts_of("04_tiled", 2048).of_kind(TransferCase),
+        ("data", ""): value_of(DataUse, facts_of("column_first", 8, TILE_WIDTH=4)),
+        ("host_timeline", ""): value_of(TransferCase, facts_of("04_tiled", 2048)),
         ("rounding", ""): rounding(), ("memory_strip", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2)),
     }  # fmt: skip
     return found | {
@@ -185,7 +186,7 @@ class TestBlockPhase:
         text = load_kernel("04_tiled").text.replace("tileA[TILE_WIDTH][TILE_WIDTH]", "tileA[TILE_WIDTH][TILE_WIDTH + 1]")
         padded = setup_for(parse_kernel(text, "padded.cu"), Problem(32, 32, 32), {"TILE_WIDTH": 16})
         with pytest.raises(UsageError, match="other cells than those that one phase loads"):
-            ShotFacts(Shot(padded), Interpreter()).of_kind(BlockPhase)
+            value_of(BlockPhase, Knowledge(Shot(padded), Interpreter()))
 
     def test_loads_arrive_before_operations_are_done(self) -> None:
         early = texts(drawn(("block_phase", ""), 0.4))
@@ -266,7 +267,7 @@ class TestDataUse:
         assert "A and B would fit into its 64 KiB" in texts(drawn(("data", "")))
 
     def test_large_arrays_do_not_fit_constant_memory(self) -> None:
-        case = facts_of("column_first", 256, TILE_WIDTH=16).of_kind(DataUse)
+        case = value_of(DataUse, facts_of("column_first", 256, TILE_WIDTH=16))
         assert not any("would fit" in text for text in texts(view_named("data").scene(case, ViewOptions())))
 
 
@@ -298,7 +299,7 @@ def test_all_multiprocessors_are_drawn() -> None:
 
 
 def test_an_unrecorded_device_is_named() -> None:
-    case = facts_of("column_first", 4, "8800gtx").of_kind(AccessTimesCase)
+    case = value_of(AccessTimesCase, facts_of("column_first", 4, "8800gtx"))
     scene = view_named("access_times").scene(case, ViewOptions())
     assert any("was not measured" in text or "NVIDIA H200" in text for text in texts(scene))
     assert case.times.gpu.name == "NVIDIA H200"

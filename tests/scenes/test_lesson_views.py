@@ -30,11 +30,8 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.state.shot import Against, ChartChoice, Shot
-from gemmviz.subjects.catalog import subject_for
-from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.kinds.loops import SUBJECT as LOOPS
-from gemmviz.subjects.recordings import recorded
-from gemmviz.subjects.subject import Context
+from gemmviz.subjects.catalog import value_of
+from gemmviz.subjects.knowledge import Knowledge
 from tests.conftest import kernel_from, moment_of, piece, trace_of
 
 OPTIONS = ViewOptions()
@@ -55,9 +52,7 @@ def moving(view: str, subject: object, moment: float) -> dict[str, Primitive]:
 @cache
 def loops(kernel: str, before: str) -> LoopsCase:
     shot = Shot(setup_for(load_kernel(kernel)), against=Against(setup_for(load_kernel(before))))
-    case = LOOPS.make(shot, Context(lambda kernel: Interpreter()))
-    assert isinstance(case, LoopsCase)
-    return case
+    return value_of(LoopsCase, Knowledge(shot, Interpreter()))
 
 
 def done(primitive: Primitive) -> int:
@@ -206,9 +201,7 @@ def _is_wide(row: dict[str, Any]) -> bool:
 
 def amdahl(n: int, width: int = 32) -> AmdahlCase:
     shot = Shot(setup_for(load_kernel("04_tiled"), Problem(n, n, n)), chart=ChartChoice(width=width))
-    case = subject_for(AmdahlCase).make(shot, Context(lambda kernel: Interpreter(), measurements=recorded()))
-    assert isinstance(case, AmdahlCase)
-    return case
+    return value_of(AmdahlCase, Knowledge(shot, Interpreter()))
 
 
 def test_gains_follow_from_the_recorded_times() -> None:
@@ -279,8 +272,8 @@ def test_strides_are_the_recorded_ones() -> None:
 
 
 def test_numbers_of_the_lessons_are_computed_from_the_recordings() -> None:
-    facts = ShotFacts(Shot(setup_for(load_kernel("04_tiled"), Problem(4096, 4096, 4096))), Interpreter())
-    assert facts.of_kind(AmdahlCase).n == 4096
+    facts = Knowledge(Shot(setup_for(load_kernel("04_tiled"), Problem(4096, 4096, 4096))), Interpreter())
+    assert value_of(AmdahlCase, facts).n == 4096
 
 
 # Words

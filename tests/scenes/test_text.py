@@ -22,8 +22,8 @@ from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, text_width
 from gemmviz.state.shot import Against, Shot, Trial
 from gemmviz.subjects.kinds.grid import grid_case
-from gemmviz.subjects.kinds.occupancy import occupancy_case
 from gemmviz.subjects.kinds.why import speed_case_of
+from gemmviz.subjects.knowledge import occupancy_case
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import piece, sure, trace_of
 from tests.legible import texts_of, wrong_with

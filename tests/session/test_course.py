@@ -9,7 +9,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
@@ -273,7 +273,7 @@ def test_an_attempt_is_run_shown_and_judged(model: TestModel) -> None:
     model.settle()
     assert not sure(course.verdict).passed
     assert model.session.shot.view == "stage"  # where what went wrong can be seen
-    facts = ShotFacts(model.session.shot, Interpreter())
+    facts = Knowledge(model.session.shot, Interpreter())
     assert facts.replay.hazards[0].step == facts.moment.step
     course.attempt(answers_of("barriers"))
     model.inbox.until(lambda: course.verdict is not None)

@@ -14,9 +14,9 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.answers import AskedArray, answer_to, question_at
-from gemmviz.subjects.runs import replay_of
-from gemmviz.subjects.subject import launch_counts
+from gemmviz.subjects.knowledge import Knowledge, replay_of
 from tests.conftest import sure
 
 _UNCOUNTED = {"blanks", "no_else", "no_guard", "piece_1", "piece_2", "piece_3", "wide_block"}  # unfinished or faulty on purpose
@@ -33,7 +33,7 @@ def reader_of(name: str, size: int | None = None, **parameters: int) -> Reader:
 def test_blocks_together_move_what_the_launch_moves(name: str) -> None:
     """The counter of whole launches streams accesses and never sees a trace."""
     trace = reader_of(name).replay.trace
-    counts = launch_counts(trace.setup, Interpreter())
+    counts = Knowledge(Shot(trace.setup), Interpreter()).counts
     assert trace.is_whole
     threads = trace.space.threads_per_block
     for number, array in enumerate(trace.arrays):
@@ -54,7 +54,7 @@ def test_blocks_together_move_what_the_launch_moves(name: str) -> None:
 
 def sentences(reader: Reader, name: str, block: tuple[int, int, int] = (0, 0, 0), counted: bool = True) -> tuple[str, ...]:
     trace = reader.replay.trace
-    counts = launch_counts(trace.setup, Interpreter()) if counted else None
+    counts = Knowledge(Shot(trace.setup), Interpreter()).counts if counted else None
     return tuple(
         re.sub("\u202f", " ", each) for each in answer_to(AskedArray(sure(trace.number_of(name)), block), trace, counts)
     )

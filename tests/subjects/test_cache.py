@@ -11,7 +11,8 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.cache import WAITING, SubjectCache
-from gemmviz.subjects.subject import Context, LaunchFacts, Subject
+from gemmviz.subjects.knowledge import Context, Knowledge, LaunchFacts
+from gemmviz.subjects.subject import Subject
 from tests.conftest import moment_of, trace_of
 
 
@@ -28,7 +29,7 @@ class Counter:
         return f"{shot.setup.problem.M}, {context.facts is not None}"
 
 
-CONTEXT = Context(lambda kernel: Interpreter())
+CONTEXT = Context(Knowledge(default_shot(), Interpreter()))
 
 
 def test_a_value_is_made_again_for_another_setup_or_more_that_is_known() -> None:

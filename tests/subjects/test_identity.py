@@ -12,8 +12,8 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import subject_for, subject_of_view
-from gemmviz.subjects.subject import Context
+from gemmviz.subjects.catalog import subject_of_view, value_of
+from gemmviz.subjects.knowledge import Context, Knowledge
 from tests.conftest import kernel_from
 
 
@@ -51,8 +51,8 @@ def test_loops_of_a_kernel_whose_other_blocks_go_on_longer() -> None:
     if (i < M * N) C[i] = sum;
     """
     setup = setup_for(kernel_from(body, grid='["4"]'))
-    subject, context = subject_for(LoopsCase), Context(lambda kernel: Interpreter())
-    first, second = (subject.make(Shot(setup, view="loops"), context) for _ in range(2))
+    shot = Shot(setup, view="loops")
+    first, second = (value_of(LoopsCase, Knowledge(shot, Interpreter())) for _ in range(2))
     assert first.main.counters == ()  # which of the steps are the watched thread's is unknown
     view_named("loops").scene(first, ViewOptions(moment=1.0))
     assert first != second

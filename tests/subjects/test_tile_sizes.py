@@ -9,8 +9,9 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.subjects.runs import KnownRun, finished_run
-from gemmviz.subjects.subject import launch_counts
 from gemmviz.subjects.tile_sizes import TileSizes, tile_facts, tile_sizes
 from tests.conftest import sure
 
@@ -60,7 +61,7 @@ def test_reads_from_the_trace_are_those_of_the_launch(name: str, size: int) -> N
     known = ran(setup.changed(**{parameter: size}))
     assert known.counts is None
     before = tile_facts(known)
-    counts = launch_counts(known.setup, Interpreter())
+    counts = Knowledge(Shot(known.setup), Interpreter()).counts
     loads = loads_per_element(counts)
     assert before == tile_facts(replace(known, counts=counts))
     assert (f"{loads['A']:.4g} times" if loads["A"] > 1 else "once") in before

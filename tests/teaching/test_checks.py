@@ -14,9 +14,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.frame import ViewOptions, message
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, points
-from gemmviz.teaching.checking import LessonCheck, LessonChecker, picture_errors
+from gemmviz.teaching.checking import LessonCheck, LessonChecker, other_setup, picture_errors, quick_setup
 from gemmviz.teaching.lesson_file import parse_lesson
-from gemmviz.teaching.whole_runs import other_setup, quick_setup
 
 ENGINE = engine_for("cpu")
 HEAD = 'format = "gemmviz lesson"\nversion = 4\n'

@@ -10,7 +10,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import default_shot
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
@@ -26,7 +26,7 @@ STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 
 def filled(lesson: str) -> LessonStep:
     (stop,) = parse_lesson(HEAD + STEP + lesson).stops
-    return filled_step(stop, ShotFacts(stop.shot, Interpreter()))
+    return filled_step(stop, Knowledge(stop.shot, Interpreter()))
 
 
 def test_all_texts_of_a_step_have_computed_numbers() -> None:
@@ -118,4 +118,4 @@ def test_an_expectation_has_the_file_and_the_line_where_it_is_written(name: str)
 def test_a_kernel_that_stores_nothing_is_not_right() -> None:
     for kernel, found in (("piece_4", "unwritten"), ("one_element", "right")):
         shot = replace(default_shot(), setup=setup_for(load_kernel(kernel)))
-        assert quantity_value("result", ShotFacts(shot, Interpreter())) == found
+        assert quantity_value("result", Knowledge(shot, Interpreter())) == found

@@ -24,7 +24,7 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.state.shot import Shot, default_shot, save_view
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.subjects.picture import picture
 from gemmviz.teaching.checking import LessonChecker, says_something
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep, Question
@@ -206,7 +206,7 @@ def test_a_quantity_that_nobody_knows_is_named(tmp_path: Path, capsys: pytest.Ca
 )
 def test_a_wrong_reference_is_explained(reference: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        quantity_value(reference, ShotFacts(default_shot(), Interpreter()))
+        quantity_value(reference, Knowledge(default_shot(), Interpreter()))
     assert said in str(caught.value)
     assert quantity_title(reference) == reference
 
@@ -249,7 +249,7 @@ def test_numbers_are_compared_in_the_digits_that_are_written(found: object, valu
 )  # fmt: skip
 def test_a_refused_launch_has_the_id_of_its_limit(kernel: str, sizes: int, device: str, id: str) -> None:
     setup = setup_for(load_kernel(kernel), Problem(sizes, sizes, sizes), device=device)
-    assert quantity_value("refusal", ShotFacts(replace(default_shot(), setup=setup), Interpreter())) == id
+    assert quantity_value("refusal", Knowledge(replace(default_shot(), setup=setup), Interpreter())) == id
 
 
 @pytest.mark.parametrize(
@@ -267,12 +267,12 @@ def test_a_refused_launch_has_the_id_of_its_limit(kernel: str, sizes: int, devic
 )
 def test_what_can_not_be_told_is_not_told(kernel: str, quantity: str, said: str) -> None:
     with pytest.raises(GemmvizError, match=re.escape(said)):
-        quantity_value(quantity, ShotFacts(replace(default_shot(), setup=setup_for(load_kernel(kernel))), Interpreter()))
+        quantity_value(quantity, Knowledge(replace(default_shot(), setup=setup_for(load_kernel(kernel))), Interpreter()))
 
 
 def test_the_largest_tile_is_the_largest_that_runs() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(96, 96, 96))
-    assert quantity_value("largest_size(name=TILE_WIDTH)", ShotFacts(replace(default_shot(), setup=setup), Interpreter())) == 32
+    assert quantity_value("largest_size(name=TILE_WIDTH)", Knowledge(replace(default_shot(), setup=setup), Interpreter())) == 32
 
 
 def test_elements_of_doubles_are_counted_as_elements() -> None:
@@ -281,7 +281,7 @@ def test_elements_of_doubles_are_counted_as_elements() -> None:
     counts = [
         quantity_value(
             "elements(space=global, access=read)",
-            ShotFacts(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8))), Interpreter()),
+            Knowledge(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8))), Interpreter()),
         )
         for each in (kernel, doubled)
     ]
@@ -339,12 +339,12 @@ def test_an_exported_question_shows_its_counts_only_with_the_answer() -> None:
 def test_blanks_are_filled_one_after_the_other_and_the_last_text_runs() -> None:
     stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
     parts = parts_of(stop)
-    left = [quantity_value("blanks", ShotFacts(part.shot, Interpreter())) for part in parts]
+    left = [quantity_value("blanks", Knowledge(part.shot, Interpreter())) for part in parts]
     assert left == list(range(8, -1, -1))
     said = [part.caption.caption.partition(":")[0] for part in parts[1:]]
     assert said == ["Step 1", "Step 2", "Step 2", "Step 3a", "Step 3a", "Step 3b", "Step 3b", "Step 4"]
     assert parts[0].caption.caption == stop.caption
-    assert quantity_value("result", ShotFacts(parts[-1].shot, Interpreter())) == "right"
+    assert quantity_value("result", Knowledge(parts[-1].shot, Interpreter())) == "right"
     assert isinstance(parts[-1].shot, Shot)
 
 

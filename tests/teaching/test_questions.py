@@ -6,7 +6,7 @@ import pytest
 
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
@@ -30,7 +30,7 @@ def sizes_in_code(stop: LessonStep) -> dict[str, int]:
 
 @pytest.mark.parametrize("stop", questions(), ids=lambda stop: stop.id)
 def test_a_question_names_sizes_as_its_code_does(stop: LessonStep) -> None:
-    filled = filled_step(stop, ShotFacts(stop.shot, Interpreter()))
+    filled = filled_step(stop, Knowledge(stop.shot, Interpreter()))
     assert filled.question is not None
     sizes = sizes_in_code(stop)
     for name, value in _SIZE.findall(filled.question.text):

@@ -11,16 +11,15 @@ from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
 from gemmviz.launch.catalog import lesson_names, load_kernel
 from gemmviz.launch.legality import device_for, setup_for
-from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import fields, is_record_type, replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import CannotAnswer, Engine
+from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.stored import StoredAnswers, stored_answers
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
-from gemmviz.subjects.subject import launch_counts
 from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
@@ -28,10 +27,6 @@ from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES
 from tests.conftest import sure
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def stored_only(kernel: KernelSpec) -> Engine:
-    return StoredAnswers()
 
 
 def steps() -> list[LessonStep]:
@@ -47,7 +42,7 @@ def test_every_step_is_shown_from_what_is_stored() -> None:
     """``make record WHAT=lessons`` after a kernel or a lesson was changed."""
     missing = []
     for stop in steps():
-        ready = ready_shot(stop.shot, stored_only, is_cancelled)
+        ready = ready_shot(stop.shot, StoredAnswers())
         needs = subject_of_view(stop.shot.view).needs
         lacks = isinstance(ready.error, CannotAnswer) or ("moment" in needs and ready.run is None)
         if lacks and not is_refused(stop):
@@ -84,7 +79,7 @@ def test_an_edited_kernel_another_size_or_device_has_no_stored_answers() -> None
     for other in (replace(setup, kernel=edited), setup.changed(K=2048), replace(setup, device="toy2")):
         assert stored_answers(other) is None
         with pytest.raises(CannotAnswer):
-            launch_counts(other, StoredAnswers())
+            _ = Knowledge(Shot(other), StoredAnswers()).counts
 
 
 def test_answers_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,5 +135,5 @@ def test_a_shot_is_ready_without_the_reader_of_sources(monkeypatch: pytest.Monke
     monkeypatch.setattr("gemmviz.source.program_parts._program", refuse)
     for name in ("coalescing", "shared-memory"):
         for stop in shipped_lesson(name).stops[:8]:
-            ready: ReadyShot = ready_shot(stop.shot, stored_only, is_cancelled)
+            ready: ReadyShot = ready_shot(stop.shot, StoredAnswers())
             assert ready.error is None, (stop.id, ready.error)

@@ -16,18 +16,18 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
-from gemmviz.model.setup import Setup
+from gemmviz.model.setup import Setup, launch_title
 from gemmviz.render.export import save_frame, stills
+from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.state.arguments import add_setup, given_parameter, setup_from
 from gemmviz.state.flags import share
 from gemmviz.state.shot import Against, Shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.gathering import Gathered, gather
 from gemmviz.subjects.kinds.grid import grid_case
 from gemmviz.subjects.kinds.pair import check_pair
+from gemmviz.subjects.knowledge import Knowledge, LaunchFacts
 from gemmviz.subjects.picture import picture
-from gemmviz.subjects.subject import LaunchFacts, launch_facts, launch_title
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace) -> int:
     left, right = _setups(args)
-    code, counted = 0, None
+    code = 0
     against = Against(left, args.lock, args.mark)
     at = Position(args.step - 1)
     shot = Shot(right, Focus(warp=0), args.view, at, theme=args.theme, instant=args.instant, against=against)
@@ -69,11 +69,10 @@ def _compare(args: argparse.Namespace) -> int:
             GemmvizError(f"the problems differ: {left.problem} and {right.problem}", remedy="set -m, -n and -k for both"), 0
         )
     with engine_of(args, left.kernel) as one, engine_of(args, right.kernel) as other:
+        known = Knowledge(shot, KernelEngines(lambda kernel: one if kernel is left.kernel else other))
         if args.output is not None and args.view != "grid":
-            both = gather(shot, subject_of_view(args.view), lambda kernel: one if kernel is left.kernel else other)
-            code = _save_both(args, both)
-            counted = _facts_of(both)
-        counted = counted or (launch_facts(left, one), launch_facts(right, other))
+            code = _save_both(args, known.at_fault().in_run())
+        counted = known.compared.facts, known.facts
         if args.output is not None and args.view == "grid":
             save_frame(picture(shot, _grids(shot)), args.output)
     if args.json:
@@ -83,25 +82,16 @@ def _compare(args: argparse.Namespace) -> int:
     return code
 
 
-def _save_both(args: argparse.Namespace, both: Gathered) -> int:
+def _save_both(args: argparse.Namespace, known: Knowledge) -> int:
     """Save the picture of both runs and return the exit code."""
-    assert both.replay is not None
-    assert both.context.compared is not None
     code = 0
-    for outcome in (both.context.compared.outcome, both.outcome):
-        if outcome is not None:
-            print_fallback(outcome.instead_of)
-            code = max(code, _judged(outcome))
-    if not 1 <= args.step <= both.replay.steps:
-        raise UsageError(f"there is no step {args.step}: B has {both.replay.steps} steps, counted from 1")
-    save_frame(picture(both.shot, both.at(args.step - 1)), args.output)
+    for outcome in (known.compared.outcome, known.outcome):
+        print_fallback(outcome.instead_of)
+        code = max(code, _judged(outcome))
+    if not 1 <= args.step <= known.replay.steps:
+        raise UsageError(f"there is no step {args.step}: B has {known.replay.steps} steps, counted from 1")
+    save_frame(picture(known.shot, subject_of_view(args.view).at(known, args.step - 1)), args.output)
     return code
-
-
-def _facts_of(both: Gathered) -> tuple[LaunchFacts, LaunchFacts] | None:
-    """Return the facts of the launches of A and B; None if the view doesn't show any."""
-    compared, facts = both.context.compared, both.context.facts
-    return None if compared is None or facts is None else (compared.facts, facts)
 
 
 def _grids(shot: Shot) -> GridCase:

@@ -44,11 +44,11 @@ from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions,
 from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, script_hash, stills
 from gemmviz.render.figure import figure_script, script_name
 from gemmviz.render.reel import Film, Reel, RenderOptions, Still
+from gemmviz.run.choosing import with_stored_answers
 from gemmviz.run.engine import Engine
 from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.gathering import with_stored_answers
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson
 

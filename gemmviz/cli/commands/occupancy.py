@@ -10,7 +10,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.words import many
 from gemmviz.state.arguments import add_setup, shot_from_setup
 from gemmviz.state.shot import Trial
-from gemmviz.subjects.kinds.occupancy import occupancy_case
+from gemmviz.subjects.knowledge import occupancy_case
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.counts import totals
+from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cli.command import Command, add_json, add_output, print_error
 from gemmviz.cli.running import add_device, add_timeout
@@ -27,7 +27,6 @@ from gemmviz.model.timing import Counters
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
-from gemmviz.subjects.subject import launch_counts
 
 AS_WRITTEN = "as written"
 _TOGETHER = 16  # launches that one run of the profiler counts
@@ -79,8 +78,9 @@ def _run(args: argparse.Namespace) -> int:
 
 def _row(engine: RemoteGpu, setup: Setup, hardware: Counters) -> Row:
     """Return the counts of a launch, the hardware counters, and what the compiler did if they differ."""
-    counts = launch_counts(setup, engine_for("cpu"), passes=profiled_wavefronts)
-    ours = {name: value for name, value in totals(counts).items() if name in profiler.METRICS}
+    counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
+    engine_for("cpu").count(setup, counter)
+    ours = {name: value for name, value in totals(counter.counts).items() if name in profiler.METRICS}
     measured = engine.time_kernel(setup)
     assert measured.timing is not None
     assert measured.check is not None

@@ -5,7 +5,8 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.access_times import AccessTimes, AccessTimesCase
 from gemmviz.model.recording import nearest_recording
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> AccessTimesCase:

@@ -7,8 +7,9 @@ from gemmviz.model.timing import Measured
 from gemmviz.model.translation import tr
 from gemmviz.scenes.charts.rows import narrowed
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.knowledge import Context
 from gemmviz.subjects.recordings import named
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.subject import Subject
 
 _STEP = 1.25  # kernels that are shown are so many times faster than the one before
 

@@ -6,8 +6,9 @@ from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 from gemmviz.scenes.charts.rows import narrowed, widths_of
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.knowledge import Context
 from gemmviz.subjects.recordings import named
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> Benchmark:

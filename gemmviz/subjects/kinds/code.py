@@ -14,7 +14,8 @@ from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
 from gemmviz.source.program_parts import program_for
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject, launch_counts
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> CodeCase:
@@ -28,7 +29,7 @@ def _make(shot: Shot, context: Context) -> CodeCase:
     except GemmvizError:
         return case
     try:
-        counts = launch_counts(shot.setup, context.engine_for(shot.setup.kernel), cancelled=context.cancelled)
+        counts = context.known.counts
     except KernelFault as fault:
         return _stopped(case, shot.setup, launch, fault)
     except GemmvizError:

@@ -3,14 +3,16 @@
 from gemmviz.analysis.declarations import declarations
 from gemmviz.launch.legality import device_for
 from gemmviz.model.cases import ArrayUse, DataUse
+from gemmviz.model.setup import launch_title
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject, launch_counts, launch_title
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> DataUse:
     """The use of data. Raises GemmvizError for a launch that can't be counted."""
     setup = shot.setup
-    counts = launch_counts(setup, context.engine_for(setup.kernel), cancelled=context.cancelled)
+    counts = context.known.counts
     arrays = tuple(
         ArrayUse(
             each.name, each.space, counts.elements(each.space, "read", each.name),

@@ -9,14 +9,14 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.recording import recording_of
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase, Schedule
-from gemmviz.model.setup import Setup
+from gemmviz.model.setup import Setup, launch_title
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.views.grid_view import sm_under
 from gemmviz.state.shot import Shot, Trial
-from gemmviz.subjects.kinds.occupancy import occupancy_case, speed_of
-from gemmviz.subjects.subject import Context, MeasuredCase, Subject, launch_title
+from gemmviz.subjects.knowledge import Context, MeasuredCase, occupancy_case
+from gemmviz.subjects.subject import Subject
 
 MOST_BLOCKS = 1 << 18  # limit for modelled launches; more blocks can't be distinguished in a picture
 
@@ -67,7 +67,7 @@ def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:
 
 def _make(shot: Shot, context: Context) -> GridCase:
     """The schedules. Raises GemmvizError for a setup without a launch, or with too many blocks for the model."""
-    case = grid_case(shot, context.schedules, speed_of(shot, context))
+    case = grid_case(shot, context.schedules, context.speed_of(shot.setup))
     if case is None:
         launch_for(shot.setup, with_nearest=False)
         raise UsageError(

@@ -6,11 +6,11 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.host_run import HostCall, HostRun, HostRuns, TransferCase, calls_of
 from gemmviz.model.recording import recording_of
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject, launch_counts
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 _RECORDED_KERNEL, _RECORDED_WIDTH = "04_tiled", {"TILE_WIDTH": 32}  # what the recorded kernel computes in the same way
 
@@ -22,7 +22,7 @@ def _make(shot: Shot, context: Context) -> TransferCase:
     setup = shot.setup
     if not setup.problem.is_multiply:
         raise UsageError(tr("the copies between host and device are shown for multiplications of matrices only"))
-    device, copies_c = device_for(setup), _reads_c(setup, context)
+    device, copies_c = device_for(setup), _reads_c(shot, context)
     is_square = len(set(setup.problem.sizes.values())) == 1
     prefix, calls = "hip" if device.vendor == "AMD" else "cuda", calls_of(copies_c, "N" if is_square else "M, N, K")
     case = TransferCase(calls, setup.problem, device.name, prefix=prefix, copies_c=copies_c)
@@ -56,12 +56,11 @@ def _source(host: HostRuns, is_kernel: bool) -> str:
     )
 
 
-def _reads_c(setup: Setup, context: Context) -> bool:
-    small = setup.changed(M=4, N=4, K=4)
+def _reads_c(shot: Shot, context: Context) -> bool:
+    small = shot.setup.changed(M=4, N=4, K=4)
+    known = context.known.about(replace(shot, setup=small)) if can_run(small) else context.known
     try:
-        counts = launch_counts(
-            small if can_run(small) else setup, context.engine_for(setup.kernel), cancelled=context.cancelled
-        )
+        counts = known.counts
     except GemmvizError:
         return False
     return any(op.access == "read" and counts.arrays[op.array].name == "C" for _, op in counts.accesses)

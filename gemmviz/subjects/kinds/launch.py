@@ -5,10 +5,11 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Needs
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
-from gemmviz.model.setup import Setup
+from gemmviz.model.setup import Setup, kernel_title
 from gemmviz.run.needs import needs_of
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject, kernel_title
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> LaunchCase:

@@ -3,8 +3,9 @@
 from gemmviz.analysis.listing import PrintedSource, printed_source
 from gemmviz.model.errors import GemmvizError
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.knowledge import Context
 from gemmviz.subjects.legend import LaunchWords
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> PrintedSource:

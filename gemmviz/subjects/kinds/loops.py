@@ -5,39 +5,39 @@ import textwrap
 import numpy as np
 
 from gemmviz.analysis.listing import listing_of
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.grid import Owners
 from gemmviz.model.cases import Counter, LoopRun, LoopsCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.outcome import VariableValue, Watched
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
-from gemmviz.run.choosing import run
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject
-
-_FIRST = (0, 0, 0)
+from gemmviz.subjects.knowledge import Context, Knowledge
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> LoopsCase:
     """The runs of a multiplication. Raises UsageError for another problem, and as ``Engine.trace`` does."""
     if not shot.setup.problem.is_multiply:
         raise UsageError(tr("loops are shown for multiplications of matrices only"))
-    before = None if shot.against is None else _run(shot.against.setup, context)
-    return LoopsCase(shot.setup.problem, _run(shot.setup, context), before)
+    of_first = replace(shot, focus=Focus())
+    before = None if shot.against is None else _run(context.known.about(replace(of_first, setup=shot.against.setup)))
+    return LoopsCase(shot.setup.problem, _run(context.known.about(of_first)), before)
 
 
-def _run(setup: Setup, context: Context) -> LoopRun:
-    engine = context.engine_for(setup.kernel)
-    trace = run(setup, _FIRST, engine, cancelled=context.cancelled).whole
+def _run(known: Knowledge) -> LoopRun:
+    setup, trace = known.setup, known.outcome.whole
     owners, sizes = Owners(trace), setup.problem
     stored = np.full((sizes.M, sizes.N), -1, np.int64)
     if owners.array is not None:
         stored[owners.array.row_column(owners.elements)] = owners.steps
     body = _body(setup)
-    watched = engine.watch(setup, _FIRST, _FIRST, cancelled=context.cancelled)
     threads = trace.launch.block_count * trace.space.threads_per_block
-    is_whole = len(watched.rows) == trace.steps  # in other blocks the run may have steps that the watched thread lacks
-    counters = _counters(watched, [*body]) if is_whole else ()
+    watched = known.watched
+    is_whole = watched is not None and len(watched.rows) == trace.steps  # other blocks may have steps that its thread lacks
+    counters = _counters(watched, [*body]) if watched is not None and is_whole else ()
     return LoopRun(setup.kernel.name, setup.kernel.title, tuple(body.values()), threads, trace.steps, stored, counters)
 
 

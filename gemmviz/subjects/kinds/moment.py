@@ -8,7 +8,8 @@ from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject, focus_at
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject, focus_at
 
 _COUNTED = marked("Every number is counted from the trace of the run.")
 

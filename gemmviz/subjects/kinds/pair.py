@@ -8,7 +8,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 
 def check_pair(shot: Shot) -> None:

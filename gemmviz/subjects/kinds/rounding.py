@@ -5,7 +5,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.kinds.pair import check_pair
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> RoundingCase | None:

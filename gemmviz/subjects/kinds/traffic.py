@@ -3,9 +3,12 @@
 from gemmviz.launch.legality import can_run
 from gemmviz.model.cases import TrafficCase, WidthCount
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
+from gemmviz.model.setup import launch_title
 from gemmviz.model.translation import tr
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject, launch_counts, launch_title
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 _WIDTHS = ("TILE_WIDTH", "BLOCK_DIM", "BLOCK")
 
@@ -26,7 +29,7 @@ def _make(shot: Shot, context: Context) -> TrafficCase:
     for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
         tried = setup.changed(**{name: width})
         if can_run(tried):
-            counts = launch_counts(tried, context.engine_for(tried.kernel), cancelled=context.cancelled)
+            counts = context.known.about(replace(shot, setup=tried)).counts
             rows.append(WidthCount(width, counts.elements("global", "read"), counts.total("global", "read").sectors))
     return TrafficCase(launch_title(setup), name, tuple(rows), setup.problem.flops, setup.parameters[name])
 

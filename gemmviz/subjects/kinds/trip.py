@@ -9,7 +9,8 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.recording import nearest_recording
 from gemmviz.model.translation import tr
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.knowledge import Context
+from gemmviz.subjects.subject import Subject
 
 
 def _make(shot: Shot, context: Context) -> TripCase:

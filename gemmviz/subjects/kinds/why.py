@@ -8,22 +8,23 @@ from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.analysis.models.reasons import Launched, causes_of
 from gemmviz.analysis.replay.focus import Focus, site_position
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.files.recordings import recordings
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.recording import recording_of, row_of
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
+from gemmviz.model.setup import Setup, launch_title, parameters_text
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.speed_case import Cause, CauseKind, Effect, SpeedCase, Suggestion
-from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.speed_case import DRAM, MOVED, REQUESTED, Cause, CauseKind, Effect, SpeedCase, Suggestion, Traffic
+from gemmviz.model.timing import KernelSpeed, Levels
 from gemmviz.model.translation import marked, tr
-from gemmviz.run.engine import CannotAnswer
-from gemmviz.run.stored import RecordedTimes
+from gemmviz.run.stored import recorded_speed
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.views.why_view import CURE, LOOK
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import traffic_of
-from gemmviz.subjects.kinds.occupancy import occupancy_case
-from gemmviz.subjects.subject import Context, LaunchFacts, Subject, launch_title, parameters_text
+from gemmviz.subjects.knowledge import Context, LaunchFacts, occupancy_case
+from gemmviz.subjects.subject import Subject
 
 # Suggested setups for each bottleneck: another kernel of the ladder, or another parameter. All suggestions can run; their
 # effect is not claimed before they have run.
@@ -71,8 +72,8 @@ def _fastest(setups: list[Setup]) -> Setup | None:
     """The setup with the best recorded time; None if there is no recording."""
     times: dict[int, float] = {}
     for number, setup in enumerate(setups):
-        with contextlib.suppress(CannotAnswer):
-            time_ms = RecordedTimes().time(setup).median_ms
+        with contextlib.suppress(GemmvizError):
+            time_ms = recorded_speed(setup).median_ms
             if time_ms is not None:
                 times[number] = time_ms
     return setups[min(times, key=times.__getitem__)] if times else None
@@ -135,6 +136,20 @@ def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | 
     return replace(
         case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
     )  # fmt: skip
+
+
+def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
+    """Bytes at each level of memory; DRAM only if a profiler recorded exactly this launch."""
+    total, counted = counts.total("global"), tr("counted from the source as written")
+    levels = [
+        Traffic(REQUESTED, total.bytes_asked, counted),
+        Traffic(MOVED, total.bytes_moved(counts.rules), counted),
+    ]
+    recorded = recording_of(device_for(setup), recordings("levels", Levels))
+    if recorded is not None and (row := row_of(setup, recorded.rows)) is not None:
+        both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
+        levels.append(Traffic(DRAM, both, recorded.source, is_dram=True))
+    return tuple(levels)
 
 
 def _with_cure(cause: Cause, setup: Setup) -> Cause:

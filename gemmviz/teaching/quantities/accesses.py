@@ -8,18 +8,18 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Space
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Factor, Matrix, Whole, matrix_named, quantity
 
 
 @quantity(marked("{measure} of this step"))
-def step_cost(facts: ShotFacts, measure: Literal["sectors", "lines", "wavefronts", "lanes", "requests"]) -> int:
+def step_cost(facts: Knowledge, measure: Literal["sectors", "lines", "wavefronts", "lanes", "requests"]) -> int:
     """Transactions of the shown step, or lanes that take part, for the threads in focus."""
     return int(getattr(facts.moment.cost, measure))
 
 
 @quantity(marked("{measure} per request of {array}"))
-def request_cost(facts: ShotFacts, array: str, measure: Literal["sectors", "lines", "wavefronts", "lanes"]) -> int:
+def request_cost(facts: Knowledge, array: str, measure: Literal["sectors", "lines", "wavefronts", "lanes"]) -> int:
     """Transactions of the first access to an array by the warp in focus, else by the block's first warp."""
     moment = facts.moment
     number = facts.replay.trace.number_of(array)
@@ -33,19 +33,19 @@ def request_cost(facts: ShotFacts, array: str, measure: Literal["sectors", "line
 
 
 @quantity(marked("bytes of {space} memory requested so far"))
-def bytes_so_far(facts: ShotFacts, space: Space) -> int:
+def bytes_so_far(facts: Knowledge, space: Space) -> int:
     """Bytes that the threads in focus requested up to the shown step."""
     return facts.moment.so_far(space).bytes_asked
 
 
 @quantity(marked("tiles of {array} that the block reads"))
-def tiles_read(facts: ShotFacts, array: Factor) -> int:
+def tiles_read(facts: Knowledge, array: Factor) -> int:
     """Number of different tiles of a matrix that the block in focus reads."""
     return len(facts.moment.areas(array))
 
 
 @quantity(marked("stride of {array} in bytes"))
-def stride(facts: ShotFacts, array: Factor) -> int:
+def stride(facts: Knowledge, array: Factor) -> int:
     """Bytes between consecutive reads of a matrix by the thread in focus; -1 where they are not evenly spaced."""
     matrix_named(facts.replay.trace.arrays, array)
     walk = walk_of(facts.moment, array)
@@ -54,7 +54,7 @@ def stride(facts: ShotFacts, array: Factor) -> int:
 
 
 @quantity(marked("offset of {array} at row {row}, column {column}"), origin="definition")
-def element_offset(facts: ShotFacts, array: Matrix, row: Whole, column: Whole) -> int:
+def element_offset(facts: Knowledge, array: Matrix, row: Whole, column: Whole) -> int:
     """Offset of an element in elements, in the order in which the kernel stores the matrix."""
     stored = matrix_named(facts.replay.trace.arrays, array)
     rows, columns = stored.extents

@@ -6,14 +6,14 @@ from gemmviz.analysis.memory.banks import lane_words
 from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.facts import ShotFacts, hazards_without_barrier
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Matrix, Whole, quantity
 
 _NONE = "nothing"
 
 
 @quantity(marked("element of {array} that the thread in focus accesses at this step"))
-def element_accessed(facts: ShotFacts, array: Matrix) -> str:
+def element_accessed(facts: Knowledge, array: Matrix) -> str:
     """The element, labelled as the shot labels elements; ``nothing`` if the thread accesses none."""
     touched = next((each for each in facts.moment.touched if each.array.name == array), None)
     if touched is None or int(touched.elements[0]) < 0:
@@ -22,7 +22,7 @@ def element_accessed(facts: ShotFacts, array: Matrix) -> str:
 
 
 @quantity(marked("content of cell {cell} of {array}"))
-def cell_content(facts: ShotFacts, array: str, cell: Whole) -> str:
+def cell_content(facts: Knowledge, array: str, cell: Whole) -> str:
     """The element of which a cell of a shared array holds a copy after this step, labelled as the shot labels elements;
     ``nothing`` if it holds no copy. ``cell`` counts the cells of the array from 0, row by row.
     """
@@ -36,7 +36,7 @@ def cell_content(facts: ShotFacts, array: str, cell: Whole) -> str:
 
 
 @quantity(marked("value in cell {cell} of {array}"))
-def cell_value(facts: ShotFacts, array: str, cell: Whole) -> float:
+def cell_value(facts: Knowledge, array: str, cell: Whole) -> float:
     """The value in a cell of a shared array after this step, by its number as in ``cell_content``. Raises UsageError for an
     unknown one.
     """
@@ -48,7 +48,7 @@ def cell_value(facts: ShotFacts, array: str, cell: Whole) -> float:
 
 
 @quantity(marked("bank that lane {lane} accesses"))
-def bank_of_lane(facts: ShotFacts, lane: Whole) -> int:
+def bank_of_lane(facts: Knowledge, lane: Whole) -> int:
     """The bank of the element that a lane of the warp in focus accesses at this step, in an array that begins in bank 0."""
     moment, rules = facts.moment, facts.replay.trace.rules
     request = moment.request
@@ -59,7 +59,7 @@ def bank_of_lane(facts: ShotFacts, lane: Whole) -> int:
 
 
 @quantity(marked("thread that stores element {element} of the result"))
-def storing_thread(facts: ShotFacts, element: Whole) -> str:
+def storing_thread(facts: Knowledge, element: Whole) -> str:
     """The threadIdx and the blockIdx, as ``thread (3, 0, 0) of block (1, 0, 0)``. ``element`` is an offset in the array."""
     replay = facts.replay
     number = replay.owners.thread_of(element)
@@ -70,7 +70,7 @@ def storing_thread(facts: ShotFacts, element: Whole) -> str:
 
 
 @quantity(marked("warp and lane of the thread in focus"))
-def place_in_request(facts: ShotFacts) -> str:
+def place_in_request(facts: Knowledge) -> str:
     """The warp and the lane in which the run's requests have the thread in focus, as ``warp 0, lane 9``."""
     scope, rules = facts.moment.scope, facts.replay.trace.rules
     threads = np.arange(scope.of_block.stop - scope.of_block.start)
@@ -79,7 +79,6 @@ def place_in_request(facts: ShotFacts) -> str:
 
 
 @quantity(marked("hazards without the barrier in line {line}"))
-def hazards_without(facts: ShotFacts, line: Whole) -> str:
+def hazards_without(facts: Knowledge, line: Whole) -> str:
     """The kinds of hazards in a run without the barriers of a line, separated by commas; ``none`` if there are none."""
-    sites = facts.replay.trace.sites
-    return ", ".join(hazards_without_barrier(facts.setup, sites, line, facts.engine)) or "none"
+    return ", ".join(facts.without_barriers(line).hazard_kinds) or "none"

@@ -9,7 +9,7 @@ import numpy as np
 
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.translation import tr
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities import (
     accesses,
     answers,
@@ -36,7 +36,7 @@ def quantities() -> dict[str, Quantity]:
     return {each.id: each for theme in _THEMES for each in vars(theme).values() if isinstance(each, Quantity)}
 
 
-def quantity_value(reference: str, facts: ShotFacts) -> QuantityValue:
+def quantity_value(reference: str, facts: Knowledge) -> QuantityValue:
     """The value of the quantity that ``reference`` names. Raises UsageError for an unknown quantity or a wrong argument,
     GemmvizError where the shot can't be run.
     """

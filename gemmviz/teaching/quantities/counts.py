@@ -10,12 +10,14 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, MemoryArray, Space
 from gemmviz.model.speed_case import DRAM
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.facts import ShotFacts, loads_per_phase, operations_per_phase, traffic_of
+from gemmviz.subjects.kinds.block_phase import loads_per_phase, operations_per_phase
+from gemmviz.subjects.kinds.why import traffic_of
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Factor, GlobalMatrix, Matrix, Measure, Whole, matrix_named, quantity
 
 
 @quantity(marked("{space} memory {access}s[ of {array}], in elements"), origin="counts")
-def elements(facts: ShotFacts, space: Space, access: Access, array: Matrix | None = None) -> int:
+def elements(facts: Knowledge, space: Space, access: Access, array: Matrix | None = None) -> int:
     """Elements that lanes request, repetitions included."""
     if array is None:
         return facts.counts.elements(space, access)
@@ -24,34 +26,34 @@ def elements(facts: ShotFacts, space: Space, access: Access, array: Matrix | Non
 
 
 @quantity(marked("global memory reads with {parameter} = {value}, in elements"), origin="counts")
-def elements_read_with(facts: ShotFacts, parameter: str, value: Whole) -> int:
+def elements_read_with(facts: Knowledge, parameter: str, value: Whole) -> int:
     """Elements that lanes read from global memory, with another value of a parameter."""
     setup = facts.setup.changed(**{parameter: value})
     return int(elements.compute(facts.about(replace(facts.shot, setup=setup)), space="global", access="read"))
 
 
 @quantity(marked("times each element of {array} is read"), origin="counts")
-def reads_per_element(facts: ShotFacts, array: Factor) -> float:
+def reads_per_element(facts: Knowledge, array: Factor) -> float:
     """Mean number of reads of each element from global memory."""
     size = matrix_named(facts.counts.arrays, array).size
     return facts.counts.elements("global", "read", array) / size
 
 
 @quantity(marked("bytes {measure} in global memory[ by {access}s]"), origin="counts")
-def global_bytes(facts: ShotFacts, measure: Measure, access: Access | None = None) -> int:
+def global_bytes(facts: Knowledge, measure: Measure, access: Access | None = None) -> int:
     """Bytes that lanes request, or that whole sectors move, for reads, writes or both."""
     total = facts.counts.total("global") if access is None else facts.counts.total("global", access)
     return total.bytes_asked if measure == "requested" else total.bytes_moved(facts.counts.rules)
 
 
 @quantity(marked("GiB {measure} in global memory by {access}s"), origin="counts")
-def global_gibibytes(facts: ShotFacts, measure: Measure, access: Access) -> float:
+def global_gibibytes(facts: Knowledge, measure: Measure, access: Access) -> float:
     """Bytes of ``global_bytes`` in GiB."""
     return float(global_bytes.compute(facts, measure, access)) / 2**30
 
 
 @quantity(marked("bytes from DRAM"), origin="recorded")
-def dram_bytes(facts: ShotFacts) -> float:
+def dram_bytes(facts: Knowledge) -> float:
     """Bytes that DRAM moved, as recorded. Raises UsageError for a launch that was not recorded."""
     traffic = next((each for each in traffic_of(facts.setup, facts.counts) if each.level == DRAM), None)
     if traffic is None:
@@ -60,19 +62,19 @@ def dram_bytes(facts: ShotFacts) -> float:
 
 
 @quantity(marked("{measure} of the launch"), origin="counts")
-def launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
+def launch_cost(facts: Knowledge, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
     """Memory transactions of the whole launch."""
     return int(getattr(facts.counts.total(), measure))
 
 
 @quantity(marked("{measure} of the compared launch"), origin="counts")
-def compared_launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
+def compared_launch_cost(facts: Knowledge, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
     """Memory transactions of the launch that the shot compares with. Raises UsageError where there is none."""
     return int(launch_cost.compute(facts.compared, measure))
 
 
 @quantity(marked("sectors per request of {array}[, {access}s only]"), origin="counts")
-def sectors_per_request(facts: ShotFacts, array: GlobalMatrix, access: Access | None = None) -> float:
+def sectors_per_request(facts: Knowledge, array: GlobalMatrix, access: Access | None = None) -> float:
     """Mean number of sectors that a warp's request of a matrix moves, over the whole launch."""
     matrix_named(facts.counts.arrays, array)
     total = _total_of(facts, lambda each, kind: each.space == "global" and each.name == array and access in (None, kind))
@@ -82,7 +84,7 @@ def sectors_per_request(facts: ShotFacts, array: GlobalMatrix, access: Access | 
 
 
 @quantity(marked("bank conflicts[ of {array}]"), origin="counts")
-def bank_conflicts(facts: ShotFacts, array: str = "") -> int:
+def bank_conflicts(facts: Knowledge, array: str = "") -> int:
     """Wavefronts of shared memory beyond those without conflicts, over the whole launch. Raises UsageError for an array that
     the kernel doesn't have.
     """
@@ -92,14 +94,14 @@ def bank_conflicts(facts: ShotFacts, array: str = "") -> int:
 
 
 @quantity(marked("bytes of {array} read per block"), origin="counts")
-def bytes_read_per_block(facts: ShotFacts, array: GlobalMatrix) -> float:
+def bytes_read_per_block(facts: Knowledge, array: GlobalMatrix) -> float:
     """Bytes of a matrix that lanes request in reads of global memory, for each block of the grid."""
     matrix_named(facts.counts.arrays, array)
     total = _total_of(facts, lambda each, kind: (each.space, each.name, kind) == ("global", array, "read"))
     return total.bytes_asked / facts.launch.block_count
 
 
-def _total_of(facts: ShotFacts, is_chosen: Callable[[MemoryArray, Access], bool]) -> Counts:
+def _total_of(facts: Knowledge, is_chosen: Callable[[MemoryArray, Access], bool]) -> Counts:
     """Costs of the accesses that are chosen by their array and direction."""
     counts = facts.counts
     return sum(
@@ -108,13 +110,13 @@ def _total_of(facts: ShotFacts, is_chosen: Callable[[MemoryArray, Access], bool]
 
 
 @quantity(marked("elements read per block and phase"), origin="counts")
-def elements_per_phase(facts: ShotFacts) -> int:
+def elements_per_phase(facts: Knowledge) -> int:
     """Elements that a block reads from global memory in one phase. Raises UsageError unless all phases are alike."""
     return loads_per_phase(facts.setup, facts.counts)
 
 
 @quantity(marked("floating-point operations per block and phase"), origin="definition")
-def flops_per_phase(facts: ShotFacts) -> int:
+def flops_per_phase(facts: Knowledge) -> int:
     """Multiplications and additions of a block in one phase. Raises UsageError unless all phases are alike."""
     return operations_per_phase(facts.setup)
 
@@ -129,24 +131,24 @@ def flops_of(problem: Problem) -> int:
 
 
 @quantity(marked("FLOP per byte read, by bytes {measure}"), origin="counts")
-def arithmetic_intensity(facts: ShotFacts, measure: Measure) -> float:
+def arithmetic_intensity(facts: Knowledge, measure: Measure) -> float:
     """Arithmetic intensity in FLOP/byte over global reads; the stores of C are left out."""
     return intensity(flops_of(facts.setup.problem), int(global_bytes.compute(facts, measure, "read")))
 
 
 @quantity(marked("FLOP per byte, stores included"), origin="counts")
-def arithmetic_intensity_with_stores(facts: ShotFacts) -> float:
+def arithmetic_intensity_with_stores(facts: Knowledge) -> float:
     """Arithmetic intensity in FLOP/byte over all requested bytes of global memory."""
     return intensity(flops_of(facts.setup.problem), facts.counts.total("global").bytes_asked)
 
 
 @quantity(marked("roofline in GFLOP/s, by bytes {measure}"), origin="model")
-def roofline_gflops(facts: ShotFacts, measure: Measure) -> float:
+def roofline_gflops(facts: Knowledge, measure: Measure) -> float:
     """Attainable rate at the launch's arithmetic intensity, in GFLOP/s."""
     return facts.device.roof(float(arithmetic_intensity.compute(facts, measure)))
 
 
 @quantity(marked("roofline in GFLOP/s, stores included"), origin="model")
-def roofline_gflops_with_stores(facts: ShotFacts) -> float:
+def roofline_gflops_with_stores(facts: Knowledge) -> float:
     """Attainable rate at the arithmetic intensity of all requested bytes, in GFLOP/s."""
     return facts.device.roof(float(arithmetic_intensity_with_stores.compute(facts)))

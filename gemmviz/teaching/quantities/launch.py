@@ -17,7 +17,7 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed
 from gemmviz.scenes.kit.scale import strips_of
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import QuantityValue, Whole, quantity
 
 # Checks of a shipped kernel that is unfinished: its text is the beginning of the whole kernel of its name.
@@ -51,7 +51,7 @@ _LARGEST_TRIED = 1 << 12
 
 
 @quantity("{name}", origin="definition")
-def problem_size(facts: ShotFacts, name: str) -> int:
+def problem_size(facts: Knowledge, name: str) -> int:
     """A size of the problem: rows of A (M), columns of B (N) or the common dimension (K) of a multiplication."""
     sizes = facts.setup.problem.sizes
     if name not in sizes:
@@ -63,7 +63,7 @@ def problem_size(facts: ShotFacts, name: str) -> int:
 
 
 @quantity("{name}", origin="definition")
-def parameter(facts: ShotFacts, name: str) -> int:
+def parameter(facts: Knowledge, name: str) -> int:
     """The value of one of the kernel's parameters, such as the width of its tiles."""
     values = facts.setup.parameters
     if name not in values:
@@ -73,7 +73,7 @@ def parameter(facts: ShotFacts, name: str) -> int:
 
 
 @quantity(marked("{part} in focus"), origin="definition")
-def focus(facts: ShotFacts, part: Literal["block", "thread"]) -> str:
+def focus(facts: Knowledge, part: Literal["block", "thread"]) -> str:
     """``blockIdx`` or ``threadIdx`` of what the shot shows, as ``"(1, 0)"``; the first of its threads if it shows several."""
     if part == "block":
         return block_label(facts.shot.focus.block, facts.launch).removeprefix("block ")
@@ -81,37 +81,37 @@ def focus(facts: ShotFacts, part: Literal["block", "thread"]) -> str:
 
 
 @quantity("blocks", origin="definition")
-def block_count(facts: ShotFacts) -> int:
+def block_count(facts: Knowledge) -> int:
     """Blocks of the grid."""
     return facts.launch.block_count
 
 
 @quantity(marked("threads per block"), origin="definition")
-def threads_per_block(facts: ShotFacts) -> int:
+def threads_per_block(facts: Knowledge) -> int:
     """Threads of one block."""
     return facts.launch.threads_per_block
 
 
 @quantity("threads", origin="definition")
-def thread_count(facts: ShotFacts) -> int:
+def thread_count(facts: Knowledge) -> int:
     """Threads of the whole grid."""
     return facts.launch.threads_per_block * facts.launch.block_count
 
 
 @quantity(marked("warps per block"), origin="definition")
-def warps_per_block(facts: ShotFacts) -> int:
+def warps_per_block(facts: Knowledge) -> int:
     """Warps of one block, the last one possibly incomplete."""
     return -(-facts.launch.threads_per_block // facts.device.warp_size)
 
 
 @quantity(marked("idle lanes"), origin="definition")
-def idle_lanes(facts: ShotFacts) -> int:
+def idle_lanes(facts: Knowledge) -> int:
     """Lanes without a thread in the last warp of a block."""
     return -facts.launch.threads_per_block % facts.device.warp_size
 
 
 @quantity(marked("formula of a thread's number"), origin="definition")
-def thread_number_formula(facts: ShotFacts) -> str:
+def thread_number_formula(facts: Knowledge) -> str:
     """The number of thread (x, y, z) in its block: ``x + 16 y``, without the directions in which the block has one thread."""
     width, height, depth = facts.launch.block
     parts = ["x", *([f"{width} y"] if height * depth > 1 else []), *([f"{width * height} z"] if depth > 1 else [])]
@@ -119,50 +119,50 @@ def thread_number_formula(facts: ShotFacts) -> str:
 
 
 @quantity(marked("lane of thread ({x}, {y}, {z})"), origin="definition")
-def lane_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
+def lane_of_thread(facts: Knowledge, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
     """Place of a thread in its warp."""
     return thread_number((x, y, z), facts.launch) % facts.device.warp_size
 
 
 @quantity(marked("warp of thread ({x}, {y}, {z})"), origin="definition")
-def warp_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
+def warp_of_thread(facts: Knowledge, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
     """Number of a thread's warp in its block."""
     return thread_number((x, y, z), facts.launch) // facts.device.warp_size
 
 
 @quantity(marked("bytes of shared memory per block"), origin="counts")
-def shared_bytes_per_block(facts: ShotFacts) -> int:
+def shared_bytes_per_block(facts: Knowledge) -> int:
     """Shared memory of one block, in bytes."""
     return shared_bytes(facts.counts.arrays)
 
 
 @quantity(marked("cores of the device"), origin="definition")
-def device_cores(facts: ShotFacts) -> int:
+def device_cores(facts: Knowledge) -> int:
     """Single-precision cores of all multiprocessors."""
     return facts.device.sms * facts.device.fp32_per_sm
 
 
 @quantity(marked("bytes of registers per SM"), origin="definition")
-def register_bytes(facts: ShotFacts) -> int:
+def register_bytes(facts: Knowledge) -> int:
     """Bytes of all registers of a multiprocessor, each of 32 bits."""
     return facts.device.register_bytes
 
 
 @quantity(marked("lines that differ from the compared kernel"), origin="definition")
-def changed_lines(facts: ShotFacts) -> int:
+def changed_lines(facts: Knowledge) -> int:
     """Lines of the kernel that differ from the compared one in more than names. Raises UsageError where there is none."""
     case = compared(listing_of(facts.setup.kernel), listing_of(facts.compared.setup.kernel))
     return len(case.main.lit - case.main.renamed)
 
 
 @quantity(marked("products of one instruction of the tensor cores"), origin="definition")
-def tensor_tile_products(facts: ShotFacts) -> int:
+def tensor_tile_products(facts: Knowledge) -> int:
     """Products of the shape m16n8k8 for TF32."""
     return TF32_TILE.products
 
 
 @quantity(marked("{field} of the device"), origin="definition")
-def device(facts: ShotFacts, field: str) -> QuantityValue:
+def device(facts: Knowledge, field: str) -> QuantityValue:
     """A field of the device's file, or of its memory. Raises UsageError for one that is unknown or not a single value."""
     names = [each.name for each in (*fields(Device), *fields(MemoryRules))]
     if field not in names:
@@ -174,19 +174,19 @@ def device(facts: ShotFacts, field: str) -> QuantityValue:
 
 
 @quantity(marked("dimensions of a block"), origin="definition")
-def block_dimensions(facts: ShotFacts) -> int:
+def block_dimensions(facts: Knowledge) -> int:
     """Dimensions of a block, up to the last one in which it has more than one thread."""
     return max(number for number, extent in enumerate(facts.launch.block, 1) if extent > 1 or number == 1)
 
 
 @quantity(marked("number of the first row and column"), origin="definition")
-def first_index(facts: ShotFacts) -> int:
+def first_index(facts: Knowledge) -> int:
     """0 or 1, as the labels of the shot count."""
     return facts.shot.labels.first
 
 
 @quantity(marked("number of the piece"), origin="definition")
-def piece_number(facts: ShotFacts) -> int:
+def piece_number(facts: Knowledge) -> int:
     """The place of the kernel among the shipped beginnings of the same kernel, ordered by length; the whole one is the last."""
     own = facts.setup.kernel
     pieces = [each for each in map(load_kernel, lesson_kernel_names()) if each.unfinished and each.function == own.function]
@@ -194,7 +194,7 @@ def piece_number(facts: ShotFacts) -> int:
 
 
 @quantity(marked("largest {name} that runs"), origin="definition")
-def largest_size(facts: ShotFacts, name: str) -> int:
+def largest_size(facts: Knowledge, name: str) -> int:
     """Largest value of a parameter, or size, of square matrices for M, N and K, that the device accepts; 0 if none is."""
     parameter = next((each for each in facts.setup.kernel.parameters if each.name == name), None)
     own = facts.setup.problem.sizes
@@ -217,13 +217,13 @@ def largest_size(facts: ShotFacts, name: str) -> int:
 
 
 @quantity("blanks", origin="definition")
-def blanks(facts: ShotFacts) -> int:
+def blanks(facts: Knowledge) -> int:
     """Blanks of the kernel's text that are not filled in."""
     return facts.setup.kernel.blanks
 
 
 @quantity("refusal", origin="run")
-def refusal(facts: ShotFacts) -> str:
+def refusal(facts: Knowledge) -> str:
     """Id of the error that prevents the launch; ``""`` for a launch that can run."""
     try:
         launch_for(facts.setup)
@@ -233,25 +233,25 @@ def refusal(facts: ShotFacts) -> str:
 
 
 @quantity(marked("threads per block, as requested"), origin="definition")
-def requested_threads(facts: ShotFacts) -> int:
+def requested_threads(facts: Knowledge) -> int:
     """Threads of one block as the launch asks for it, whether or not the device can run it."""
     return requested_launch(facts.setup).threads_per_block
 
 
 @quantity(marked("blocks, as requested"), origin="definition")
-def requested_block_count(facts: ShotFacts) -> int:
+def requested_block_count(facts: Knowledge) -> int:
     """Blocks of the grid as the launch asks for it, whether or not the device can run it."""
     return requested_launch(facts.setup).block_count
 
 
 @quantity(marked("largest grid of the device along {axis}"), origin="definition")
-def largest_grid(facts: ShotFacts, axis: Literal["x", "y", "z"]) -> int:
+def largest_grid(facts: Knowledge, axis: Literal["x", "y", "z"]) -> int:
     """Blocks that the device allows along an axis of a grid."""
     return facts.device.max_grid["xyz".index(axis)]
 
 
 @quantity(marked("launches of the grid in strips"), origin="definition")
-def launches_in_strips(facts: ShotFacts) -> int:
+def launches_in_strips(facts: Knowledge) -> int:
     """Launches into which a host's loop cuts a grid that is longer than the device allows; 1 for a grid that it allows."""
     strips = strips_of(requested_launch(facts.setup), facts.device)
     return 1 if strips is None else strips.count

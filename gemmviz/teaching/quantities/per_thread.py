@@ -5,27 +5,27 @@ from gemmviz.analysis.replay.private import exchanged_elements, private_values, 
 from gemmviz.analysis.replay.reads import copies_of, products_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Factor, Whole, quantity
 
 _NONE = "nothing"
 
 
 @quantity(marked("reads of thread {thread}[ up to k = {k}]"))
-def reads_of_thread(facts: ShotFacts, thread: Whole, k: Whole | None = None) -> int:
+def reads_of_thread(facts: Knowledge, thread: Whole, k: Whole | None = None) -> int:
     """Elements that a thread of the block reads from global memory, in the whole run or up to and including ``k``."""
     end = facts.setup.problem.depth if k is None else k + 1
     return facts.reads.count(_checked(facts, thread), end, facts.replay.steps)
 
 
 @quantity(marked("different elements that the block reads"))
-def distinct_reads(facts: ShotFacts) -> int:
+def distinct_reads(facts: Knowledge) -> int:
     """Different elements of all inputs that the block in focus reads from global memory in the whole run."""
     return facts.reads.different(facts.replay.steps)
 
 
 @quantity(marked("element of {array} that thread {thread} reads at k = {k}"))
-def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
+def element_read(facts: Knowledge, array: Factor, thread: Whole, k: Whole) -> str:
     """The element, labelled as the shot labels elements; ``nothing`` if there is none."""
     trace = facts.replay.trace
     number = trace.number_of(array)
@@ -36,7 +36,7 @@ def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> st
 
 
 @quantity(marked("threads that read the same element of {array} as thread {thread} at k = {k}"))
-def sharers(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
+def sharers(facts: Knowledge, array: Factor, thread: Whole, k: Whole) -> str:
     """The threads of the block that read that element from global memory, as ``"(0, 0), (1, 0)"``; ``nothing`` if the thread
     reads none there.
     """
@@ -48,7 +48,7 @@ def sharers(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
 
 
 @quantity(marked("sum of thread {thread} so far"))
-def sum_of_thread(facts: ShotFacts, thread: Whole) -> float:
+def sum_of_thread(facts: Knowledge, thread: Whole) -> float:
     """The sum of the products that a thread of the block has added up to the shown step. Raises UsageError if it is unknown."""
     held = private_values(facts.moment, _checked(facts, thread), facts.moment.step)
     if held is None or held.sum is None:
@@ -57,7 +57,7 @@ def sum_of_thread(facts: ShotFacts, thread: Whole) -> float:
 
 
 @quantity(marked("elements of {array} that a block copies in a phase"))
-def elements_copied(facts: ShotFacts, array: Factor) -> int:
+def elements_copied(facts: Knowledge, array: Factor) -> int:
     """Elements that the block in focus copies to shared memory in the shown phase."""
     moment, trace = facts.moment, facts.replay.trace
     phase = max(0, moment.phase)
@@ -66,7 +66,7 @@ def elements_copied(facts: ShotFacts, array: Factor) -> int:
 
 
 @quantity(marked("copy {number} of thread {thread} in phase {phase}"))
-def copy_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Whole) -> str:
+def copy_of_thread(facts: Knowledge, number: Whole, thread: Whole, phase: Whole) -> str:
     """Source and target of a copy to shared memory; ``number`` and ``phase`` count from 1."""
     copies = copies_of(facts.replay.trace, facts.moment.scope, thread, phase - 1)
     if not 1 <= number <= len(copies):
@@ -76,7 +76,7 @@ def copy_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Whole)
 
 
 @quantity(marked("product {number} of thread {thread} in phase {phase}"))
-def product_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Whole) -> str:
+def product_of_thread(facts: Knowledge, number: Whole, thread: Whole, phase: Whole) -> str:
     """The two cells of shared memory that are multiplied; ``number`` and ``phase`` count from 1."""
     products = products_of(facts.replay, facts.moment.scope, thread, phase - 1)
     if not 1 <= number <= len(products):
@@ -86,24 +86,24 @@ def product_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Who
 
 
 @quantity(marked("threads that take part in the run"))
-def working_threads(facts: ShotFacts) -> int:
+def working_threads(facts: Knowledge) -> int:
     """Traced threads that take part in at least one step."""
     return int(threads_at_work(facts.replay.trace).sum())
 
 
 @quantity(marked("threads that return before their first access"))
-def returned_threads(facts: ShotFacts) -> int:
+def returned_threads(facts: Knowledge) -> int:
     """Traced threads that take part in no step."""
     return int((~threads_at_work(facts.replay.trace)).sum())
 
 
 @quantity(marked("elements that threads exchange in global memory"))
-def exchanged_element_count(facts: ShotFacts) -> int:
+def exchanged_element_count(facts: Knowledge) -> int:
     """Elements that one thread writes and another thread reads or writes."""
     return exchanged_elements(facts.replay.trace)
 
 
-def _checked(facts: ShotFacts, thread: int) -> int:
+def _checked(facts: Knowledge, thread: int) -> int:
     """``thread`` if the block has it. Raises UsageError otherwise."""
     count = facts.launch.threads_per_block
     if thread >= count:

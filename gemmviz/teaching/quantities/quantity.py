@@ -29,7 +29,7 @@ _Compute = Callable[..., QuantityValue]
 class Quantity(Struct, frozen=True):
     """``id``: its name in lesson files. ``title``: its displayed name, with ``{argument}`` for values; a part in ``[]`` is left
     out where an argument in it has its default. ``arguments``: their names, types and defaults. ``compute``: takes a
-    ``ShotFacts`` and the arguments by name, and raises GemmvizError where the value can't be computed. ``origin``: what the
+    ``Knowledge`` and the arguments by name, and raises GemmvizError where the value can't be computed. ``origin``: what the
     value comes from, one of ORIGINS.
     """
 

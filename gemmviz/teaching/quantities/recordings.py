@@ -5,20 +5,21 @@ from typing import Literal
 from gemmviz.files.recordings import reported_shares
 from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.errors import UsageError
-from gemmviz.model.host_run import HostRun
+from gemmviz.model.host_run import HostRun, TransferCase
 from gemmviz.model.timing import Measured
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.catalog import value_of
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 
-def _rows(facts: ShotFacts) -> list[Measured]:
+def _rows(facts: Knowledge) -> list[Measured]:
     """The rows of multiplications, which alone have an N."""
     return [row for row in facts.benchmark.rows if row.problem.is_multiply]
 
 
 @quantity(marked("GFLOP/s of {kernel}[, {width} wide,] at N = {n}"), origin="recorded")
-def gflops(facts: ShotFacts, kernel: str, n: Whole, width: Whole = 0) -> float:
+def gflops(facts: Knowledge, kernel: str, n: Whole, width: Whole = 0) -> float:
     """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's). A name is written
     without its commas: ``04_tiled double``, ``Triple loop one thread``.
     """
@@ -26,7 +27,7 @@ def gflops(facts: ShotFacts, kernel: str, n: Whole, width: Whole = 0) -> float:
 
 
 @quantity(marked("GFLOP/s of {kernel} with its copies at N = {n}"), origin="recorded")
-def gflops_with_copies(facts: ShotFacts, kernel: str, n: Whole) -> float:
+def gflops_with_copies(facts: Knowledge, kernel: str, n: Whole) -> float:
     """Recorded rate in GFLOP/s, with the copies of A and B to the GPU and of C back."""
     rate = _fastest(facts, kernel, n).gflops_with_transfer
     if rate is None:
@@ -35,7 +36,7 @@ def gflops_with_copies(facts: ShotFacts, kernel: str, n: Whole) -> float:
 
 
 @quantity(marked("percent of cuBLAS that {kernel} reaches at N = {n}"), origin="recorded")
-def cublas_percent(facts: ShotFacts, kernel: str, n: Whole) -> float:
+def cublas_percent(facts: Knowledge, kernel: str, n: Whole) -> float:
     """Recorded rate as a share of cuBLAS's, in percent."""
     share = facts.benchmark.share_of_cublas(_fastest(facts, kernel, n))
     if share is None:
@@ -44,7 +45,7 @@ def cublas_percent(facts: ShotFacts, kernel: str, n: Whole) -> float:
 
 
 @quantity(marked("percent of cuBLAS that part {part} reports for {kernel}"), origin="reported")
-def reported_percent(facts: ShotFacts, part: Whole, kernel: str) -> float:
+def reported_percent(facts: Knowledge, part: Whole, kernel: str) -> float:
     """Share of cuBLAS that a part of the course reports for large matrices, in percent. The course names no device."""
     found = next((each for each in reported_shares() if (each.part, each.kernel) == (part, kernel)), None)
     if found is None:
@@ -53,7 +54,7 @@ def reported_percent(facts: ShotFacts, part: Whole, kernel: str) -> float:
 
 
 @quantity(marked("largest N of {kernel}"), origin="recorded")
-def largest_recorded(facts: ShotFacts, kernel: str) -> int:
+def largest_recorded(facts: Knowledge, kernel: str) -> int:
     """The largest N at which a kernel was timed, with the chart's width. Raises UsageError if it never was."""
     sizes = [row.problem.N for row in _rows(facts) if row.kernel == kernel and row.gflops is not None]
     if not sizes:
@@ -62,20 +63,20 @@ def largest_recorded(facts: ShotFacts, kernel: str) -> int:
 
 
 @quantity(marked("speedup of {kernel} over {base} at N = {n}"), origin="recorded")
-def speedup(facts: ShotFacts, kernel: str, base: str, n: Whole) -> float:
+def speedup(facts: Knowledge, kernel: str, base: str, n: Whole) -> float:
     """Recorded rate of a kernel divided by that of another."""
     slower = _fastest(facts, base, n).gflops
     return (_fastest(facts, kernel, n).gflops or 0.0) / slower if slower else 0.0
 
 
 @quantity(marked("multiprocessors of the recorded GPU"), origin="recorded")
-def recorded_sms(facts: ShotFacts) -> int:
+def recorded_sms(facts: Knowledge) -> int:
     """Multiprocessors of the GPU of the shot's recording, whatever the shot's own device is."""
     return facts.benchmark.gpu.sms
 
 
 @quantity(marked("microseconds of the benchmark's copies at N = {n}"), origin="recorded")
-def benchmark_copy_us(facts: ShotFacts, n: Whole) -> float:
+def benchmark_copy_us(facts: Knowledge, n: Whole) -> float:
     """Recorded time of the copies to the device and back, in µs."""
     row = next((row for row in _rows(facts) if n == row.problem.N and row.transfer is not None), None)
     if row is None or row.transfer is None:
@@ -84,25 +85,27 @@ def benchmark_copy_us(facts: ShotFacts, n: Whole) -> float:
 
 
 @quantity(marked("N of the recorded host calls"), origin="recorded")
-def host_run_size(facts: ShotFacts) -> int:
+def host_run_size(facts: Knowledge) -> int:
     """N of the recorded calls. Raises UsageError for a launch whose calls were not recorded."""
     return _host_runs(facts)[0].n
 
 
 @quantity(marked("copies to the device"), origin="counts")
-def copies_to_device(facts: ShotFacts) -> int:
+def copies_to_device(facts: Knowledge) -> int:
     """Copies from host to device that the launch needs: of A and B, and of C if the kernel reads it."""
-    return sum(call.name == "Memcpy" and call.what.partition(" ")[0].endswith("d") for call in facts.transfers.calls)
+    return sum(
+        call.name == "Memcpy" and call.what.partition(" ")[0].endswith("d") for call in value_of(TransferCase, facts).calls
+    )
 
 
 @quantity(marked("microseconds of copies with {memory} memory"), origin="recorded")
-def host_copy_us(facts: ShotFacts, memory: Literal["pageable", "pinned"]) -> float:
+def host_copy_us(facts: Knowledge, memory: Literal["pageable", "pinned"]) -> float:
     """Recorded time of all copies of one run, in µs."""
     return next(run.total("Memcpy") for run in _host_runs(facts) if run.memory == memory)
 
 
 @quantity(marked("microseconds of the kernel"), origin="recorded")
-def host_kernel_us(facts: ShotFacts) -> float:
+def host_kernel_us(facts: Knowledge) -> float:
     """Recorded time of the kernel between the copies, in µs. Raises UsageError for another kernel than the recorded one."""
     run = _host_runs(facts)[0]
     if not run.is_whole:
@@ -110,11 +113,11 @@ def host_kernel_us(facts: ShotFacts) -> float:
     return run.total("launch")
 
 
-def _host_runs(facts: ShotFacts) -> tuple[HostRun, ...]:
+def _host_runs(facts: Knowledge) -> tuple[HostRun, ...]:
     """The recorded runs of the launch's calls. Raises UsageError if there are none."""
-    if not facts.transfers.runs:
-        raise UsageError(tr("the host's calls were {unmeasured}", unmeasured=facts.transfers.unmeasured))
-    return facts.transfers.runs
+    if not value_of(TransferCase, facts).runs:
+        raise UsageError(tr("the host's calls were {unmeasured}", unmeasured=value_of(TransferCase, facts).unmeasured))
+    return value_of(TransferCase, facts).runs
 
 
 def _written(kernel: str) -> tuple[str, ...]:
@@ -122,7 +125,7 @@ def _written(kernel: str) -> tuple[str, ...]:
     return kernel, kernel.replace(",", ""), *(("cublas",) if kernel == CUBLAS else ())
 
 
-def _fastest(facts: ShotFacts, kernel: str, n: int, width: int = 0) -> Measured:
+def _fastest(facts: Knowledge, kernel: str, n: int, width: int = 0) -> Measured:
     """The fastest recorded row of a kernel. Raises UsageError if there is none."""
     known = kernel.lower() if kernel.lower() == "cublas" else kernel
     width = width or facts.shot.chart.width

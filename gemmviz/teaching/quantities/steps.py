@@ -5,62 +5,62 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import MatrixAxis, quantity
 
 
 @quantity("steps")
-def step_count(facts: ShotFacts) -> int:
+def step_count(facts: Knowledge) -> int:
     """Steps of the run."""
     return facts.replay.steps
 
 
 @quantity(marked("steps of the compared run"))
-def compared_step_count(facts: ShotFacts) -> int:
+def compared_step_count(facts: Knowledge) -> int:
     """Steps of the run that the shot compares with. Raises UsageError where there is none."""
     return int(step_count.compute(facts.compared))
 
 
 @quantity("phases")
-def phase_count(facts: ShotFacts) -> int:
+def phase_count(facts: Knowledge) -> int:
     """Trips of the outermost loop with a barrier."""
     return facts.replay.phases
 
 
 @quantity(marked("threads that take no part in this step"))
-def absent_threads(facts: ShotFacts) -> int:
+def absent_threads(facts: Knowledge) -> int:
     """Threads in focus that are inactive at the shown step."""
     return int((facts.moment.arrived < 0).sum())
 
 
 @quantity(marked("terms per sum"))
-def term_count(facts: ShotFacts) -> int:
+def term_count(facts: Knowledge) -> int:
     """Products in the sum of one element of C."""
     return 0 if facts.moment.terms is None else facts.moment.terms.length
 
 
 @quantity(marked("additions per sum"))
-def addition_count(facts: ShotFacts) -> int:
+def addition_count(facts: Knowledge) -> int:
     """Additions that the products of one element of C take: one fewer than there are products."""
     return max(0, int(term_count.compute(facts)) - 1)
 
 
 @quantity(marked("terms so far"))
-def terms_so_far(facts: ShotFacts) -> int:
+def terms_so_far(facts: Knowledge) -> int:
     """Products added up to the shown step by the threads in focus; the least of their elements."""
     terms = facts.moment.thread_terms
     return 0 if terms is None else int(terms.done.min())
 
 
 @quantity(marked("terms in order of k"))
-def terms_in_order(facts: ShotFacts) -> bool:
+def terms_in_order(facts: Knowledge) -> bool:
     """Whether the products of each sum are added in ascending order of k."""
     terms = facts.moment.terms
     return terms is not None and bool((np.diff(terms.steps, axis=1) >= 0).all())
 
 
 @quantity(marked("formula of the products of an element"))
-def product_formula(facts: ShotFacts) -> str:
+def product_formula(facts: Knowledge) -> str:
     """The elements of the inputs that the sum of C(i, j) multiplies, in the labels of the shot: ``A(i, k) · B(k, j)``. Raises
     UsageError where no such formula holds of all products of the block in focus.
     """
@@ -84,14 +84,14 @@ def product_formula(facts: ShotFacts) -> str:
 
 
 @quantity(marked("{axis} of C of the block"))
-def block_range(facts: ShotFacts, axis: MatrixAxis) -> str:
+def block_range(facts: Knowledge, axis: MatrixAxis) -> str:
     """First and last row or column that the block in focus stores, as ``"0–1"``."""
     indices = _stored(facts, facts.moment.scope.of_block, axis)
     return f"{int(indices.min())}–{int(indices.max())}"
 
 
 @quantity(marked("{axis} of C of the warp"))
-def warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
+def warp_extent(facts: Knowledge, axis: MatrixAxis) -> int:
     """Number of different rows or columns that the warp in focus stores, else the block's first warp."""
     moment = facts.moment
     size, block = moment.trace.rules.warp_size, moment.scope.of_block
@@ -100,12 +100,12 @@ def warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
 
 
 @quantity(marked("{axis} of C of the warp of the compared launch"))
-def compared_warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
+def compared_warp_extent(facts: Knowledge, axis: MatrixAxis) -> int:
     """Rows or columns that a warp stores in the launch that the shot compares with. Raises UsageError where there is none."""
     return int(warp_extent.compute(facts.compared, axis=axis))
 
 
-def _stored(facts: ShotFacts, threads: slice, axis: MatrixAxis) -> npt.NDArray[np.integer]:
+def _stored(facts: Knowledge, threads: slice, axis: MatrixAxis) -> npt.NDArray[np.integer]:
     """Rows or columns of the elements of C that ``threads`` store. Raises UsageError if they store none."""
     stored, _ = facts.replay.owners.of(threads)
     array = facts.replay.owners.array

@@ -5,7 +5,6 @@ from contextlib import suppress
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.facts import hazards_without_barrier
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
@@ -57,7 +56,7 @@ def _kinds(source: QuizSource) -> dict[int, str]:
     kinds: dict[int, str] = {}
     for line in sorted({site.place.line for site in source.replay.trace.sites if site.kind == "barrier"}):
         with suppress(GemmvizError):  # such a kernel doesn't run
-            found = hazards_without_barrier(source.setup, source.replay.trace.sites, line, source.engine)
+            found = source.known.without_barriers(line).hazard_kinds
             kind = "none" if not found else found[0] if len(found) == 1 else ""
             if kind in _OUTCOMES and not source.replay.hazards:
                 kinds[line] = kind
