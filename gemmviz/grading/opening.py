@@ -2,8 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,29 +12,19 @@ from gemmviz.grading.grade import LAUNCH, HandIn
 from gemmviz.grading.task import Task
 from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.formula import names_in, renamed
-from gemmviz.launch.guessed_launch import (
-    FACTOR,
-    KernelText,
-    completed,
-    guesses,
-    launch_by_names,
-    problem_of,
-    problems_of,
-    spec_of,
-    tilings,
-)
-from gemmviz.launch.launch_form import NOT_READ, GivenLaunch, not_confirmed
+from gemmviz.launch.guessed_launch import FACTOR, completed, launch_by_names
+from gemmviz.launch.launch_form import not_confirmed
 from gemmviz.launch.legality import can_run, device_for, names_for, setup_for
-from gemmviz.launch.roles import Roles, candidates
-from gemmviz.loading.project import Project, outline_of
+from gemmviz.launch.roles import fits
+from gemmviz.loading.loader import LaunchSearch, LaunchUnknown
+from gemmviz.loading.project import Project
 from gemmviz.model.element_types import element_type_of_c
-from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
+from gemmviz.model.errors import GemmvizError, SourceError, UsageError
 from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
-from gemmviz.model.outline import BufferOutline, FileOutline, KernelOutline, LaunchOutline
+from gemmviz.model.outline import BufferOutline, KernelOutline, LaunchOutline
 from gemmviz.model.problem import Problem
-from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLY, PROBLEM_KINDS
+from gemmviz.model.problems.catalog import MULTIPLY
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
 from gemmviz.parser.source_text import SourceText
 from gemmviz.run.cpu.check import arithmetic_roundoff
 from gemmviz.run.cpu.executor import bound
@@ -102,7 +91,8 @@ def is_unset(buffer: BufferOutline) -> bool:
     return bool(buffer.bytes) and not (buffer.is_zeroed or buffer.is_copied_in or "before" in buffer.passed)
 
 
-_MOST_FILES, _MOST_ROLES, _MOST_GUESSES = 12, 12, 16
+def _joined(notes: Iterable[str]) -> str:
+    return " ".join(filter(None, notes))
 
 
 class OpenedHandIn(Struct, frozen=True):
@@ -214,132 +204,84 @@ def _missing(source: SourceText) -> tuple[str, ...]:
 
 
 class _Opening:
-    """Reads the launch of a kernel without a header. The roles of its parameters are the task's, else those of their names."""
+    """Opens a kernel without a header as the window does, with what the task gives of its launch."""
 
     def __init__(self, task: Task, main: str, texts: dict[str, str]) -> None:
         self.task, self.main, self.texts = task, main, texts
-        project = _others(main, texts)
-        self.source = KernelText(main.rpartition("/")[2], main, texts[main], main if project else "", project)
-        self.outline = self._outline(main)
+        by_columns = task.launch.column_major or frozenset()
+        self.given = replace(task.launch, kind=task.problem.kind.name, column_major=by_columns)
+        self.search = LaunchSearch(
+            Project(None, main, texts), Path(main), self.given, as_written=True, accepts=self._is_right_at_most
+        )
+        (self.kernel,) = self.search.kernels
+        launches = self.search.launches_of(self.kernel)
+        self.launch = next((each for each in launches if each.is_read), launches[0] if launches else None)
 
     def opened(self) -> OpenedHandIn:
-        kernel, note = self._kernel()
+        launch, notes = self.launch, [self._which()]
         if missing := _missing(SourceText(self.main, self.texts, self.main)):
-            note = " ".join(filter(None, (note, f"Headers that were not handed in: {', '.join(missing)}.")))
-        launch, where = self._launch_of(kernel)
-        mistake = launch_mistake(self.texts, kernel, launch, has_launch_elsewhere=bool(self.task.launch.grid))
-        if launch is not None and launch.is_read:
-            draft = draft_of(kernel, completed(launch, kernel, {}))
-            spec = self._spec(draft, GivenLaunch())
-            inputs, outputs = self._buffers(spec, draft)
-            mistake = mistake or copy_mistake(launch, inputs, outputs)
-            has_factors = any(each.kind == "real" for each in draft.parameters)  # which may multiply old values by 0
-            has_no_values = bool(outputs) and not has_factors and all(map(is_unset, outputs))
-            if spec.tied_sizes and self._has_sizes(draft):
-                spec, assumed = self._untied(kernel, launch, spec)
-                note = " ".join(filter(None, (note, assumed)))
-            return OpenedHandIn(spec, mistake, note, has_no_values)
-        spec, assumed = self._without_launch(kernel, launch)
-        return OpenedHandIn(spec, mistake, " ".join(filter(None, (note, assumed, where))))
-
-    def _buffers(self, spec: KernelSpec, draft: Draft) -> tuple[list[BufferOutline], list[BufferOutline]]:
-        """The memory of the inputs and of the outputs; without that which is both."""
-        found = [(each.buffer, role) for each, role in zip(draft.parameters, spec.args, strict=True) if each.buffer is not None]
-        outputs = [buffer for buffer, role in found if role in spec.problem.output_names]
-        names = {each.name for each in outputs}
-        return [buffer for buffer, role in found if buffer.name not in names], outputs
-
-    def _outline(self, main: str) -> FileOutline:
-        return outline_of(Project(Path(), main, self.texts))
-
-    # Which kernel
-
-    def _kernel(self) -> tuple[KernelOutline, str]:
-        """The kernel that the task names, else the first one that is launched and has as many arrays as the problem."""
-        kernels = list(self.outline.kernels)
-        if not kernels:
-            raise SourceError(
-                "the file has no kernel", file=self.main, remedy="a kernel is a function that begins with __global__ void"
-            )
-        entry = self.task.launch.entry.split("<")[0].strip()
-        named = [each for each in kernels if f"::{each.name}".endswith(f"::{entry}")] if entry else []
-        if named:
-            return named[0], ""
-        if entry and len(kernels) > 1:
-            names = [each.name for each in kernels]
-            raise UsageError(
-                f"the file has no kernel {entry}",
-                file=self.main,
-                remedy=closest(entry, names) or f"its kernels are {', '.join(names)}",
-            )
-        launched = [each.kernel for each in self.outline.launches]
-        arrays = (
-            len(PROBLEM_KINDS[self.task.launch.kind].arrays) if self.task.launch.kind else len(self.task.problem.kind.arrays)
-        )
-
-        def rank(kernel: KernelOutline) -> tuple[bool, bool, int]:
-            fits = sum(each.is_pointer for each in kernel.parameters) == arrays
-            return not fits, kernel.name not in launched, launched.index(kernel.name) if kernel.name in launched else 0
-
-        chosen = min(kernels, key=rank)
-        note = f"The task names the kernel {entry}; {chosen.name} is judged." if entry else ""
-        if len(kernels) > 1:
-            note = f"Of {len(kernels)} kernels, {chosen.name} is judged."
-        return chosen, note
-
-    # Its launch
-
-    def _launch_of(self, kernel: KernelOutline) -> tuple[LaunchOutline | None, str]:
-        """The first launch of the kernel that can be read, in this file or another one; and what can't be read of it."""
-        launches, count = list(self.outline.launches_of(kernel.name)), len(kernel.parameters)
-        if sum(each.name == kernel.name for each in self.outline.kernels) > 1:
-            launches = [each for each in launches if len(each.arguments) == count]
-        function = kernel.name.rpartition("::")[2]
-        for name in [each for each, text in self.texts.items() if each != self.main and function in text][:_MOST_FILES]:
-            if launches:
-                break
-            launches = [each for each in self._outline(name).launches if each.kernel.rpartition("::")[2] == function]
-        launch = next((each for each in launches if each.is_read), launches[0] if launches else None)
-        if launch is None or launch.is_read:
-            return launch, ""
-        return launch, " ".join(f"The {each.part} can't be read: {each.reason}." for each in launch.unread[:2])
-
-    def _without_launch(self, kernel: KernelOutline, launch: LaunchOutline | None) -> tuple[KernelSpec, str]:
-        """The kernel with the task's launch; without one, with the usual launch that gives a right result. Raises UsageError if
-        none does: it can't be told then whether the launch or the kernel is wrong.
-        """
-        given = self.task.launch
-        tiles = next(tilings(kernel))
-        draft = draft_of(kernel, launch_by_names(kernel, tiles) if launch is None else completed(launch, kernel, tiles))
-        if given.block and given.grid:
-            spec = self._spec(draft, GivenLaunch(block=given.block, grid=given.grid, shared_bytes=given.shared_bytes))
+            notes.append(f"Headers that were not handed in: {', '.join(missing)}.")
+        draft = draft_of(self.kernel, completed(launch or launch_by_names(self.kernel, {}), self.kernel, {}))
+        self._check_parameters(draft)
+        mistake = launch_mistake(self.texts, self.kernel, launch, has_launch_elsewhere=bool(self.given.grid))
+        try:
+            spec = self.search.kernel()
+        except LaunchUnknown as error:
+            raise self._unknown(error) from None
+        if launch is None or not launch.is_read:
+            if spec.unconfirmed:
+                notes.append(f"The launch is assumed: block ({', '.join(spec.block)}), grid ({', '.join(spec.grid)}).")
+            notes += [f"The {each.part} can't be read: {each.reason}." for each in launch.unread[:2]] if launch else []
             self._check_names(spec)
-            return spec, ""
-        specs = self._guessed(draft)
-        chosen = self._right_one(specs)
-        if chosen is None and launch is not None:  # there is a launch that can't be read: the kernel isn't to blame
-            first = launch.unread[0]
-            what = tr(NOT_READ, part=first.part, line=first.place.line, reason=first.reason)
-            error = not_confirmed(replace(specs[0], unconfirmed=what))
-            assert error is not None
-            raise UsageError(
-                error.message, launch.place, file=launch.file, remedy="launch it with the sizes themselves", id="unsupported"
-            )
-        if chosen is None:
-            raise self._without_usual_launch(kernel, specs)
-        return chosen, f"The launch is assumed: block ({', '.join(chosen.block)}), grid ({', '.join(chosen.grid)})."
+            return OpenedHandIn(spec, mistake, _joined(notes))
+        inputs, outputs = _buffers(spec, draft)
+        mistake = mistake or copy_mistake(launch, inputs, outputs)
+        has_factors = any(each.kind == "real" for each in draft.parameters)  # which may multiply old values by 0
+        has_no_values = bool(outputs) and not has_factors and all(map(is_unset, outputs))
+        if spec.tied_sizes and len([each for each in draft.parameters if each.kind == "whole"]) >= len(self._sizes()):
+            spec = self._untied(launch, spec)
+            notes.append(f"The host code passes one number for several sizes; the grid is assumed: ({', '.join(spec.grid)}).")
+        return OpenedHandIn(spec, mistake, _joined(notes), has_no_values)
 
-    def _has_sizes(self, draft: Draft) -> bool:
-        """Whether a kernel has a parameter for each size, so that it can be judged at others than those of the host code."""
-        return len([each for each in draft.parameters if each.kind == "whole"]) >= len(self._sizes())
+    def _which(self) -> str:
+        """Which kernel is judged, where the task leaves it open or names another one."""
+        count, entry = len(self.search.names), self.task.launch.entry.split("<")[0].strip()
+        if f"::{self.kernel.name}".endswith(f"::{entry}") and entry:
+            return ""
+        if count > 1:
+            return f"Of {count} kernels, {self.kernel.name} is judged."
+        return f"The task names the kernel {entry}; {self.kernel.name} is judged." if entry else ""
 
-    def _untied(self, kernel: KernelOutline, launch: LaunchOutline, tied: KernelSpec) -> tuple[KernelSpec, str]:
+    def _check_parameters(self, draft: Draft) -> None:
+        """Raises UsageError for a kernel with other parameters than the task gives in order, or with other arrays."""
+        given, names, kind = self.given, [each.name for each in draft.parameters], self.task.problem.kind
+        if given.is_complete and len(given.args) != len(names):
+            message = f"{draft.entry} has {len(names)} parameters, {', '.join(names)}; the task wants {len(given.args)}"
+            raise UsageError(message, file=self.main, remedy=f"write them in the order {', '.join(given.args)}")
+        if not fits(draft, kind):
+            arrays = ", ".join(each.name for each in kind.arrays)
+            message = f"{draft.entry} has {len(draft.pointers)} pointers; the task has the arrays {arrays}"
+            raise UsageError(message, file=self.main, remedy="write the parameters that the task gives")
+
+    def _check_names(self, spec: KernelSpec) -> None:
+        """Raises UsageError if the task's launch uses a name that the hand-in doesn't define."""
+        setup = setup_for(spec, device=self.task.device)
+        known = names_for(setup, device_for(setup))
+        for name in names_in((*spec.block, *spec.grid, spec.shared_bytes)):
+            if not name.isdigit() and name not in known:
+                message = f"the task launches the kernel with {name}, which the file doesn't define"
+                raise UsageError(message, file=self.main, remedy=f"define {name} as a macro or a template parameter")
+
+    def _sizes(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.task.problem.kind.sizes if not each.is_optional)
+
+    def _untied(self, launch: LaunchOutline, tied: KernelSpec) -> KernelSpec:
         """The kernel of host code that passes one number for several sizes, launched with its block for sizes that differ.
         Raises UsageError if no usual grid gives a right result: it can't be told then whether the grid or the kernel is wrong.
         """
-        named = launch_by_names(kernel, {})
+        named = launch_by_names(self.kernel, {})
         names = (*launch.names, *(each for each in named.names if each.name not in launch.values))
-        draft = draft_of(kernel, replace(launch, arguments=named.arguments, names=names, buffers=named.buffers, grid=()))
+        draft = draft_of(self.kernel, replace(launch, arguments=named.arguments, names=names, buffers=named.buffers, grid=()))
         rows, columns, *_ = self._sizes() * 2
         grids = [
             tuple(
@@ -347,136 +289,60 @@ class _Opening:
             )
             for order in ((columns, rows), (rows, columns))
         ]
-        specs = [*(self._spec(draft, GivenLaunch(grid=each)) for each in grids), *self._guessed(draft)]
-        chosen = self._right_one(specs)
-        if chosen is None and (error := _first_error(specs[0])) is not None and error.id == "unsupported":
+        message = "the host code passes one number for several sizes"
+        spec = self.search.relaunched(draft, grids, f"{message}, and this grid is assumed")
+        if spec is not None:
+            return spec
+        error = _first_error(self.search.likeliest(self.kernel))
+        if error is not None and error.id == "unsupported":
             raise error
-        if chosen is None:
-            message = (
-                f"the host code passes one number for several sizes, and no usual grid makes {kernel.name} right at others"
-            )
-            remedy = "launch it with a variable for each size"
-            raise UsageError(message, launch.place, file=launch.file, remedy=remedy, id="unsupported")
-        return chosen, f"The host code passes one number for several sizes; the grid is assumed: ({', '.join(chosen.grid)})."
-
-    def _sizes(self) -> tuple[str, ...]:
-        return tuple(each.name for each in self.task.problem.kind.sizes if not each.is_optional)
-
-    def _guessed(self, draft: Draft) -> list[KernelSpec]:
-        """The kernel with usual launches; with the block of the draft if it has one."""
-        found = guesses(self.source.text, draft.tile_values, self._sizes())
-        return [
-            self._spec(draft, replace(each, block=() if draft.block else each.block)) for each in islice(found, _MOST_GUESSES)
-        ]
-
-    def _right_one(self, specs: list[KernelSpec]) -> KernelSpec | None:
-        """The first kernel whose result is right at its own sizes, rather one that is right at the largest size too."""
-        right = [each for each in specs if _is_right(each)]
-        return next((each for each in right if self._is_right_at_most(each)), right[0] if right else None)
+        message += f", and no usual grid makes {self.kernel.name} right at others"
+        remedy = "launch it with a variable for each size"
+        raise UsageError(message, launch.place, file=launch.file, remedy=remedy, id="unsupported")
 
     def _is_right_at_most(self, spec: KernelSpec) -> bool:
         """Whether the result is right at the largest size: a block that is larger than a tile may be right at small ones."""
         largest = max(self.task.sizes, key=lambda each: math.prod(each.problem.values()))
         try:
-            return _is_right(replace(spec, problem=setup_for(spec).changed(**largest.problem).problem))
+            return is_right(replace(spec, problem=setup_for(spec).changed(**largest.problem).problem), WorkBudget())
         except GemmvizError:
             return False
 
-    def _check_names(self, spec: KernelSpec) -> None:
-        """Raises UsageError if the task's launch uses a name that the hand-in doesn't define."""
-        setup = setup_for(spec, device=self.task.device)
-        known = names_for(setup, device_for(setup))
-        formulas = (*spec.block, *spec.grid, spec.shared_bytes)
-        for name in names_in(formulas):
-            if not name.isdigit() and name not in known:
-                message = f"the task launches the kernel with {name}, which the file doesn't define"
-                raise UsageError(message, file=self.main, remedy=f"define {name} as a macro or a template parameter")
-
-    def _without_usual_launch(self, kernel: KernelOutline, specs: list[KernelSpec]) -> GemmvizError:
+    def _unknown(self, unknown: LaunchUnknown) -> GemmvizError:
         """The error of a kernel that no usual launch makes right: what the interpreter can't run is no mistake, and what the
         likeliest launch shows tells the student where to look.
         """
-        message = f"{kernel.name} is launched nowhere, and no usual launch gives a right result"
-        error = _first_error(specs[0]) if specs else None
+        spec, launch = self.search.likeliest(self.kernel), self.launch
+        if launch is not None:  # the kernel isn't to blame
+            doubt = None if spec is None else not_confirmed(spec)
+            message = unknown.message if doubt is None else doubt.message
+            remedy = "launch it with the sizes themselves"
+            return UsageError(message, launch.place, file=launch.file, remedy=remedy, id="unsupported")
+        message = f"{self.kernel.name} is launched nowhere, and no usual launch gives a right result"
+        error = None if spec is None else _first_error(replace(spec, unconfirmed=""))
         if error is not None and error.id == "unsupported":
             return error
-        if error is not None:
+        if spec is not None and error is not None:
             where = "" if error.place is None else f"line {error.place.line}: "
-            message += f"; with block ({', '.join(specs[0].block)}), {where}{error.message}"
+            message += f"; with block ({', '.join(spec.block)}), {where}{error.message}"
         return UsageError(message, file=self.main, remedy="launch it in the host code, as the task says")
 
-    # Its parameters
 
-    def _spec(self, draft: Draft, launch: GivenLaunch) -> KernelSpec:
-        """The kernel with its launch and the roles of its parameters."""
-        kind = self.task.problem.kind
-        self._check_count(draft)
-        given = replace(self.task.launch, block=launch.block, grid=launch.grid, shared_bytes=launch.shared_bytes, entry="")
-        specs = [given.applied(each) for each in islice(self._specs(draft), _MOST_ROLES)]
-        if not specs:
-            arrays = ", ".join(each.name for each in kind.arrays)
-            raise UsageError(
-                f"{draft.entry} has {len(draft.pointers)} pointers; the task has the arrays {arrays}", file=self.main,
-                remedy="write the parameters that the task gives",
-            )  # fmt: skip
-        if len(specs) == 1 or (given.args and kind.name not in IN_PARTS):
-            return specs[0]
-        return self._right_one(specs) or specs[0]
-
-    def _check_count(self, draft: Draft) -> None:
-        """Raises UsageError for a kernel with other parameters than the task gives in order."""
-        given, names = self.task.launch.args, [each.name for each in draft.parameters]
-        if given and not any("=" in each for each in given) and len(given) != len(names):
-            message = f"{draft.entry} has {len(names)} parameters, {', '.join(names)}; the task wants {len(given)}"
-            raise UsageError(message, file=self.main, remedy=f"write them in the order {', '.join(given)}")
-
-    def _specs(self, draft: Draft) -> Iterator[KernelSpec]:
-        """The kernel with each likely choice of its parameters' roles: those of the task alone if it gives them. Otherwise the
-        arrays are those of the likeliest choice: a kernel whose result is right for exchanged arrays is wrong.
-        """
-        task, arrays = self.task, None
-        for roles in candidates(draft, task.problem.kind):
-            if arrays not in (None, roles.arrays):
-                continue
-            spec = self._with_roles(draft, roles)
-            if not task.launch.args or _agrees(spec, task.launch):
-                arrays = roles.arrays
-                yield spec
-                for problem in problems_of(self.source, draft, roles):
-                    if problem != spec.problem:  # a sum for each block
-                        yield replace(spec, problem=problem)
-        if arrays is None and task.launch.args:
-            yield from self._by_arguments(draft)
-
-    def _by_arguments(self, draft: Draft) -> Iterator[KernelSpec]:
-        """The kernel with the task's roles, whatever the names are."""
-        for roles in islice(candidates(draft, self.task.problem.kind), 1):
-            yield self._with_roles(draft, roles)
-
-    def _with_roles(self, draft: Draft, roles: Roles) -> KernelSpec:
-        column_major = self.task.launch.column_major or frozenset()
-        return spec_of(self.source, draft, roles, problem_of(self.source, draft, roles), column_major)
+def _buffers(spec: KernelSpec, draft: Draft) -> tuple[list[BufferOutline], list[BufferOutline]]:
+    """The memory of the inputs and of the outputs; without that which is both."""
+    roles = dict(zip(spec.parameter_names, spec.args, strict=True))
+    found = [(each.buffer, roles.get(each.name)) for each in draft.parameters if each.buffer is not None]
+    outputs = [buffer for buffer, role in found if role in spec.problem.output_names]
+    names = {each.name for each in outputs}
+    return [buffer for buffer, role in found if buffer.name not in names], outputs
 
 
-def _agrees(spec: KernelSpec, given: GivenLaunch) -> bool:
-    """Whether the roles of a kernel's parameters are the given ones."""
-    named = given.arguments(spec.parameter_names)
-    return all(named.get(name, own) == own for name, own in zip(spec.parameter_names, spec.args, strict=True))
-
-
-def _first_error(spec: KernelSpec) -> GemmvizError | None:
+def _first_error(spec: KernelSpec | None) -> GemmvizError | None:
     """The error that a run of the kernel ends with; None if it ends without one, or takes too long."""
     try:
-        setup = setup_for(spec)
-        if can_run(setup):
+        setup = None if spec is None else setup_for(spec)
+        if setup is not None and can_run(setup):
             trial_of(setup, WorkBudget())
     except GemmvizError as error:
         return error
     return None
-
-
-def _is_right(spec: KernelSpec) -> bool:
-    try:
-        return is_right(spec, WorkBudget())
-    except GemmvizError:
-        return False

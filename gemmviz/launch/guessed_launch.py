@@ -10,11 +10,12 @@ from msgspec import Struct
 from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
 from gemmviz.launch.formula import evaluate, renamed
 from gemmviz.launch.launch_form import GivenLaunch
-from gemmviz.launch.roles import FILTER_WIDTH, Roles, text_sizes
+from gemmviz.launch.roles import FILTER_WIDTH, Roles, candidates, text_sizes
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline, TemplateParameter
 from gemmviz.model.problem import Problem
+from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, PROBLEM_KINDS
 from gemmviz.model.records import replace
 
@@ -217,8 +218,6 @@ def spec_of(
         each for each in text_sizes(source.text)
         if each.size in problem.sizes and each.size not in given and (FILTER_WIDTH not in given or each.size != "radius")
     ]  # fmt: skip
-    arrays = iter(roles.arrays)
-    reals = iter([*_factors(roles), *(f"{each:g}" for each in roles.reals[len(_factors(roles)) :])])
     return KernelSpec(
         name=source.name,
         file=source.file,
@@ -226,7 +225,7 @@ def spec_of(
         title=source.name,
         description="",
         entry=draft.entry,
-        args=tuple(_argument(each, names, arrays, reals) for each in draft.parameters),
+        args=arguments_of(draft, roles),
         block=tuple(renamed(each, names) for each in draft.block),
         grid=tuple(renamed(each, names) for each in draft.grid),
         parameters=draft.tiles,
@@ -251,6 +250,29 @@ def spec_of(
         project=source.project,
         compiled=source.compiled,
     )  # fmt: skip
+
+
+def arguments_of(draft: Draft, roles: Roles) -> tuple[str, ...]:
+    """The formulas of a draft's arguments with these roles."""
+    names, factors = dict(zip(draft.sizes, roles.sizes, strict=True)), _factors(roles)
+    arrays, reals = iter(roles.arrays), iter([*factors, *(f"{each:g}" for each in roles.reals[len(factors) :])])
+    return tuple(_argument(each, names, arrays, reals) for each in draft.parameters)
+
+
+def choices(draft: Draft, kind: ProblemKind, given: GivenLaunch, *, by_names: bool = False) -> Iterator[Roles]:
+    """Roles for a draft in a problem of this kind, likeliest first: those that agree with the given arguments, or all if none
+    does. ``by_names``: the arrays are those of the likeliest roles. Raises UsageError for arguments of another kernel.
+    """
+    every = list(candidates(draft, kind))
+    if given.args:
+        names = tuple(each.name for each in draft.parameters)
+        wanted = given.arguments(names)
+        agreeing = (
+            roles for roles in every
+            if all(wanted.get(name, own) == own for name, own in zip(names, arguments_of(draft, roles), strict=True))
+        )  # fmt: skip
+        every = list(agreeing) or every
+    yield from (roles for roles in every if not by_names or roles.arrays == every[0].arrays)
 
 
 def problems_of(source: KernelText, draft: Draft, roles: Roles) -> list[Problem]:

@@ -185,6 +185,11 @@ class GivenLaunch(Struct, frozen=True):
         """Whether any part of the launch is given, besides which kernel it is of."""
         return replace(self, entry="") != GivenLaunch()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all arguments are given, in order."""
+        return bool(self.args) and not any("=" in each for each in self.args)
+
     def arguments(self, names: tuple[str, ...]) -> dict[str, str]:
         """The given formulas by the names of the kernel's parameters. Raises UsageError for too many or unknown ones."""
         pairs = [_NAMED.fullmatch(each) for each in self.args]

@@ -2,7 +2,8 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,7 +24,8 @@ from gemmviz.loading.project import Project, launches_elsewhere, outline_of
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin, text_hash
-from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
+from gemmviz.model.outline import KernelOutline, LaunchOutline
+from gemmviz.model.problems.catalog import IN_PARTS, PROBLEM_KINDS
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.trial import WorkBudget, is_right
@@ -81,13 +83,15 @@ def opened(
         if remembered is not None and not given:
             given = remembered.launch(text)
         try:
-            kernel, names = read_headerless(project, path, given, before, progress, cancelled)
+            search = LaunchSearch(project, path, given, progress=progress, cancelled=cancelled)
+            is_known = before is not None and not given and before.launch_from != "given"
+            kernel = search.kernel_again(before) if before is not None and is_known else search.kernel()
         except SourceError as error:
             error.in_file(str(path))
             raise
         if remembered is not None and given.describes:
             remembered.add_launch(text, given)
-        return Opened(kernel, names)
+        return Opened(kernel, search.names)
     spec = parse_kernel(text, str(path))
     if project.others:
         spec = replace(spec, own_name=project.own_name, project=project.others)
@@ -225,47 +229,6 @@ class _Attempt(Struct, frozen=True):
     doubt: str = ""
 
 
-def read_headerless(
-    project: Project,
-    path: Path,
-    given: GivenLaunch,
-    before: KernelSpec | None,
-    progress: Callable[[str], None],
-    cancelled: Callable[[], bool],
-) -> tuple[KernelSpec, tuple[str, ...]]:
-    """The kernel with its launch, and the names of the file's kernels. Raises LaunchUnknown, SourceError, UsageError and
-    Cancelled.
-    """
-    outline = outline_of(project, cancelled=cancelled)
-    own = [each for each in outline.kernels if each.file == project.own_name] or list(outline.kernels)
-    names = tuple(each.name for each in own)
-    if not own:
-        remedy = tr("a kernel is a function that begins with __global__ void")
-        raise SourceError(tr("the file has no kernel"), file=str(path), remedy=remedy)
-    chosen = _named(own, given, str(path)) if given.entry else _by_launch(own, outline)
-    search = _Search(project, path, given, names, progress, cancelled)
-    if before is None or given != GivenLaunch() or before.launch_from == "given":
-        return search.kernel(chosen, outline), names
-    return search.kernel_again(chosen, outline, before), names
-
-
-def _named(kernels: list[KernelOutline], given: GivenLaunch, file: str) -> list[KernelOutline]:
-    """The kernel that is asked for by name, whose namespaces may be omitted. Raises UsageError if there is none."""
-    function = given.entry.split("<")[0].strip().removeprefix("::")
-    named = [each for each in kernels if f"::{each.name}".endswith(f"::{function}")]
-    if not named:
-        names = [each.name for each in kernels]
-        remedy = closest(function, names) or tr("its kernels are {names}", names=", ".join(names))
-        raise UsageError(tr("the file has no kernel {function}", function=function), file=file, remedy=remedy)
-    return named
-
-
-def _by_launch(kernels: list[KernelOutline], outline: FileOutline) -> list[KernelOutline]:
-    """All kernels: launched ones first, in the order of their launches."""
-    launched = [launch.kernel for launch in outline.launches]
-    return sorted(kernels, key=lambda each: launched.index(each.name) if each.name in launched else len(launched))
-
-
 def _is_plain(spec: KernelSpec, draft: Draft) -> bool:
     """Whether a spec multiplies, and has a pointer for each matrix."""
     return spec.problem.is_multiply and len(draft.pointers) == len(spec.problem.arrays)
@@ -277,79 +240,142 @@ def _unread(launch: LaunchOutline) -> str:
     return "" if first is None else tr(NOT_READ, part=first.part, line=first.place.line, reason=first.reason)
 
 
-class _Search:
-    """Tries the launches of some kernels until a result is right."""
+class LaunchSearch:
+    """Tries the launches of the kernels of a file without a header until a result is right. ``given``: parts of the launch;
+    ``names``: those of the file's kernels; ``kernels``: those that are tried.
+
+    ``as_written``: for a judge, who runs the kernel at other sizes. One kernel is chosen before any is run, with the roles that
+    the names tell; its first launch counts, whatever its block is, and the given block is for a kernel without one.
+    ``accepts``: says of a guess whose result is right whether no other one needs to be tried.
+
+    Raises SourceError for a file without a kernel or beyond the parser's limits, UsageError for a kernel that isn't there,
+    and Cancelled.
+    """
 
     def __init__(
         self,
         project: Project,
         path: Path,
         given: GivenLaunch,
-        names: tuple[str, ...],
-        progress: Callable[[str], None],
-        cancelled: Callable[[], bool],
+        *,
+        progress: _Progress = lambda sentence: None,
+        cancelled: Callable[[], bool] = is_cancelled,
+        as_written: bool = False,
+        accepts: Callable[[KernelSpec], bool] = lambda spec: True,
     ) -> None:
-        self.project, self.given, self.names, self.progress, self.cancelled = project, given, names, progress, cancelled
+        self.project, self.given, self.progress, self.cancelled = project, given, progress, cancelled
+        self.as_written, self.accepts = as_written, accepts
         own_name = project.own_name if project.others else ""
         self.source = KernelText(path.stem, str(path), project.texts[project.own_name], own_name, project.others)
+        self.outline = outline_of(project, cancelled=cancelled)
+        every = self.outline.kernels
+        own = [each for each in every if each.file == project.own_name and not as_written] or list(every)
+        if not own:
+            remedy = tr("a kernel is a function that begins with __global__ void")
+            raise SourceError(tr("the file has no kernel"), file=str(path), remedy=remedy)
+        self.names = tuple(each.name for each in own)
+        self.kernels = self._chosen(own)
         self.work = WorkBudget(_OF_FILE)
-        self.remembered = Remembered()
+        self.remembered = None if as_written else Remembered()
         self.attempts: list[_Attempt] = []
         self.refusals: dict[str, SourceError] = {}  # by the kernel's name
+        self._launches: dict[KernelOutline, tuple[LaunchOutline, ...]] = {}
 
-    def kernel(self, kernels: list[KernelOutline], outline: FileOutline) -> KernelSpec:
-        """The first kernel whose result is right, with its launch."""
-        for kernel in kernels:
-            by_columns: KernelSpec | None = None
-            for attempt, most_runs in self._attempts_for(kernel, outline):
-                spec = self._try(kernel.name, attempt, most_runs)
-                if spec is not None and not (attempt.is_guess and spec.column_major):
-                    return spec
-                if spec is None and by_columns is not None:  # of two guesses that are right, rows are likelier
-                    return by_columns
-                by_columns = by_columns or spec
-            if by_columns is not None:
-                return by_columns
-        spec = self._likeliest(kernels[0])
+    def _chosen(self, kernels: list[KernelOutline]) -> list[KernelOutline]:
+        """The kernel that is asked for by name, whose namespaces may be omitted; else all, launched ones first, in the order of
+        their launches. Raises UsageError for a name that none has.
+        """
+        function = self.given.entry.split("<")[0].strip().removeprefix("::")
+        named = [each for each in kernels if f"::{each.name}".endswith(f"::{function}")]
+        if function and named:
+            return named[:1] if self.as_written else named
+        if function and not (self.as_written and len(kernels) == 1):
+            remedy = closest(function, self.names) or tr("its kernels are {names}", names=", ".join(self.names))
+            raise UsageError(tr("the file has no kernel {function}", function=function), file=self.source.file, remedy=remedy)
+        launched = [launch.kernel for launch in self.outline.launches]
+        arrays = len(PROBLEM_KINDS[self.given.kind].arrays) if self.given.kind else 0
+
+        def rank(kernel: KernelOutline) -> tuple[bool, int]:
+            fits = not arrays or sum(each.is_pointer for each in kernel.parameters) == arrays
+            return not fits, launched.index(kernel.name) if kernel.name in launched else len(launched)
+
+        return sorted(kernels, key=rank)[: 1 if self.as_written else None]
+
+    def kernel(self) -> KernelSpec:
+        """The first kernel whose result is right, with its launch. Raises LaunchUnknown, SourceError and Cancelled."""
+        found = (self._right_one(each.name, self._attempts_for(each)) for each in self.kernels)
+        spec = next(filter(None, found), None) or self._wrong_one(self.kernels[0])
         if spec is None:
-            raise self._failure(kernels[0])
+            raise self._failure(self.kernels[0])
         return spec
 
-    def kernel_again(self, kernels: list[KernelOutline], outline: FileOutline, before: KernelSpec) -> KernelSpec:
+    def relaunched(self, draft: Draft, grids: Iterable[tuple[str, ...]], doubt: str) -> KernelSpec | None:
+        """The kernel of a draft with the first of these grids with which its result is right; else, with a ``doubt``, with the
+        first usual one.
+        """
+        self.work, self.attempts = WorkBudget(_OF_FILE), []
+        first = ((_Attempt(draft, replace(self.given, grid=each), True), _RUNS_OF_A_GUESS) for each in grids)
+        return self._right_one(self.kernels[0].name, chain(first, self._guesses(draft, draft.tile_values, doubt)))
+
+    def _right_one(self, kernel: str, attempts: Iterable[tuple[_Attempt, int | None]]) -> KernelSpec | None:
+        """The kernel of the first attempt whose result is right; rather of a later one than of a guess that isn't accepted."""
+        second: KernelSpec | None = None
+        for attempt, most_runs in attempts:
+            spec = self._try(kernel, attempt, most_runs)
+            by_columns = self.given.column_major is None and spec is not None and bool(spec.column_major)
+            if spec is not None and not (attempt.is_guess and (by_columns or not self.accepts(spec))):
+                return spec
+            if spec is None and second is not None and second.column_major:  # of two right guesses, rows are likelier
+                return second
+            second = second or spec
+        return second
+
+    def kernel_again(self, before: KernelSpec) -> KernelSpec:
         """The kernel as it was launched before, unless another launch gives a right result and this one doesn't."""
         source = self.source
         same = replace(before, text=source.text, own_name=source.own_name, project=source.project)
-        named = [each for each in kernels if each.name == before.function]
+        named = [each for each in self.kernels if each.name == before.function]
         names = tuple(each.name for each in restated(named[0], launch_by_names(named[0], {}))[0].parameters) if named else ()
         if not named or before.parameter_names[: len(names)] != names:
-            return self.kernel(kernels, outline)
+            return self.kernel()
         if is_right(same, self.work, self.cancelled):
             is_read = before.launch_from in ("unsure", "unchecked")
             return replace(same, launch_from="read", unconfirmed="") if is_read else same
         self.work = WorkBudget(_AGAIN)
         try:
-            read = self.kernel(kernels, outline)
+            read = self.kernel()
         except LaunchUnknown:
             return same
         return same if read.launch_from in ("unsure", "unchecked") else read
 
-    def _attempts_for(self, kernel: KernelOutline, outline: FileOutline) -> Iterator[tuple[_Attempt, int | None]]:
+    def launches_of(self, kernel: KernelOutline) -> tuple[LaunchOutline, ...]:
+        """The launches of a kernel in this file, or else in another one; of one that is overloaded, those with as many
+        arguments as it has parameters.
+        """
+        if kernel not in self._launches:
+            launches = self.outline.launches_of(kernel.name)
+            if self.names.count(kernel.name) > 1:
+                launches = tuple(each for each in launches if len(each.arguments) == len(kernel.parameters))
+            self._launches[kernel] = launches or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
+        return self._launches[kernel]
+
+    def _attempts_for(self, kernel: KernelOutline) -> Iterator[tuple[_Attempt, int | None]]:
         """Drafts of the kernel's launches, in this file or another one; of guesses if it is launched nowhere. With each the
         number of runs that it gets: where there are several, few at first.
         """
         is_given = bool(self.given.block and self.given.grid)
-        launches = outline.launches_of(kernel.name) or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
-        launches = tuple(without_open_extents(each) for each in launches)
+        launches = tuple(without_open_extents(each) for each in self.launches_of(kernel))
         read = [launch for launch in launches if launch.is_read]
+        given = replace(self.given, block=(), grid=(), shared_bytes="") if self.as_written else self.given
         attempts: list[_Attempt] = []
-        for launch in read:
+        for launch in read[: 1 if self.as_written else None]:
             draft = draft_of(kernel, completed(launch, kernel, {}))
-            legal = with_legal_block(draft)
-            is_legal = legal is draft or bool(self.given.block)
-            attempts.append(_Attempt(legal, self.given, not is_legal, _unread(launch) if is_legal else tr(ILLEGAL)))
+            legal = draft if self.as_written else with_legal_block(draft)
+            is_legal = legal is draft or bool(given.block)
+            attempts.append(_Attempt(legal, given, not is_legal, _unread(launch) if is_legal else tr(ILLEGAL)))
             wider = draft_of(kernel, completed(launch, kernel, {}), takes_all=True)
             if wider != draft and is_legal:
-                attempts.append(_Attempt(wider, self.given, doubt=_unread(launch)))
+                attempts.append(_Attempt(wider, given, doubt=_unread(launch)))
         for most_runs in (_RUNS_AT_FIRST, None)[len(attempts) < 2 :]:
             yield from ((each, most_runs) for each in attempts)
         if read:
@@ -359,14 +385,18 @@ class _Search:
             draft = draft_of(kernel, completed(launches[0], kernel, tiles) if launches else launch_by_names(kernel, tiles))
             if "<" in self.given.entry:
                 draft = replace(draft, entry=self.given.entry)
-            kinds = kinds_of(draft)[:1]
-            if is_given or not kinds:
+            if is_given or not kinds_of(draft):
                 yield _Attempt(draft, self.given, not is_given, "" if is_given else doubt), _RUNS_OF_A_GUESS
                 return
-            sizes = tuple(size.name for size in kinds[0].sizes if not size.is_optional)
-            for guess in guesses(self.source.text, tiles, sizes):
-                block, grid = self.given.block or (() if draft.block else guess.block), self.given.grid or guess.grid
-                yield _Attempt(draft, replace(self.given, block=block, grid=grid), True, doubt), _RUNS_OF_A_GUESS
+            yield from self._guesses(draft, tiles, doubt)
+
+    def _guesses(self, draft: Draft, tiles: Mapping[str, int], doubt: str) -> Iterator[tuple[_Attempt, int | None]]:
+        """Attempts with usual launches; with the block of the draft if it has one."""
+        kind = PROBLEM_KINDS[self.given.kind] if self.as_written else kinds_of(draft)[0]
+        sizes = tuple(size.name for size in kind.sizes if not size.is_optional)
+        for guess in guesses(self.source.text, tiles, sizes):
+            block, grid = self.given.block or (() if draft.block else guess.block), self.given.grid or guess.grid
+            yield _Attempt(draft, replace(self.given, block=block, grid=grid), True, doubt), _RUNS_OF_A_GUESS
 
     def _try(self, kernel: str, attempt: _Attempt, most_runs: int | None) -> KernelSpec | None:
         """The spec if the result is right with some roles."""
@@ -374,32 +404,44 @@ class _Search:
             self.attempts.append(attempt)
         if self.work.is_over or kernel in self.refusals:
             return None
+        is_told = self.given.is_complete and self.given.kind not in IN_PARTS
+        if self.as_written and is_told and not attempt.is_guess:
+            return None  # there is nothing to find
         self.progress(tr("Trying which argument of {entry} is which", entry=attempt.draft.entry))
-        likely = self.remembered.roles(self.source, attempt.draft)
+        likely = None if self.remembered is None else self.remembered.roles(self.source, attempt.draft)
         try:
             found = find_roles(
                 self.source, attempt.draft, given=attempt.given, likely=likely, work=self.work,
-                most_runs=most_runs, cancelled=self.cancelled,
+                most_runs=most_runs, as_written=self.as_written, cancelled=self.cancelled,
             )  # fmt: skip
         except SourceError as error:
             self.refusals[kernel] = error
             return None
         if found is None:
             return None
-        self.remembered.add(self.source, attempt.draft, found.roles)
+        if self.remembered is not None:
+            self.remembered.add(self.source, attempt.draft, found.roles)
         origin: LaunchOrigin = "given" if self.given.describes else "guessed" if attempt.is_guess else "read"
         return replace(found.spec, launch_from=origin, unconfirmed=attempt.doubt if attempt.is_guess else "")
 
-    def _likeliest(self, kernel: KernelOutline) -> KernelSpec | None:
+    def likeliest(self, kernel: KernelOutline) -> KernelSpec | None:
+        """The kernel with the likeliest roles in its first attempt, whether its launch is known or a guess."""
+        return self._likeliest(kernel, self.attempts[0]) if self.attempts else None
+
+    def _wrong_one(self, kernel: KernelOutline) -> KernelSpec | None:
         """The kernel with the likeliest roles, if its launch is known: a kernel may be wrong."""
         attempt = next((each for each in self.attempts if not each.is_guess), None)
-        if attempt is None or kernel.name in self.refusals:
+        return None if attempt is None else self._likeliest(kernel, attempt)
+
+    def _likeliest(self, kernel: KernelOutline, attempt: _Attempt) -> KernelSpec | None:
+        if kernel.name in self.refusals and not self.as_written:
             return None
         doubt = attempt.doubt
         try:
-            likely = likeliest(self.source, attempt.draft, attempt.given, WorkBudget(_AGAIN))
+            likely = likeliest(self.source, attempt.draft, attempt.given, WorkBudget(_AGAIN), self.as_written)
             spec, roles_doubt = likely or (None, "")
-            if spec is None or not (_is_plain(spec, attempt.draft) or attempt.given.kind):  # what only a name says may be wrong
+            is_meant = spec is not None and (_is_plain(spec, attempt.draft) or bool(attempt.given.kind))
+            if not is_meant and not self.as_written:  # what only a name says may be wrong
                 other = unchecked(self.source, attempt.draft, attempt.given)
                 spec, roles_doubt = (spec, roles_doubt) if other is None else (other, "")
         except SourceError as error:

@@ -30,11 +30,11 @@ _SKIPPED = frozenset(("build", "node_modules", "__pycache__"))
 
 
 class Project(Struct, frozen=True):
-    """A file and its project. ``folder``: the project's; ``own_name``: the file's name below it, with forward slashes;
-    ``texts``: those of the file and of the files that it includes, by such names.
+    """A file and its project. ``folder``: the project's, None if all of its files are in ``texts``; ``own_name``: the file's
+    name below it, with forward slashes; ``texts``: those of the file and of the files that it includes, by such names.
     """
 
-    folder: Path
+    folder: Path | None
     own_name: str
     texts: dict[str, str]
 
@@ -82,6 +82,9 @@ def kernel_files(folder: Path) -> list[Path]:
 
 def launching_files(project: Project, kernel: str) -> Iterator[str]:
     """Names of the project's other files that mention a kernel, those beside it first; each is read with what it includes."""
+    if project.folder is None:
+        yield from (name for name, text in project.texts.items() if name != project.own_name and kernel in text)
+        return
     own = project.folder / project.own_name
     for path in sorted(_files(project.folder), key=lambda each: (each.parent != own.parent, each)):
         name = path.relative_to(project.folder).as_posix()
@@ -91,6 +94,8 @@ def launching_files(project: Project, kernel: str) -> Iterator[str]:
 
 def with_file(project: Project, name: str) -> Project:
     """The project with one more of its files, and with those that it includes."""
+    if project.folder is None:
+        return project
     return Project(
         project.folder, project.own_name, _with_includes(project.folder, {**project.texts, name: _text(project.folder / name)})
     )

@@ -19,16 +19,16 @@ from gemmviz.launch.formula import (
     replace_sizes,
     trial_problems,
 )
-from gemmviz.launch.guessed_launch import KernelText, fixed_size, problem_of, problems_of, spec_of
+from gemmviz.launch.guessed_launch import KernelText, choices, fixed_size, problem_of, problems_of, spec_of
 from gemmviz.launch.launch_form import NO_ROLES, TOO_LARGE, GivenLaunch
 from gemmviz.launch.legality import can_run, setup_for
-from gemmviz.launch.roles import Roles, candidates, fits, is_told
+from gemmviz.launch.roles import Roles, fits, is_told
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import MULTIPLICATIONS, MULTIPLY, NONE, PROBLEM_KINDS
+from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, MULTIPLY, NONE, PROBLEM_KINDS
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
@@ -115,41 +115,43 @@ def find_roles(
     likely: Roles | None = None,
     work: WorkBudget | None = None,
     most_runs: int | None = None,
-    progress: Callable[[int], None] = lambda runs: None,
+    as_written: bool = False,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Found | None:
     """The first roles, the ``likely`` ones before others, that agree with the ``given`` parts of the launch and with which the
     kernel's result is right; None if none are found within the ``work`` and ``most_runs`` runs. Roles with which it is right at
-    square sizes only are used if no others are found.
+    square sizes only are used if no others are found. ``as_written``: the kernel is judged at other sizes later; arrays are
+    those that the names tell, and no sizes are chosen for it.
 
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
-    draft = _completed(source, draft)
-    search = _Search(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, cancelled)
+    draft = draft if as_written else _completed(source, draft)
+    search = _Search(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, cancelled, as_written)
     kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind) and (given.kind or is_told_of(source, kind))]
     square: Found | None = None
-    for roles, size_number in _order(draft, kinds, () if likely is None else (likely,)):
+    for roles, size_number in _order(search, kinds, () if likely is None else (likely,)):
         found = search.attempt(roles, size_number)
-        progress(search.runs)
         if found is not None and not found.is_square:
             return found
         square = square or found
         if search.work.is_over or (most_runs is not None and search.runs >= most_runs):
             return square and search.checked(square)
-    return search.at_own_sizes(kinds) if square is None else search.checked(square)
+    if square is None:
+        return None if as_written else search.at_own_sizes(kinds)
+    return search.checked(square)
 
 
-def _order(draft: Draft, kinds: list[ProblemKind], first: tuple[Roles, ...]) -> Iterator[tuple[Roles, int]]:
+def _order(search: "_Search", kinds: list[ProblemKind], first: tuple[Roles, ...]) -> Iterator[tuple[Roles, int]]:
     """Roles and the numbers of the sizes to try them at: the likeliest at all sizes, then all at the first sizes, and so on."""
     seen: set[tuple[Roles, int]] = set()
-    likely = [*first, *(roles for kind in kinds[:1] for roles in islice(candidates(draft, kind), _AT_ALL_SIZES))]
+    likely = [*first, *(roles for kind in kinds[:1] for roles in islice(search.choices(kind), _AT_ALL_SIZES))]
     for roles in dict.fromkeys(likely):
         for number in range(_EVERY_SIZE):
             seen.add((roles, number))
             yield roles, number
     for number, most in enumerate(_ROUNDS):
         for kind in kinds:
-            for roles in islice(candidates(draft, kind), most):
+            for roles in islice(search.choices(kind), most):
                 if (roles, number) not in seen:
                     yield roles, number
 
@@ -168,27 +170,30 @@ def kinds_of(draft: Draft) -> list[ProblemKind]:
     return sorted(kinds, key=rank)
 
 
-def likeliest(source: KernelText, draft: Draft, given: GivenLaunch, work: WorkBudget) -> tuple[KernelSpec, str] | None:
+def likeliest(
+    source: KernelText, draft: Draft, given: GivenLaunch, work: WorkBudget, as_written: bool = False
+) -> tuple[KernelSpec, str] | None:
     """The spec with the likeliest roles, whose result isn't right, and what is uncertain about its launch, "" if nothing is;
-    None for a kernel whose name and arrays fit no problem.
+    None for a kernel whose name and arrays fit no problem. ``as_written``: it doesn't keep the sizes of the host code.
     """
-    draft = _completed(source, draft)
+    draft = draft if as_written else _completed(source, draft)
     kind = next(
         (each for each in kinds_of(draft) if _agrees(given, draft, each) and (given.kind or suggests(draft, each))), None
     )
-    roles = None if kind is None else next(candidates(draft, kind), None)
+    roles = None if kind is None else next(choices(draft, kind, given), None)
     if kind is None or roles is None:
         return None
-    spec = _applied(source, draft, given, roles, problem_of(source, draft, roles))
+    spec = _applied(source, draft, given, roles, problem_of(source, draft, roles), as_written)
     spec = replace(spec, problem=first_problem(spec))
-    if given.args and not any("=" in each for each in given.args):
+    if given.is_complete:
         return spec, ""
     search = _Search(source, draft, given, work, is_cancelled)
     own = search.spec_at_own_sizes(roles)
-    is_known = is_told(draft, kind, roles) and means(source, draft, kind) and has_room(own or spec, draft, roles)
+    is_meant = bool(given.kind) or means(source, draft, kind)
+    is_known = is_meant and is_told(draft, kind, roles) and has_room(own or spec, draft, roles)
     if not is_known or (has_fixed_axis(draft) and not all(shape_formula(each, draft) for each in draft.pointers)):
         return spec, tr(NO_ROLES)
-    if own is None:  # names that the program gives values to when it runs
+    if own is None or as_written:  # names that the program gives values to when it runs
         return spec, ""
     state = search.state_of(own)
     if state == "unknown":
@@ -196,9 +201,13 @@ def likeliest(source: KernelText, draft: Draft, given: GivenLaunch, work: WorkBu
     return own, ""
 
 
-def _applied(source: KernelText, draft: Draft, given: GivenLaunch, roles: Roles, problem: Problem) -> KernelSpec:
-    """The spec of some roles with the given parts of the launch. Sizes that are given by name are tied to none."""
-    named = names_in(each.partition("=")[2] or each for each in given.args)
+def _applied(
+    source: KernelText, draft: Draft, given: GivenLaunch, roles: Roles, problem: Problem, as_written: bool = False
+) -> KernelSpec:
+    """The spec of some roles with the given parts of the launch. Sizes that are given by name are tied to none, unless the
+    launch counts ``as_written``.
+    """
+    named = () if as_written else names_in(each.partition("=")[2] or each for each in given.args)
     roles = replace(roles, ties=tuple(size for size in roles.ties if size not in named))
     return given.applied(spec_of(source, draft, roles, problem))
 
@@ -298,18 +307,33 @@ class _Search:
     """Runs candidates, and leaves out those that earlier runs refute."""
 
     def __init__(
-        self, source: KernelText, draft: Draft, given: GivenLaunch, work: WorkBudget, cancelled: Callable[[], bool]
+        self,
+        source: KernelText,
+        draft: Draft,
+        given: GivenLaunch,
+        work: WorkBudget,
+        cancelled: Callable[[], bool],
+        as_written: bool = False,
     ) -> None:
         self.source, self.draft, self.given, self.work, self.cancelled = source, draft, given, work, cancelled
+        self.as_written = as_written
+        self._choices: dict[str, list[Roles]] = {}
         self.runs = 0
         self.written: frozenset[int] = frozenset()  # pointers that the kernel writes
+
+    def choices(self, kind: ProblemKind) -> list[Roles]:
+        """Roles to try, likeliest first."""
+        if kind.name not in self._choices:
+            self._choices[kind.name] = list(choices(self.draft, kind, self.given, by_names=self.as_written))
+        return self._choices[kind.name]
 
     def attempt(self, roles: Roles, size_number: int) -> Found | None:
         """The spec if the result is right with these roles at the sizes of this number."""
         if self._is_refuted(roles):
             return None
-        for kind in problems_of(self.source, self.draft, roles):
-            spec = _applied(self.source, self.draft, self.given, roles, kind)
+        problems = problems_of(self.source, self.draft, roles)
+        for kind in reversed(problems) if self.as_written else problems:
+            spec = _applied(self.source, self.draft, self.given, roles, kind, self.as_written)
             problem = next(islice(trial_problems(spec, self._own(spec, roles)), size_number, None), None)
             found = None if problem is None else self._attempt(spec, roles, problem)
             if found is not None:
@@ -319,7 +343,7 @@ class _Search:
     def at_own_sizes(self, kinds: list[ProblemKind]) -> Found | None:
         """The spec if some blocks' results are right with likely roles at the sizes of the host code, which it then keeps."""
         for kind in kinds:
-            for roles in islice(candidates(self.draft, kind), _AT_ALL_SIZES):
+            for roles in islice(self.choices(kind), _AT_ALL_SIZES):
                 spec = None if self.work.is_over or self._is_refuted(roles) else self.spec_at_own_sizes(roles)
                 found = None if spec is None else self._attempt(spec, roles, spec.problem, in_part=True)
                 if found is not None:
@@ -359,8 +383,14 @@ class _Search:
             if len(set(roles.arrays)) == len(roles.arrays):
                 self.written |= {roles.arrays.index(name) for name in trial.written}
             return None
+        if self.given.column_major not in (None, trial.column_major):
+            return None
         spec = replace(spec, column_major=trial.column_major, problem=problem)
         is_square = not in_part and _is_square(problem, roles)
+        if self.as_written:
+            several = {name: 2 * unit for name, unit in grid_units(spec).items() if unit}  # blocks, as one is in no part
+            larger = replace(spec, problem=replace_sizes(spec, several)) if roles.kind in IN_PARTS else spec
+            return None if larger != spec and self.state_of(larger) == "wrong" else Found(spec, roles, self.runs, is_square)
         small = spec if in_part else self._in_phases(*self._at_first_size(spec, trial))
         small = self._with_factors(small, roles)
         if not is_square and not in_part:
@@ -392,6 +422,8 @@ class _Search:
 
     def checked(self, square: Found) -> Found:
         """What was right at square sizes only, at sizes that matter where names tell the roles and the code's sizes differ."""
+        if self.as_written:
+            return square
         kind, own = PROBLEM_KINDS[square.roles.kind], self.spec_at_own_sizes(square.roles)
         is_told_apart = own is not None and not _is_square(own.problem, square.roles)
         if not is_told_apart or not is_told(self.draft, kind, square.roles) or self._may_agree_by_chance(kind):
