@@ -8,7 +8,8 @@ from gemmviz.model.device import Needs
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.run.stored import stored_answers
-from gemmviz.source.program_parts import SharedArray, program_for
+from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import SharedArray
 
 
 def needs_of(setup: Setup) -> tuple[Needs, str]:

@@ -32,7 +32,8 @@ from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, MULTIPLY, 
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
-from gemmviz.source.program_parts import FunctionParameter, Program, program_for
+from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import FunctionParameter, Program
 from gemmviz.source.types import PointerType, Scalar
 
 # What a file tells about the problem that a kernel is meant for, apart from its result.

@@ -24,7 +24,7 @@ from gemmviz.model.translation import tr
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
-from gemmviz.source.program_parts import program_for
+from gemmviz.source.program import program_for
 from gemmviz.state.notices import Notice, Offer
 from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.state.shot import Shot

@@ -18,7 +18,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Engine
-from gemmviz.source.program_parts import check_source, program_for
+from gemmviz.source.program import check_source, program_for
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson import Exercise, ExerciseSize

@@ -35,7 +35,8 @@ from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.primitives import Face
 from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
 from gemmviz.session.ready_steps import ReadyStep, ready_step
-from gemmviz.source.program_parts import PROGRAMS, Program, entry_of, source_of, stored_name
+from gemmviz.source.program import PROGRAMS, entry_of, source_of, stored_name
+from gemmviz.source.program_parts import Program
 from gemmviz.source.reader_link import reader
 from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.teaching.captions import number_key

@@ -193,14 +193,14 @@ PLANTED: dict[str, Defect] = {
     "a character raises": Defect(
         "sources",
         "IndexError",
-        _around("gemmviz.source.program_parts:source_of", _raising(IndexError, lambda spec, *_: "`" in spec.text)),
+        _around("gemmviz.source.program:source_of", _raising(IndexError, lambda spec, *_: "`" in spec.text)),
         1500,
     ),
     "a long number takes 2 GB": Defect(
         "sources",
         "MiB of memory",
         _around(
-            "gemmviz.source.program_parts:source_of",
+            "gemmviz.source.program:source_of",
             _also(lambda *_: len(b"x" * (2 << 30)), lambda spec, *_: "9" * 300 in spec.text),
         ),
         1500,

@@ -12,7 +12,7 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import number_argument
 from gemmviz.run.cuda.headers import without_includes
 from gemmviz.run.inputs import matrices
-from gemmviz.source.program_parts import macros_of
+from gemmviz.source.program import macros_of
 from gemmviz.source.twin.real import real_source
 from gemmviz.source.types import PointerType, Scalar
 from tests.conftest import sure

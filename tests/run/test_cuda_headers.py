@@ -8,7 +8,7 @@ from gemmviz.launch.launch_form import GivenLaunch
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.run.cuda.headers import ALWAYS, HEADERS, include_folders
-from gemmviz.source.program_parts import program_for
+from gemmviz.source.program import program_for
 from gemmviz.source.twin.real import real_source
 from tests.conftest import sure
 from tests.corpus.test_habits import HABITS

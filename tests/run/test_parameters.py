@@ -8,7 +8,8 @@ from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
-from gemmviz.source.program_parts import KernelArgument, program_for
+from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import KernelArgument
 from tests.conftest import trace_of
 from tests.run.test_twin import assert_same
 from tests.run.twin_on_host import GXX, HostTwins

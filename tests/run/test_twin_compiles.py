@@ -6,7 +6,7 @@ from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.setup import Setup
-from gemmviz.source.program_parts import program_for
+from gemmviz.source.program import program_for
 from gemmviz.source.twin.real import probed_source
 from gemmviz.source.twin.twin import TWIN_ENTRY, twin_for
 from tests.conftest import kernel_from, sure

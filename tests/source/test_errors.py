@@ -4,7 +4,7 @@ import pytest
 
 from gemmviz.model.errors import SourceError
 from gemmviz.model.records import replace
-from gemmviz.source.program_parts import program_for
+from gemmviz.source.program import program_for
 from tests.conftest import kernel_from, sure
 
 FIRST_LINE = 10  # of the body

@@ -4,7 +4,7 @@ import pytest
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.records import replace
-from gemmviz.source.program_parts import program_for
+from gemmviz.source.program import program_for
 from gemmviz.source.walk import loop_counters
 
 _KERNEL = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.model.errors import SourceError
-from gemmviz.source.program_parts import program_for
+from gemmviz.source.program import program_for
 from tests.conftest import kernel_from, left_in_c
 
 GXX = shutil.which("g++")

@@ -7,8 +7,8 @@ from recording.stored import programs_of_kernels
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.source import program_parts
-from gemmviz.source.program_parts import program_for, stored_programs
+from gemmviz.source import program
+from gemmviz.source.program import program_for, stored_programs
 from gemmviz.source.reader_link import reader
 
 
@@ -26,8 +26,8 @@ def test_a_shipped_kernel_needs_no_reader_and_a_changed_one_does(monkeypatch: py
             asked.append(name)
             return real.run(name, *arguments)
 
-    monkeypatch.setattr(program_parts, "reader", Watched)
-    program_parts._program.cache_clear()
+    monkeypatch.setattr(program, "reader", Watched)
+    program._program.cache_clear()
     setup = setup_for(load_kernel("04_tiled"))
     shipped = program_for(setup.kernel, {"TILE_WIDTH": 4})
     assert asked == []

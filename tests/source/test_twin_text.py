@@ -10,7 +10,8 @@ from gemmviz.model.kernel import ProjectFile
 from gemmviz.model.records import replace
 from gemmviz.parser.source_text import SourceText
 from gemmviz.source.nodes import Const
-from gemmviz.source.program_parts import HostCode, program_for
+from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import HostCode
 from gemmviz.source.reader.read import read_program
 from gemmviz.source.twin.real import probed_source, real_source
 from gemmviz.source.twin.slots import literal

@@ -132,7 +132,7 @@ def test_a_shot_is_ready_without_the_reader_of_sources(monkeypatch: pytest.Monke
     def refuse(*args: object) -> None:
         raise AssertionError("a source was parsed")
 
-    monkeypatch.setattr("gemmviz.source.program_parts._program", refuse)
+    monkeypatch.setattr("gemmviz.source.program._program", refuse)
     for name in ("coalescing", "shared-memory"):
         for stop in shipped_lesson(name).stops[:8]:
             ready: ReadyShot = ready_shot(stop.shot, StoredAnswers())

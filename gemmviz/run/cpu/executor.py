@@ -30,7 +30,7 @@ from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
 from gemmviz.run.inputs import initial_array, matrices
 from gemmviz.run.recording import Recording, record_limit
-from gemmviz.source.program_parts import program_for
+from gemmviz.source.program import program_for
 
 # Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance.
 

@@ -33,7 +33,7 @@ from gemmviz.run.cuda.workload import Workload, real_unit, workload
 from gemmviz.run.engine import Cancel
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.run.recording import Recording
-from gemmviz.source.program_parts import macros_of
+from gemmviz.source.program import macros_of
 from gemmviz.source.twin.real import probed_source
 
 # The schedule of a kernel, from a probe at its beginning and end: SM and time of each block.

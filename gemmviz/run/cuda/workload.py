@@ -21,7 +21,8 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Compiled, Unit, free_memory
 from gemmviz.run.inputs import matrices
-from gemmviz.source.program_parts import FunctionParameter, macros_of
+from gemmviz.source.program import macros_of
+from gemmviz.source.program_parts import FunctionParameter
 from gemmviz.source.twin.real import DeviceSource, real_source
 from gemmviz.source.types import PointerType, Scalar
 

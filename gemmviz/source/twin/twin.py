@@ -18,7 +18,8 @@ from msgspec import Struct
 from gemmviz.model.arrays import Ints
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.source.nodes import Copy
-from gemmviz.source.program_parts import Program, SharedArray, program_for
+from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import Program, SharedArray
 from gemmviz.source.twin.slots import c_type, headers, slot_types
 from gemmviz.source.twin.statements import Printer, storage
 from gemmviz.source.types import CType

@@ -12,7 +12,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
-from gemmviz.source.program_parts import program_for
+from gemmviz.source.program import program_for
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.knowledge import Context
 from gemmviz.subjects.subject import Subject
