@@ -13,7 +13,7 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import Box, baseline, square, text_at, text_in
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.text import label_step, text_line, text_width
@@ -214,12 +214,11 @@ def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
     primitives: list[Primitive] = []
     own = plan.tall if plan.tall >= 1.3 * size else high  # in one row, if it is high enough: no line crosses the name
     for warp, name in enumerate(names):
-        middle, colour = (x + dx * plan.cell / 2, y + warp * high + own / 2), theme.warps[warp % len(theme.warps)]
-        tall = min(own - 2, 1.4 * size)
-        ground = boxes((middle[0] - wide / 2, middle[1] - tall / 2, wide, tall))
-        at = (middle[0], baseline(middle[1], size))
-        primitives.append(Rects(f"region-{warp}-ground", ground, colour, radius=4.0))
-        primitives.append(text_at(f"region-{warp}", at, name, size, theme.ink_on(colour), "middle", "semibold"))
+        colour = theme.warps[warp % len(theme.warps)]
+        middle = x + dx * plan.cell / 2, y + warp * high + own / 2
+        ground = square(middle, wide, min(own - 2, 1.4 * size))
+        primitives.append(Rects(f"region-{warp}-ground", boxes(ground), colour, radius=4.0))
+        primitives.append(text_in(f"region-{warp}", ground, name, size, theme.ink_on(colour), face="semibold"))
     return primitives
 
 
@@ -269,11 +268,10 @@ def _runs(row: int, plan: _Plan, theme: Theme) -> list[Primitive]:
         middle, wide = plan.warps.x + (run[0] - first + len(run) / 2) * plan.lane, text_width(text, size) + 12
         is_idle = run[0] >= plan.threads
         ground = theme.empty if is_idle else colour
-        box = boxes((middle - wide / 2, y + high / 2 - 0.75 * size, wide, 1.5 * size))
+        box = square((middle, y + high / 2), wide, 1.5 * size)
         ink = theme.faint if is_idle else theme.ink_on(colour)
-        primitives.append(Rects(f"run-{row}-{place}-ground", box, ground, radius=4.0))
-        at = (middle, baseline(y + high / 2, size))
-        primitives.append(text_at(f"run-{row}-{place}", at, text, size, ink, "middle"))
+        primitives.append(Rects(f"run-{row}-{place}-ground", boxes(box), ground, radius=4.0))
+        primitives.append(text_in(f"run-{row}-{place}", box, text, size, ink))
     return primitives
 
 

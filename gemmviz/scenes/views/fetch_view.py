@@ -1,14 +1,13 @@
 """One instruction of a warp: the control fetches it once, and all lanes of the warp execute it, each on its own element."""
 
-import numpy as np
-from msgspec import Struct
+from typing import NamedTuple
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.beat import element_text
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.layout import Box, baseline
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, framed, message
+from gemmviz.scenes.kit.layout import Box, Share, along, baseline, square
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
@@ -20,29 +19,23 @@ _CODE, _BOX = 110.0, 190.0  # heights of the statement, and of the control aroun
 _CHIP = 0.4  # of a lane's height: an instruction under way
 
 
-class _Plan(Struct, frozen=True):
-    """The control at the left; the lanes from (x, y), each ``wide`` and ``high``, ``columns`` in a row."""
+class _Plan(NamedTuple):
+    """The control at the left; the boxes of the ``lanes`` in ``rows`` at the right."""
 
     control: Box
-    x: float
-    y: float
-    wide: float
-    high: float
-    columns: int
+    lanes: list[Box]
+    rows: int
 
     @classmethod
     def of(cls, lanes: int, options: ViewOptions) -> "_Plan":
-        room = Box(MARGIN, options.top + _HEAD, options.width - 2 * MARGIN, options.bottom - options.top - _HEAD - 10)
+        room = options.room(options.top + _HEAD).trimmed(bottom=10)
         columns = min(_COLUMNS * (1 + (lanes > 32)), lanes)
-        left = room.x + _CONTROL * room.width
-        wide, high = (room.width - _CONTROL * room.width) / columns, min(room.height / -(-lanes // columns), _TALLEST)
-        box = min(_BOX, room.height)
-        control = Box(room.x, room.y + (high * -(-lanes // columns) - box) / 2, left - room.x - _BUS, box)
-        return cls(control, left, room.y, wide, high, columns)
-
-    def box(self, lane: int) -> tuple[float, float, float, float]:
-        x, y = self.x + lane % self.columns * self.wide, self.y + lane // self.columns * self.high
-        return x, y, self.wide - _GAP, self.high - _GAP
+        rows = -(-lanes // columns)
+        of_lanes = room._replace(height=min(room.height, rows * _TALLEST))
+        left, right = of_lanes.columns(Share(_CONTROL), Share(1.0 - _CONTROL))
+        control = left.trimmed(right=_BUS)
+        control = square(control.middle, control.width, min(_BOX, room.height))
+        return cls(control, [box.trimmed(right=_GAP, bottom=_GAP) for box in right.grid(rows, columns)[:lanes]], rows)
 
 
 def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -51,35 +44,19 @@ def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
     if warp is None:
         return framed([message(tr("No thread of this block is active in this step."), options)], moment, options)
     theme, size, plan = options.theme, options.theme.type.words, _Plan.of(moment.trace.rules.warp_size, options)
-    control, heads = plan.control, options.top + 0.9 * size
+    control, first, last = plan.control, plan.lanes[0], plan.lanes[-1]
     lanes = len(_touched(moment, warp, options))
-    rows = -(-moment.trace.rules.warp_size // plan.columns)
-    spine, middles = plan.x - 0.4 * _BUS, [plan.y + (row + 0.5) * plan.high - _GAP / 2 for row in range(rows)]
-    source, y = control.right, control.middle_y
-    ways = [(source, y, spine, y), (spine, middles[0], spine, middles[-1]), *((spine, at, plan.x, at) for at in middles)]
-    code = Box(control.x + 16, y - _CODE / 2, control.width - 32, _CODE)
-    name = control.y - 0.5 * size
+    (source, y), spine = control.at(1.0), first.x - 0.4 * _BUS
+    middles = [box.middle_y for box in plan.lanes[:: -(-len(plan.lanes) // plan.rows)]]
+    ways = [(source, y, spine, y), (spine, middles[0], spine, middles[-1]), *((spine, at, first.x, at) for at in middles)]
+    fetched = tr("the control fetches one instruction")
+    said = tr("{lanes} of warp {warp} execute it", lanes=many(lanes, "lane"), warp=warp)
+    above, heads = (control.x, control.y - 0.5 * size), (first.x, options.top + 0.9 * size)
     pieces: list[Primitive] = [
-        text_line(
-            "control-name",
-            (control.x, name),
-            tr("the control fetches one instruction"),
-            size,
-            control.width,
-            theme.text,
-            "semibold",
-        ),
-        text_line(
-            "lanes-name",
-            (plan.x, heads),
-            tr("{lanes} of warp {warp} execute it", lanes=many(lanes, "lane"), warp=warp),
-            size,
-            plan.wide * plan.columns,
-            theme.text,
-            "semibold",
-        ),
+        text_line("control-name", above, fetched, size, control.width, theme.text, "semibold"),
+        text_line("lanes-name", heads, said, size, last.right + _GAP - first.x, theme.text, "semibold"),
         Rects("control", boxes(control), theme.panel, theme.line, 2.0, 10.0),
-        *code_primitives(moment, code, options),
+        *code_primitives(moment, square(control.middle, control.width - 32, _CODE), options),
         Lines("ways", boxes(*ways), theme.line, 3.0),
     ]
     return framed([*pieces, *_lanes(moment, warp, plan, options)], moment, options)
@@ -91,13 +68,10 @@ def fetch_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     if warp is None or options.moment >= ARRIVAL:
         return ()
     plan, share = _Plan.of(moment.trace.rules.warp_size, options), options.way
-    start, colour = plan.control, _colour(warp, options)
-    side = _CHIP * plan.high
-    begin = np.array([start.right, start.middle_y])
-    lanes = np.array([plan.box(lane) for lane in _touched(moment, warp, options)])
-    ends = lanes[:, :2] + lanes[:, 2:] / 2
-    middle = begin * (1 - share) + ends * share
-    now = np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
+    start, colour = plan.control.at(1.0), _colour(warp, options)
+    side = _CHIP * (plan.lanes[0].height + _GAP)
+    ends = [along([start, plan.lanes[lane].middle], share) for lane in _touched(moment, warp, options)]
+    now = boxes(*(square(at, side) for at in ends))
     return (Rects("instruction", now, colour, options.theme.background, 1.5, 5.0),)
 
 
@@ -131,8 +105,7 @@ def _touched(moment: Moment, warp: int, options: ViewOptions) -> dict[int, str]:
 def _lanes(moment: Moment, warp: int, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the lanes, lit once the instruction has arrived, each with its number and its own element."""
     theme, least, touched = options.theme, options.theme.type.least, _touched(moment, warp, options)
-    count = moment.trace.rules.warp_size
-    lit, dark = [plan.box(lane) for lane in touched], [plan.box(lane) for lane in range(count) if lane not in touched]
+    lit, dark = [plan.lanes[lane] for lane in touched], [box for lane, box in enumerate(plan.lanes) if lane not in touched]
     arrived = options.moment >= ARRIVAL
     colour = _colour(warp, options) if arrived else theme.empty
     ink = theme.ink_on(colour) if arrived else theme.faint
@@ -140,14 +113,14 @@ def _lanes(moment: Moment, warp: int, plan: _Plan, options: ViewOptions) -> list
     pieces.append(Rects("lanes", boxes(*lit), colour, None if arrived else theme.line, 1.5, 5.0))
     forms = ("{lane}: {name}", "{name}") if arrived else ("{lane}",)
     texts = _fitting([[form.format(lane=lane, name=name) for lane, name in touched.items()] for form in forms], plan, least)
-    at = [(x + 10, baseline(y + high / 2, least)) for x, y, _, high in lit]
+    at = [(box.x + 10, baseline(box.middle_y, least)) for box in lit]
     pieces.append(Labels("lanes-names", points(*at), tuple(texts), least, ink))
     return pieces
 
 
 def _fitting(forms: list[list[str]], plan: _Plan, size: float) -> list[str]:
     """Return the texts of the lanes in the first form in which all fit, else those of the last one, cut."""
-    room = plan.wide - _GAP - 16
+    room = plan.lanes[0].width - 16
     whole = next((texts for texts in forms if all(text_width(text, size) <= room for text in texts)), None)
     return whole if whole is not None else [fitted(text, size, room) for text in forms[-1]]
 

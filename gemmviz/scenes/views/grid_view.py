@@ -13,7 +13,7 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import REST, Box, baseline, cells_in, path, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import moved
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
@@ -36,14 +36,14 @@ def sm_rows(
     that an SM is equally high in both; ``own_time``: whether the other launch has another axis.
     """
     theme = options.theme
-    inner = Box(room.x, room.y + HEAD, room.width, room.height - HEAD - _SM_TIME_FOOT)
+    inner = room.trimmed(top=HEAD, bottom=_SM_TIME_FOOT)
     pitch = min(inner.height / rows, _MOST_ROW)
     is_few = case.schedule.blocks <= _FEW_BLOCKS and pitch >= _LEAST_ROW
-    inner = Box(inner.x, inner.y, inner.width, pitch * case.sms if is_few else inner.height)
+    inner = inner._replace(height=pitch * case.sms) if is_few else inner
     x, bottom = inner.x + inner.width * at_ns / max(1, span_ns), inner.bottom
     return [
         *(_sm_time_blocks if is_few else _held)(case, at_ns, span_ns, inner, options),
-        Lines("instant", np.array([[x, inner.y - 6, x, bottom + 6]]), theme.text, 2.5),
+        path("instant", [(x, inner.y - 6), (x, bottom + 6)], theme.text, 2.5),
         _sm_time_heading(case, is_few, span_ns, room, options),
         *_axis(case, span_ns, own_time, inner, theme),
     ]
@@ -91,8 +91,7 @@ def _sm_time_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
     state = np.where(schedule.stop_ns <= at_ns, 2, np.where(schedule.start_ns <= at_ns, 1, 0))
     fills = (None, theme.loaded(1.0), theme.tint("C", 0.5))
     drawn: list[Primitive] = [
-        Cells("lanes", room.x, room.y, room.width, np.zeros((case.sms, 1), np.uint8), (theme.panel,), (theme.faint,),
-              line=theme.background, height=pitch),
+        cells_in("lanes", room, np.zeros((case.sms, 1), np.uint8), (theme.panel,), theme.background, (theme.faint,)),
         *_waves(case, span_ns, room, theme),
     ]  # fmt: skip
     for which, fill in enumerate(fills):
@@ -145,11 +144,10 @@ def _held(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOp
     level = np.ceil(residents_of(case, span_ns) * _LEVELS / most).astype(np.uint8)
     later = np.arange(_COLUMNS) >= at_ns / max(1, span_ns) * _COLUMNS
     fill = np.where(later, level + _LEVELS + 1, level).astype(np.uint8)
-    palette = _shades(theme)
-    table = Cells("lanes", room.x, room.y, room.width / _COLUMNS, fill, palette, palette, height=pitch)
+    table = cells_in("lanes", room, fill, _shades(theme), None)
     frame = [Rects("lanes-frame", boxes(table.box), None, theme.line, 1.5)]
     if 0 <= options.sm < case.sms:
-        here = (room.x - 3, room.y + options.sm * pitch - 1, room.width + 6, max(4.0, pitch) + 2)
+        here = room.shifted(y=options.sm * pitch)._replace(height=max(4.0, pitch)).inset(-3, -1)
         frame.append(Rects("sm-here", boxes(here), None, theme.text, 2.0))
     ticks = sorted({0, case.sms - 1})
     at = points(*((room.x - 10, baseline(room.y + (sm + 0.5) * pitch, size)) for sm in ticks))
@@ -198,7 +196,7 @@ def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
     own = not case.shares_time
     scenes = [_alone(side, half, side.schedule.duration_ns if own else span, rows, own) for side in sides]
     primitives: list[Primitive] = [
-        Lines("between", np.array([[half.width, 12.0, half.width, options.height - 12]]), options.theme.line, 2.0)
+        path("between", [(half.width, 12.0), (half.width, options.height - 12)], options.theme.line, 2.0)
     ]
     words: list[Primitive] = []
     for place, scene in enumerate(scenes):
@@ -216,12 +214,13 @@ def _alone(case: GridCase, options: ViewOptions, span_ns: int, rows: int, has_ow
     top, bottom = (_TOP, height - _FOOT) if options.words else (14.0, height - 14.0)
     if _is_narrow(options):
         top += _SOURCE_LINES * _LINE if options.words else 0.0
-        blocks = Box(MARGIN, top, width - 2 * MARGIN, _BLOCKS_SHARE * (bottom - top) - 16)
-        y = top + HEAD + _cell(case, blocks) * case.grid[1] * case.grid[2] + 24  # the SMs take what is left
-        lanes = Box(MARGIN + _NUMBERS_ROOM, y, width - 2 * MARGIN - _NUMBERS_ROOM, bottom - y)
+        room = Box(MARGIN, top, width - 2 * MARGIN, bottom - top)
+        blocks = room.part(down=(0.0, _BLOCKS_SHARE)).trimmed(bottom=16)
+        taken = HEAD + _cell(case, blocks) * case.grid[1] * case.grid[2] + 24
+        lanes = room.trimmed(_NUMBERS_ROOM, taken)  # the SMs take what is left
     else:
-        blocks = Box(MARGIN, top, 0.5 * width - MARGIN - 20, bottom - top)
-        lanes = Box(0.5 * width + _NUMBERS_ROOM, top, 0.5 * width - MARGIN - _NUMBERS_ROOM, bottom - top)
+        left, right = Box(MARGIN, top, width - 2 * MARGIN, bottom - top).columns(REST, REST)
+        blocks, lanes = left.trimmed(right=20), right.trimmed(left=_NUMBERS_ROOM)
     at_ns = options.instant * span_ns
     state = states(case.schedule, at_ns)
     primitives = [*_blocks(case, state, blocks, options), *sm_rows(case, at_ns, span_ns, rows, lanes, options, has_own_time)]

@@ -2,16 +2,16 @@
 effect of block size, registers and shared memory.
 """
 
-from msgspec import Struct
+from typing import NamedTuple
 
 from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many, spaced
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.scenes.kit.layout import REST, Box, baseline, square, text_at, text_in
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import Tray, TurnedAway, block_colour, block_pieces, count_landed, empty_name, empty_tray
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.view import View
@@ -23,11 +23,12 @@ _LARGE = 1.4  # of the sentence's size: the number of blocks
 _SAID = 0.32  # of the width: the numbers on the right
 _COUNT_HEIGHT = 36.0  # of the number of blocks in a dock
 _LOW_SIZE = 17.0  # of the text in a dock
+_LOW_COLUMNS = ((0.0, 0.34), (0.37, 0.57), (0.585, 0.99))  # of the width of a dock: tray with bars, numbers, curves
 
 _Line = tuple[str, float, bool, float]  # text, size, whether it is strong, and leading
 
 
-class _Layout(Struct, frozen=True):
+class _Layout(NamedTuple):
     """The regions of a frame. ``size``: the text of the bars."""
 
     tray: Tray
@@ -39,27 +40,25 @@ class _Layout(Struct, frozen=True):
     @property
     def beside(self) -> Box:
         """The room at the right of the tray, below the number of blocks."""
-        y = max(self.tray.box.y, self.sums.y + _COUNT_HEIGHT)
-        return Box(self.sums.x, y, self.sums.width, self.sums.bottom - y)
+        return self.sums.trimmed(top=max(self.tray.box.y - self.sums.y, _COUNT_HEIGHT))
 
     @classmethod
     def of(cls, limits: OccupancyLimits, options: ViewOptions) -> "_Layout":
         """Tray and bars above with their numbers beside them, curves below; in a low frame all side by side."""
-        width, height, slots = options.width, options.height, _slots(limits)
+        slots = _slots(limits)
         if not options.words:
-            wide = 0.34 * width
-            tray = Tray.within(Box(14, 14, wide, 0.5 * height - 20), slots)
-            bars = Box(14, 0.5 * height + 4, wide, 0.5 * height - 16)
-            sums = Box(0.37 * width, 14, 0.2 * width, height - 28)
-            return cls(tray, bars, sums, Box(0.585 * width, 14, 0.405 * width, height - 28), _LOW_SIZE)
-        room = Box(MARGIN, _TOP, width - 2 * MARGIN, height - _TOP - 30)
-        wide = (1 - _SAID) * room.width - 30
-        tray = Tray.within(Box(room.x, room.y + _HEAD, wide, _TRAY * room.height - _HEAD), slots)
-        end = tray.box.bottom
-        bars = Box(room.x, end + 14, wide, _BARS * room.height)
-        top = bars.bottom + 26
-        sums = Box(room.x + wide + 50, room.y - 4, _SAID * room.width - 20, bars.bottom - room.y)
-        return cls(tray, bars, sums, Box(room.x, top, room.width, room.bottom - top), options.theme.type.least)
+            whole = Box(0.0, 0.0, options.width, options.height)
+            left, sums, curves = (whole.part(across=part).trimmed(top=14, bottom=14) for part in _LOW_COLUMNS)
+            above, bars = left.trimmed(left=14, right=-14).rows(0.5 * whole.height - 20, REST, gap=10)
+            return cls(Tray.within(above, slots), bars.trimmed(bottom=-2), sums, curves, _LOW_SIZE)
+        room = options.room(_TOP, 30)
+        left = room.trimmed(right=_SAID * room.width + 30)
+        tray = Tray.within(left._replace(height=_TRAY * room.height).trimmed(top=_HEAD), slots)
+        below = left.trimmed(top=tray.box.bottom - room.y + 14)
+        bars = below._replace(height=_BARS * room.height)
+        sums = Box(left.right + 50, room.y - 4, _SAID * room.width - 20, bars.bottom - room.y)
+        curves = room.trimmed(top=bars.bottom + 26 - room.y)
+        return cls(tray, bars, sums, curves, options.theme.type.least)
 
 
 def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
@@ -68,8 +67,7 @@ def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     layout = _Layout.of(limits, options)
     pieces = [*empty_tray(layout.tray, options.theme), *_bar_names(limits, layout, options)]
     for number, each in enumerate(what_ifs(case.device, case.needs)):
-        wide = layout.curves.width / 3
-        room = Box(layout.curves.x + number * wide, layout.curves.y, wide - 26, layout.curves.height)
+        room = layout.curves.grid(1, 3)[number].trimmed(right=26)
         pieces += what_if_curve(each, case, room, options, has_scale=number == 2)
     note = tr("one SM of {device}; by the vendor's rules, not measured", device=case.device.name)
     scene = titled(pieces, tr("Occupancy of {what}", what=case.what), note, options)
@@ -89,12 +87,12 @@ def occupancy_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primiti
     if is_over and options.words:
         pieces += empty_name(layout.tray, limits.warps, theme)
     for place, (name, uses) in enumerate(_bars(limits)):
-        x, y, wide, high = _track(layout, place)
-        taken = 0.0 if uses is None else wide * uses[0] / uses[1]
+        track = _track(layout, place)
+        taken = 0.0 if uses is None else track.width * uses[0] / uses[1]
         gap = min(2.0, 0.2 * taken)
         for number in range(lying if taken > 0 else 0):
-            box = boxes((x + number * taken, y, max(0.5, taken - gap), high))
-            pieces.append(Rects(f"limit-{name}-{number}", box, block_colour(number, theme)))
+            box = track._replace(width=max(0.5, taken - gap)).shifted(number * taken)
+            pieces.append(Rects(f"limit-{name}-{number}", boxes(box), block_colour(number, theme)))
         pieces.append(_used(name, uses, lying, limits, layout, place, options))
     lines = _lines(case, limits, lying, layout.sums.width, options)
     return (*pieces, *_sums(lines if is_over else lines[:1], layout.sums, options))
@@ -111,12 +109,10 @@ def _bars(limits: OccupancyLimits) -> list[tuple[str, tuple[int, int] | None]]:
     return [(name, uses) for name, uses in limits.uses.items() if name != WARPS]
 
 
-def _track(layout: _Layout, place: int) -> tuple[float, float, float, float]:
+def _track(layout: _Layout, place: int) -> Box:
     """Return the box of a bar; all bars are equally long, an SM's whole resource."""
-    pitch, name = layout.bars.height / 3, _name_width(layout.size)
-    wide = layout.bars.width - name - _value_width(layout.size)
-    high = min(0.62 * pitch, 40.0)
-    return layout.bars.x + name, layout.bars.y + place * pitch + (pitch - high) / 2, wide, high
+    row = layout.bars.grid(3, 1)[place].trimmed(_name_width(layout.size), right=_value_width(layout.size))
+    return square(row.middle, row.width, min(0.62 * row.height, 40.0))
 
 
 def _name_width(size: float) -> float:
@@ -137,10 +133,10 @@ def _bar_names(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -
     size = layout.size
     pieces: list[Primitive] = []
     for place, (name, _) in enumerate(_bars(limits)):
-        x, y, wide, high = _track(layout, place)
-        at, (ink, face) = points((layout.bars.x, baseline(y + high / 2, size))), _ink(name, limits, options)
-        pieces.append(Labels(f"limit-{name}-name", at, (tr(name),), size, ink, "start", face))
-        pieces.append(Rects(f"limit-{name}-track", boxes((x, y, wide, high)), options.theme.empty))
+        track, (ink, face) = _track(layout, place), _ink(name, limits, options)
+        words = track.trimmed(left=layout.bars.x - track.x)
+        pieces.append(text_in(f"limit-{name}-name", words, tr(name), size, ink, "start", face))
+        pieces.append(Rects(f"limit-{name}-track", boxes(track), options.theme.empty))
     return pieces
 
 
@@ -149,14 +145,14 @@ def _used(
     options: ViewOptions,
 ) -> Labels:  # fmt: skip
     """Draw beside a bar how much of a resource so many blocks take."""
-    x, y, wide, high = _track(layout, place)
+    track, (ink, face) = _track(layout, place), _ink(name, limits, options)
     words = (
         tr("unknown: try values")
         if uses is None
         else tr("{used} of {available}", used=spaced(uses[0] * blocks), available=spaced(uses[1]))
     )
-    at, (ink, face) = points((x + wide + 12, baseline(y + high / 2, layout.size))), _ink(name, limits, options)
-    return Labels(f"limit-{name}-used", at, (words,), layout.size, ink, "start", face)
+    at = track.right + 12, baseline(track.middle_y, layout.size)
+    return text_at(f"limit-{name}-used", at, words, layout.size, ink, "start", face)
 
 
 def _heading(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -> list[Primitive]:
@@ -169,7 +165,7 @@ def _heading(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -> 
         tr("{slots} warp slots; a block: {piece}", slots=_slots(limits), piece=piece),
     )
     text = next((text for text in texts if text_width(text, size, "semibold") <= room), fitted(texts[-1], size, room))
-    ground = boxes((box.x, box.y - layout.tray.pitch, box.width, layout.tray.pitch))
+    ground = boxes(box._replace(height=layout.tray.pitch).shifted(y=-layout.tray.pitch))
     name = text_at("slots-name", (box.x, box.y - 12), text, size, theme.text, "start", "semibold")
     return [Rects("slots-ground", ground, theme.background), name]
 

@@ -2,17 +2,18 @@
 restores another's. The warps are those that occupancy allows; both strips are a model without times, in which no warp waits.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from msgspec import Struct
 
 from gemmviz.analysis.models.time import hiding_of
 from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import REST, Box, baseline, text_at, text_in
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width
+from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
@@ -22,10 +23,8 @@ _RUN, _CHANGE = 1.0, 0.8  # lengths in the CPU's model: between two changes, and
 _TIME = _THREADS * _RUN + (_THREADS - 1) * _CHANGE
 _NAMES = 190.0  # width of the names of the strips
 
-_Place = tuple[float, float, float, float]
 
-
-class _Plan(Struct, frozen=True):
+class _Plan(NamedTuple):
     """The registers of a scheduler's warps at the left, registers and memory of a CPU core at the right, the strips below."""
 
     warps: Box
@@ -36,34 +35,24 @@ class _Plan(Struct, frozen=True):
     @classmethod
     def of(cls, options: ViewOptions) -> "_Plan":
         room = options.room(_TOP + _HEAD, _STRIPS + 20)
-        wide, x = (room.width - _GAP) / 2, room.x + (room.width + _GAP) / 2
-        registers = Box(x, room.y, wide, 0.36 * room.height)
-        memory = Box(x, room.y + 0.52 * room.height, wide, 0.48 * room.height)
+        left, right = room.columns(REST, REST, gap=_GAP)
+        registers, memory = right.part(down=(0.0, 0.36)), right.part(down=(0.52, 1.0))
         strips = Box(room.x + _NAMES, room.bottom + 30, room.width - _NAMES, _STRIPS - 40)
-        return cls(Box(room.x, room.y, wide, room.height), registers, memory, strips)
+        return cls(left, registers, memory, strips)
 
-    def warp(self, place: int, count: int) -> _Place:
+    def warp(self, place: int, count: int) -> Box:
         """Return the box of a warp's registers."""
-        rows, columns = -(-count // _COLUMNS), min(_COLUMNS, count)
-        wide, high = (self.warps.width - 24) / columns, (self.warps.height - 24) / rows
-        x, y = self.warps.x + 12 + place % columns * wide, self.warps.y + 12 + place // columns * high
-        return x + 5, y + 5, wide - 10, high - 10
+        return self.warps.inset(12).grid(-(-count // _COLUMNS), min(_COLUMNS, count))[place].inset(5)
 
-    def saved(self, thread: int) -> _Place:
+    def saved(self, thread: int) -> Box:
         """Return the box of a thread's registers in memory."""
-        wide = (self.memory.width - 24) / _THREADS
-        return self.memory.x + 12 + thread * wide + 5, self.memory.y + 52, wide - 10, self.memory.height - 64
+        return self.memory.trimmed(12, 52, 12, 12).grid(1, _THREADS)[thread].inset(5, 0)
 
     @property
-    def loaded(self) -> _Place:
+    def loaded(self) -> Box:
         """The box of a thread's registers in the core."""
-        _, _, wide, high = self.saved(0)
-        return (
-            self.registers.right - wide - 17,
-            self.registers.y + 12,
-            wide,
-            min(high, self.registers.height - 24),
-        )
+        box, inner = self.saved(0), self.registers.trimmed(12, 12, 17, 12)
+        return Box(inner.right - box.width, inner.y, box.width, min(box.height, inner.height))
 
 
 def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
@@ -96,8 +85,8 @@ def switch_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive,
     shown = min(hiding_of(case).warps, _MOST_WARPS)
     pieces: list[Primitive] = []
     if shown:
-        x, y, wide, high = plan.warp(min(int(now), int(np.ceil(_TIME)) - 1) % shown, shown)
-        pieces.append(Rects("cursor", boxes((x - 4, y - 4, wide + 8, high + 8)), None, theme.chosen, 5.0, 9.0))
+        here = plan.warp(min(int(now), int(np.ceil(_TIME)) - 1) % shown, shown)
+        pieces.append(Rects("cursor", boxes(here.inset(-4)), None, theme.chosen, 5.0, 9.0))
     for thread, place in enumerate(_threads(plan, now)):
         pieces += _state(f"thread-{thread}", place, tr("thread {thread}", thread=thread), theme.warps[thread], theme)
     return (*pieces, *_strips(plan, now, shown, theme))
@@ -120,57 +109,50 @@ def _box(key: str, box: Box, name: str, options: ViewOptions) -> list[Primitive]
     return [*pieces, text_at(f"{key}-box-name", at, name, size, theme.text)] if name else pieces
 
 
-def _state(key: str, place: _Place, name: str, colour: str, theme: Theme) -> list[Primitive]:
+def _state(key: str, box: Box, name: str, colour: str, theme: Theme) -> list[Primitive]:
     """Draw the registers of a warp or a thread, with its name where there is room."""
-    x, y, wide, high = place
     size = theme.type.least
-    pieces: list[Primitive] = [Rects(key, boxes(place), colour, radius=6.0)]
-    if text_width(name, size) + 8 <= wide and 1.2 * size <= high:
-        at = (x + wide / 2, baseline(y + high / 2, size))
-        pieces.append(text_at(f"{key}-name", at, fitted(name, size, wide), size, theme.ink_on(colour), "middle"))
+    pieces: list[Primitive] = [Rects(key, boxes(box), colour, radius=6.0)]
+    if text_width(name, size) + 8 <= box.width and 1.2 * size <= box.height:
+        pieces.append(text_in(f"{key}-name", box, name, size, theme.ink_on(colour)))
     return pieces
 
 
-def _threads(plan: _Plan, now: float) -> list[_Place]:
+def _threads(plan: _Plan, now: float) -> list[Box]:
     """Return where the registers of each CPU thread are: in memory, in the core, or on their way."""
     turn, passed = divmod(now, _RUN + _CHANGE)
     current, share = int(turn), max(0.0, (passed - _RUN) / _CHANGE)
     save, restore = float(eased(min(1.0, 2 * share))), float(eased(max(0.0, 2 * share - 1.0)))
-    places = [np.array(plan.saved(thread)) for thread in range(_THREADS)]
-    core = np.array(plan.loaded)
-    places[current] = core * (1 - save) + places[current] * save
+    places, core = [plan.saved(thread) for thread in range(_THREADS)], plan.loaded
+    places[current] = core.towards(places[current], save)
     if current + 1 < _THREADS:
-        places[current + 1] = places[current + 1] * (1 - restore) + core * restore
-    found = [tuple(place.tolist()) for place in places]
-    return [(x, y, wide, high) for x, y, wide, high in found]
+        places[current + 1] = places[current + 1].towards(core, restore)
+    return places
 
 
 def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive]:
     """Draw what both have done so far: the scheduler goes from warp to warp, the core saves and restores between threads."""
     box, size = plan.strips, theme.type.least
-    high, unit = 0.36 * box.height, box.width / _TIME
-    lower = box.y + 0.52 * box.height
+    upper, lower, unit = box.part(down=(0.0, 0.36)), box.part(down=(0.52, 0.88)), box.width / _TIME
     turns = [(float(at), float(at + 1), at % max(1, shown)) for at in range(int(np.ceil(_TIME)))] if shown else []
     runs = [(thread * (_RUN + _CHANGE), thread * (_RUN + _CHANGE) + _RUN, thread) for thread in range(_THREADS)]
     changes = [(stop, stop + _CHANGE) for _, stop, _ in runs[:-1]]
     pieces: list[Primitive] = []
-    for key, y, parts in (("gpu", box.y, turns), ("cpu", lower, runs)):
+    for key, row, parts in (("gpu", upper, turns), ("cpu", lower, runs)):
         for place, (start, stop, number) in enumerate(parts):
             wide = (min(stop, now, _TIME) - start) * unit
             if wide > 0:
-                part = boxes((box.x + start * unit + 1, y, max(1.0, wide - 2), high))
-                pieces.append(Rects(f"{key}-{place}", part, theme.warps[number % len(theme.warps)], radius=3.0))
+                part = row.shifted(start * unit + 1)._replace(width=max(1.0, wide - 2))
+                pieces.append(Rects(f"{key}-{place}", boxes(part), theme.warps[number % len(theme.warps)], radius=3.0))
     gaps = [(start, min(stop, now)) for start, stop in changes if start < now]
     words = tr("save, restore")
     if gaps:
-        bars = boxes(*((box.x + start * unit + 1, lower, (stop - start) * unit - 2, high) for start, stop in gaps))
-        pieces.append(Rects("changes", bars, None, theme.warning, 2.0, 3.0))
-        middles = [
-            box.x + (start + stop) / 2 * unit for start, stop in gaps if (stop - start) * unit > text_width(words, size) + 8
-        ]
-        at = points(*((x, baseline(lower + high / 2, size)) for x in middles))
+        bars = [lower.shifted(start * unit)._replace(width=(stop - start) * unit).inset(1, 0) for start, stop in gaps]
+        pieces.append(Rects("changes", boxes(*bars), None, theme.warning, 2.0, 3.0))
+        middles = [bar.middle_x for bar in bars if bar.width + 2 > text_width(words, size) + 8]
+        at = points(*((x, baseline(lower.middle_y, size)) for x in middles))
         pieces.append(Labels("changes-names", at, (words,) * len(middles), size, theme.text, "middle"))
-    names = points(*((box.x - 14, baseline(y + high / 2, size)) for y in (box.y, lower)))
+    names = points(*((row.x - 14, baseline(row.middle_y, size)) for row in (upper, lower)))
     return [*pieces, Labels("strips", names, (tr("scheduler"), tr("CPU core")), size, theme.text, "end")]
 
 

@@ -6,8 +6,8 @@ from msgspec import Struct
 from gemmviz.model.cases import TF32_TILE, LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
+from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, wrap_text
 from gemmviz.scenes.kit.view import View
@@ -34,8 +34,7 @@ class _Plan(Struct, frozen=True):
         cell = min((1 - _SAID) * room.width / (k + n + _GAP), room.height / (k + m + _GAP))
         x, y = room.x + (k + _GAP) * cell, room.y + (k + _GAP) * cell
         corners = {"A": (room.x, y), "B": (x, room.y), "C": (x, y)}
-        wide = _SAID * room.width - 60
-        words = Box(room.right - wide, room.y, wide, room.height)
+        words = room.part(across=(1 - _SAID, 1.0)).trimmed(left=60)
         return cls(cell, corners, {"A": (m, k), "B": (k, n), "C": (m, n)}, words)
 
     @property
@@ -54,15 +53,15 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     tile, theme = TF32_TILE, options.theme
     missing = _missing(case)
     if missing:
-        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, 300.0)
-        return titled(_paragraph("missing", missing, room, options), tr("Tensor cores"), case.device.name, options)
+        return titled(
+            _paragraph("missing", missing, options.room(_TOP), options), tr("Tensor cores"), case.device.name, options
+        )
     plan, size, warp = _Plan.of(case, options), theme.type.name, case.device.warp_size
     pieces: list[Primitive] = []
     for name, (x, y) in plan.corners.items():
         rows, columns = plan.sizes[name]
-        low = points((x + columns * plan.cell + 12, y + rows * plan.cell - 4))
-        at = low if name == "C" else points((x, y - 10))
-        pieces.append(Labels(f"{name}-name", at, (name,), size, theme.accent(name), "start", "semibold"))
+        at = (x + columns * plan.cell + 12, y + rows * plan.cell - 4) if name == "C" else (x, y - 10)
+        pieces.append(text_at(f"{name}-name", at, name, size, theme.accent(name), "start", "semibold"))
     box, leading = plan.words, 1.5 * theme.type.sentence
     lines = (
         (
@@ -75,7 +74,7 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         ("cores", tr("{warp} products", warp=warp), theme.type.sentence, theme.text),
         ("cores-words", tr("one multiply-add of a warp, on the CUDA cores"), theme.type.words, theme.faint),
     )
-    y = box.y + 0.28 * box.height
+    y = box.at(0.0, 0.28)[1]
     for place, (key, text, high, ink) in enumerate(lines):
         y += leading * (1.3 if place == 2 else 0.9)
         pieces.append(text_line(key, (box.x, y), text, high, box.width, ink, "regular" if "-" in key else "semibold"))
@@ -105,12 +104,12 @@ def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitiv
         inks = tuple(theme.ink_on(shade) for shade in shades)
         pieces.append(Cells(name, x, y, plan.cell, fill, tuple(shades), inks, line=theme.background))
         x, y = (x + ahead * plan.cell * (name == "A"), y + ahead * plan.cell * (name == "B"))
-        edge = (x + columns.start * plan.cell - 2, y + rows.start * plan.cell - 2,
-                (columns.stop - columns.start) * plan.cell + 4, (rows.stop - rows.start) * plan.cell + 4)  # fmt: skip
+        wide, high = ((side.stop - side.start) * plan.cell for side in (columns, rows))
+        edge = Box(x + columns.start * plan.cell, y + rows.start * plan.cell, wide, high).inset(-2)
         pieces.append(Rects(f"{name}-tile", boxes(edge), None, accent, 3.0, 3.0))
     text = tr("instruction {step} of {steps} for this tile of C", step=step + 1, steps=plan.steps)
     box, size = plan.words, theme.type.words
-    return (*pieces, text_line("count", (box.x, box.y + 0.2 * box.height), text, size, box.width, theme.text))
+    return (*pieces, text_line("count", box.at(0.0, 0.2), text, size, box.width, theme.text))
 
 
 def _step(passed: float, steps: int) -> tuple[int, float]:
