@@ -265,7 +265,7 @@ class Display:
         session, run, before = self.session, self.session.slot.run, self._before
         is_suggested = run is not None and before is not None and run.setup == before[1]
         return Context(
-            Knowledge(session.shot, KernelEngines(session.engines.engine_for)),
+            Knowledge(session.shot, KernelEngines(session.engines.engine_for), like=filter(None, (session.slot.known,))),
             moment=session.now,
             facts=session.slot.facts,
             compared=None if session.shot.against is None else session.comparison.compared,

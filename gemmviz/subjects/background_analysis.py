@@ -22,7 +22,6 @@ from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.run.recording import Recording
-from gemmviz.state.shot import Shot
 from gemmviz.subjects.knowledge import Knowledge, WatchResult, searched_blocks, watch, with_hazards
 from gemmviz.subjects.runs import KnownRun
 
@@ -44,7 +43,7 @@ class BackgroundAnalysis:
     ) -> None:
         self._report, self._report_watched, self._report_failed = on_more_known, on_watched, on_failed
         self._run: KnownRun | None = None
-        self._engine: Engine | None = None
+        self._known: Knowledge | None = None
         self._is_over = False  # whether the analysis was cancelled or failed
         self._costs: LatestTask[object] = LatestTask(post, self._on_costs, on_failed)
         self._watch: LatestTask[WatchResult] = LatestTask(post, self._on_watched, self._on_failed)
@@ -53,20 +52,20 @@ class BackgroundAnalysis:
         self._time: LatestTask[KernelSpeed] = LatestTask(post, self._on_timed, self._on_not_timed)
         self.workers: tuple[LatestTask[Any], ...] = self._costs, self._watch, self._search, self._count, self._time
 
-    def begin(self, run: KnownRun, scope: Scope, engine: Engine, is_watched: bool = False) -> None:
-        """Analyse another run, or the same run for another scope; known results are not computed again. ``is_watched``: the
-        variables of the scope's first thread are known.
+    def begin(self, run: KnownRun, scope: Scope, known: Knowledge, is_watched: bool = False) -> None:
+        """Analyse another run, or the same run for another scope; known results are not computed again. ``known``: what is
+        known of its launch; ``is_watched``: the variables of the scope's first thread are known.
         """
         if self._run is None or self._run.trace is not run.trace:
             self.cancel()
-        self._run, self._engine, self._is_over = run, engine, False
+        self._run, self._known, self._is_over = run, known, False
         setup, replay = run.setup, run.replay
         if not (replay.knows_costs(scope) and replay.knows_terms(scope)):
             self._costs.start(lambda cancelled: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
         if is_watched:
             self._continue()
         else:
-            self._watch.start(lambda cancelled: watch(setup, replay, scope, engine), AFTER_PICTURE_S)
+            self._watch.start(lambda cancelled: watch(setup, replay, scope, known.engine), AFTER_PICTURE_S)
 
     def cancel(self) -> None:
         self._is_over = True
@@ -93,16 +92,16 @@ class BackgroundAnalysis:
 
     def _continue(self) -> None:
         """Search for hazards, count and time what is still unknown."""
-        run, engine = self._run, self._engine
-        if run is None or engine is None or run.trace.stop is not None:
+        run, known = self._run, self._known
+        if run is None or known is None or run.trace.stop is not None:
             return
         setup, replay = run.setup, run.replay
         if run.searched is None and not self._search.is_busy:
-            self._search.start(lambda cancelled: search(setup, replay, engine, cancelled))
+            self._search.start(lambda cancelled: search(setup, replay, known.engine, cancelled))
         elif run.searched is not None:
             self._count_whole()
         if run.speed is None and not run.no_speed and not self._time.is_busy:
-            self._time.start(lambda cancelled: engine.time(setup, cancelled=cancelled))
+            self._time.start(lambda cancelled: known.speed)
 
     def _on_searched(self, result: tuple[Replay, int]) -> None:
         replay, blocks = result
@@ -110,11 +109,9 @@ class BackgroundAnalysis:
         self._count_whole()
 
     def _count_whole(self) -> None:
-        run, engine = self._run, self._engine
-        if run is None or engine is None or run.no_counts:
-            return
-        if run.counts is None and not self._count.is_busy:
-            self._count.start(lambda cancelled: count_launch(run, engine, cancelled))
+        run, known = self._run, self._known
+        if run is not None and known is not None and self.will_count and not self._count.is_busy:
+            self._count.start(lambda cancelled: count_launch(run, known))
 
     def _on_counted(self, counts: LaunchCounts) -> None:
         self._add(counts=counts)
@@ -144,14 +141,14 @@ def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> t
     return with_hazards(replay, blocks, cancelled), blocks
 
 
-def count_launch(known: KnownRun, engine: Engine, cancelled: Cancel) -> LaunchCounts:
+def count_launch(run: KnownRun, known: Knowledge) -> LaunchCounts:
     """Counts of the whole launch; of a run from a file, from its trace. Raises CannotAnswer if that trace is incomplete."""
-    trace = known.trace
-    if known.from_file:
+    trace = run.trace
+    if run.from_file:
         if not trace.is_whole:
             raise CannotAnswer(tr("the file contains only a part of the launch"))
         return count_steps(trace, range(trace.steps))
-    return Knowledge(Shot(known.setup), engine).counts
+    return known.counts
 
 
 def _values(setup: Setup, trace: Trace, engine: Engine, cancelled: Cancel) -> npt.NDArray[np.float32] | None:

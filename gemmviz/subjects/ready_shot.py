@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.analysis.replay.focus import Focus, step_at
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.records import replace
@@ -14,7 +14,7 @@ from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.knowledge import Compared, Context, Knowledge, LaunchFacts, WatchResult
+from gemmviz.subjects.knowledge import Knowledge, LaunchFacts, WatchResult
 from gemmviz.subjects.picture import frame_for, options_for, theme_of
 from gemmviz.subjects.runs import KnownRun, run_known
 from gemmviz.subjects.subject import Subject
@@ -112,12 +112,6 @@ def _with_picture(ready: ReadyShot, subject: Subject) -> ReadyShot:
 
 def _value(ready: ReadyShot, subject: Subject) -> Any:
     """What the view draws; None if a run is missing."""
-    known, moment, compared, needs = ready.known, None, None, subject.needs
-    if ("compared" in needs and ready.compared is None) or ("moment" in needs and ready.run is None):
+    if ("compared" in subject.needs and ready.compared is None) or ("moment" in subject.needs and ready.run is None):
         return None
-    if ready.compared is not None:
-        compared = Compared(known.compared_reader, ready.compared.facts)
-    if ready.run is not None:
-        moment = known.drawn_reader.at(step_at(ready.run.trace, known.shot.at))
-    measurements = known.measurements if "measurements" in needs else {}
-    return subject.make(known.shot, Context(known, moment, ready.facts, compared, measurements=measurements))
+    return subject.make(ready.shot, ready.known.context(subject.needs))

@@ -17,15 +17,15 @@ from gemmviz.run.engine import Cancel, Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import BackgroundAnalysis
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.knowledge import LaunchFacts, WatchResult
+from gemmviz.subjects.knowledge import Knowledge, LaunchFacts, WatchResult
 from gemmviz.subjects.reading import Reading
 from gemmviz.subjects.runs import KnownRun, finished_run
 
 
 class RunSlot:
-    """Holds one run in ``run``, None before the first. ``watched``: variables of the first watched thread; ``unwatched``: why
-    there are none. A slot may hold a launch instead, of which no step is shown: ``run`` is None, ``facts`` are its counts and
-    speed if they are shown.
+    """Holds one run in ``run``, None before the first. ``known``: what is known of its launch; ``watched``: variables of the
+    first watched thread; ``unwatched``: why there are none. A slot may hold a launch instead, of which no step is shown:
+    ``run`` is None, ``facts`` are its counts and speed if they are shown.
 
     Signals: ``finished`` with a KnownRun for ``show``; ``failed`` if a setup can't be run, and ``analysis_failed`` if a part of
     the analysis fails, both with an error; ``replay_changed`` when the reader has a more complete replay of the same run;
@@ -45,6 +45,7 @@ class RunSlot:
     def __init__(self, post: Post, engines: Engines) -> None:
         self.engines = engines
         self.run: KnownRun | None = None
+        self.known: Knowledge | None = None
         self.setup: Setup | None = None  # the setup that was started last
         self.engine: Engine | None = None  # the engine that runs it
         self.watched: Watched | None = None
@@ -118,7 +119,7 @@ class RunSlot:
         self.stop()
         self._analysis.cancel()
         self.reading.end()
-        self.setup = self.run = self._facts = None
+        self.setup = self.run = self.known = self._facts = None
         self.is_without_run = False
 
     def show_launch(self, setup: Setup, facts: LaunchFacts | None) -> None:
@@ -132,6 +133,8 @@ class RunSlot:
         self._known_watched = watched
         self.run, self.setup, self._facts, self.is_without_run = run, run.setup, None, False
         self.engine = self.engines.recorded if run.from_file else self.engines.engine_for(run.setup.kernel)
+        if self.known is None or self.known.engine is not self.engine or self.known.setup != run.setup:
+            self.known = Knowledge(Shot(run.setup), self.engine)
         self._read(focus)
 
     def watch(self, focus: Focus) -> None:
@@ -155,8 +158,8 @@ class RunSlot:
 
     def analyse(self) -> None:
         """Continue the analysis of the displayed run."""
-        if self.run is not None and self.reader is not None and self.engine is not None:
-            self._analysis.begin(self.run, self.reader.scope, self.engine, self._is_watched)
+        if self.run is not None and self.reader is not None and self.known is not None:
+            self._analysis.begin(self.run, self.reader.scope, self.known, self._is_watched)
 
     def close(self) -> None:
         """Cancel all work and accept no more."""
