@@ -1,8 +1,9 @@
 """Brings the catalogues of translations up to date with the sources: make translations.
 
-Messages are the literals in calls of ``tr``, ``trn``, ``marked``, ``many``, ``noun`` and ``Control``; those of a lesson are its
-texts. Each language has a folder in ``translations``, with a catalogue (``.po``) of the program and of each lesson that is
-translated. New messages are merged into them; the program loads their compiled forms (``.mo``) from ``assets/translations``.
+Messages are the literals in calls of ``tr``, ``trn``, ``marked``, ``many``, ``sized``, ``noun`` and ``Control``; those of a
+lesson are its texts. Each language has a folder in ``translations``, with a catalogue (``.po``) of the program and of each
+lesson that is translated. New messages are merged into them; the program loads their compiled forms (``.mo``) from
+``assets/translations``.
 docs/translating.md says how to add a language.
 """
 
@@ -30,7 +31,7 @@ from gemmviz.teaching.lesson_translation import translated
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES, FOLDER = ROOT / "translations", ROOT / "assets" / "translations"  # what people edit, and what the program loads
-_SINGLE, _PLURAL, _COUNTED = {"tr", "marked", "noun"}, {"trn"}, {"many", "_many", "noun"}
+_SINGLE, _PLURAL, _COUNTED = {"tr", "marked", "noun"}, {"trn"}, {"many", "_many", "sized", "noun"}
 _CONTROL, _OF_CONTROL = "Control", {"empty", "menu", "undo", "unless"}  # label and help come first
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)  # files must not change with the date
 

@@ -21,10 +21,9 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import ENGLISH, language, speak, tr, trn
-from gemmviz.model.words import listed, many, ordinal, plural
+from gemmviz.model.translation import ENGLISH, asking, language, speak, told, tr, trn
+from gemmviz.model.words import listed, many, ordinal, percent, plural
 from gemmviz.render.svg import scene_svg, subset_fonts, system_font
-from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.teaching.lesson_file import lesson_title, original_lesson, shipped_lesson
@@ -144,11 +143,11 @@ def test_exports_embed_the_glyphs_of_a_font_of_the_system() -> None:
 
 def test_counts_of_a_chinese_text_are_hidden_while_a_question_is_open() -> None:
     use_language("zh_CN")
-    assert (
-        counted_text("线程束 0 的请求：传输 32 个扇区，第 46 行，A[3, 5]", 0.0)
-        == "线程束 0 的请求：传输 ? 个扇区，第 46 行，A[3, 5]"
-    )
-    assert counted_text("50 % 为所请求", 0.0) == "? % 为所请求"
+    with asking():
+        assert told(tr("line {line}", line=46), 0.0) == tr("line {line}", line=46)
+        assert told(many(32, "sector"), 0.0) == "? 个扇区"
+        assert told(many(32, "sector"), 1.0) == "32 个扇区"
+        assert told(percent(0.5), 0.0) == "? %"
 
 
 def test_a_kernels_own_words_are_translated_where_they_are_shown() -> None:

@@ -26,6 +26,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.link import link_height, with_link
+from gemmviz.scenes.kit.meaning import TextPart
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.shapes import magnified
 from gemmviz.scenes.kit.theme import load_theme
@@ -38,11 +39,11 @@ from gemmviz.subjects.knowledge import Knowledge
 from gemmviz.subjects.picture import frame_for, options_for, theme_of
 from gemmviz.subjects.subject import Subject
 
-PARTS: dict[str, tuple[str, ...]] = {
-    "title": ("title", "parameters", "note"),
+PARTS: dict[str, tuple[TextPart, ...]] = {
+    "title": ("title", "note"),
     "step": ("progress",),
     "caption": ("action", "cost"),
-}  # parts of the texts in a picture, by label key
+}  # parts of the texts in a picture
 _MOST_FACTS = 1 << 20  # maximum number of accesses in a page
 _NEAR = 1e-4
 _NOTHING = Caption()
@@ -181,14 +182,11 @@ def _drawn_at(
 
 def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
     """A scene without the labels of hidden parts."""
-    keys = {key for part in hidden for key in PARTS[part]}
-    if not keys:
+    words = {name for part in hidden for name in PARTS[part]}
+    if not words:
         return scene
-
-    def stays(each: Primitive) -> bool:
-        return each.key not in keys and each.key.partition("-")[2] not in keys and each.key.rpartition("-")[0] not in keys
-
-    return replace(scene, words=tuple(filter(stays, scene.words)), above=tuple(filter(stays, scene.above)))
+    kept, above = (tuple(each for each in part if each.meaning not in words) for part in (scene.words, scene.above))
+    return replace(scene, words=kept, above=above)
 
 
 def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NOTHING, notes: str = "") -> Slide:

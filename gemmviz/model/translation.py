@@ -2,15 +2,25 @@
 
 A message is an English text with named placeholders. Values are filled in after the lookup, so that a translation may order
 them differently. Without a catalogue, the English text itself is shown.
+
+Whatever writes a count, such as ``many``, passes it to ``counted``. Within ``asking`` the count is marked, so that ``told`` can
+hide it after the text has been measured and broken into lines. Indices, sizes and addresses are not counts.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from gettext import NullTranslations
 from threading import Lock
 from typing import TypeVar
 
 ENGLISH = "en"
+_SEVERAL = 100  # of the last form in English, and of a form for many in other languages
+UNKNOWN = "?"
+COUNT, _GROWS, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # marks of a count: noncharacters of Unicode, which no text contains
+_MARKED = re.compile(f"{COUNT}([^{_GROWS}]*){_GROWS}(\\d*){_END}")
+_asking = ContextVar("asking", default=False)
 _Text = TypeVar("_Text", bound=str)
 
 
@@ -35,10 +45,15 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def trn(one: str, others: str, count: int, /, **values: object) -> str:
-    """Return one of two texts by a count, which stands in it as ``{count}`` unless ``values`` have another text for it.
+    """Return one of two texts by a count, which stands in it as ``{count}`` unless ``values`` have another text for it, such as
+    one that is not hidden with the counts of an open question.
 
-    A catalogue has as many forms as its language has.
+    A catalogue has as many forms as its language has. A count that a question hides has the form of several: that of one would
+    give it away.
     """
+    if _asking.get():
+        values = {"count": counted(count), **values} if "{count}" in others else values
+        count = _SEVERAL if any(COUNT in str(value) for value in values.values()) else count
     catalogue = _language.catalogue
     text = catalogue.ngettext(one, others, count) if catalogue is not None else one if count == 1 else others
     return text.format_map({"count": count, **values})
@@ -69,3 +84,48 @@ def spoken(code: str, catalogue: NullTranslations | None) -> Iterator[None]:
             yield
         finally:
             speak(*before)
+
+
+@contextmanager
+def asking(is_open: bool = True) -> Iterator[None]:
+    """Mark the counts of all texts that are made within a ``with`` block, unless no question is open."""
+    token = _asking.set(is_open)
+    try:
+        yield
+    finally:
+        _asking.reset(token)
+
+
+def is_asking() -> bool:
+    """Return whether counts are marked: a part of the key of whatever remembers texts."""
+    return _asking.get()
+
+
+def counted(value: object, grows_to: int | None = None) -> str:
+    """Return the text of a count. ``grows_to``: its value if it is counted up, None if it is hidden until the end."""
+    if not _asking.get():
+        return str(value)
+    return f"{COUNT}{in_full(str(value))}{_GROWS}{'' if grows_to is None else grows_to}{_END}"
+
+
+def in_full(text: str) -> str:
+    """Return a text with all of its counts."""
+    return _MARKED.sub(r"\1", text) if COUNT in text else text
+
+
+def told(text: str, share: float) -> str:
+    """Return a text with its marked counts at ``share`` of their value: 0 for question marks, 1 for the counts themselves.
+
+    What is counted one by one, such as sectors, grows with the share. Parts and percentages of it are hidden until the end.
+    """
+    if share >= 1.0 or COUNT not in text:
+        return in_full(text)
+    return _MARKED.sub(lambda mark: grouped(int(int(mark[2]) * share)) if mark[2] and share > 0.0 else UNKNOWN, text)
+
+
+def grouped(value: float, gap: str = "\u202f") -> str:
+    """Return a whole number with narrow spaces between its thousands from five digits on: "4096", "16 384". Four digits are one
+    group, as in code and in names of sizes.
+    """
+    text = f"{value:,d}" if isinstance(value, int) else f"{value:,.0f}"  # an int may be too large for a float
+    return text.replace(",", gap if len(text.lstrip("-")) > 5 else "")

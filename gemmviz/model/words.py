@@ -8,27 +8,22 @@ from msgspec import Struct
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem_kind import Control
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import marked, tr, trn
+from gemmviz.model.translation import counted, grouped, marked, tr, trn
 
 _LISTS = {"and": marked("{others} and {last}"), "or": marked("{others} or {last}")}
 _ORDINALS = {1: marked("{number}st"), 2: marked("{number}nd"), 3: marked("{number}rd")}
 _ORDINAL = marked("{number}th")
+_GROWING = frozenset({"sector", "wavefront", "lane", "element", "load"})  # what is counted up when a question is answered
 
 
 def number(value: float) -> str:
     """A number with three digits, or more before its point, with thin spaces between thousands from five digits on."""
-    return _grouped(value, "\u2009") if value >= 100 else f"{value:.3g}"
+    return grouped(value, "\u2009") if value >= 100 else f"{value:.3g}"
 
 
 def spaced(count: float) -> str:
-    """All digits of a count, with narrow spaces between the thousands from five digits on: "4096", "16 384"."""
-    return _grouped(count, "\u202f")
-
-
-def _grouped(value: float, gap: str) -> str:
-    """A whole number with gaps between its thousands. Four digits are one group, as in code and in names of sizes."""
-    text = f"{value:,d}" if isinstance(value, int) else f"{value:,.0f}"  # an int may be too large for a float
-    return text.replace(",", gap if len(text.lstrip("-")) > 5 else "")
+    """All digits of a count, as ``grouped`` writes those of other numbers."""
+    return counted(grouped(count))
 
 
 def size_text(size: float) -> str:
@@ -36,17 +31,23 @@ def size_text(size: float) -> str:
     for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if size >= unit:
             return f"{size / unit:.4g} {name}"
-    return tr("{size} bytes", size=spaced(round(size)))
+    return tr("{size} bytes", size=grouped(round(size)))
 
 
 def percent(share: float) -> str:
     """A share in percent, with one decimal: "12.5 %"."""
-    return f"{100 * share:.1f} %"
+    return f"{counted(f'{100 * share:.1f}')} %"
 
 
 def many(count: int, noun: str) -> str:
     """A count and its noun: "1 sector", "4 launches". Nouns in calls are messages of the catalogue, as "{count} sector"."""
-    return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count)
+    text = counted(count, count if count > 1 and noun in _GROWING else None)
+    return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count, count=text)
+
+
+def sized(count: int, noun: str) -> str:
+    """A size and its noun, as ``many`` writes counts: "256 threads" of a block. No question hides it."""
+    return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count, count=str(count))
 
 
 def noun(word: str) -> str:

@@ -105,7 +105,7 @@ class Pack:
                 return {**facts, "k": one.key, **self._texts(one.labels), **ids}
             case Squares(), Squares():
                 facts = {
-                    "t": "q", "b": _numbers(one.boxes, _parts_of_unit(one.key)), "f": self.part(_text(one.fill)),
+                    "t": "q", "b": _numbers(one.boxes, _parts_of_unit(one)), "f": self.part(_text(one.fill)),
                     "z": _short(one.label_size),
                     "p": self._palette(one.palette, other.palette), "i": self._palette(one.inks, other.inks),
                     "g": self.colour(one.line, other.line),
@@ -113,7 +113,7 @@ class Pack:
                 return {**facts, "k": one.key, **self._texts(one.labels)}
             case Rects(), Rects():
                 return {
-                    "t": "r", "k": one.key, "b": _numbers(one.boxes, _parts_of_unit(one.key)),
+                    "t": "r", "k": one.key, "b": _numbers(one.boxes, _parts_of_unit(one)),
                     "c": self.colour(one.fill, other.fill), "g": self.colour(one.stroke, other.stroke),
                     "w": _short(one.stroke_width), "d": _short(one.radius),
                 }  # fmt: skip
@@ -226,9 +226,9 @@ def _short(value: float) -> float:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def _parts_of_unit(key: str) -> int:
+def _parts_of_unit(one: Squares | Rects) -> int:
     """Return the parts of a unit in which boxes are stored. Nobody sees a tenth of what is under way."""
-    return _HALVES if key.startswith("moving-") else _TENTHS
+    return _HALVES if one.meaning in ("moving", "trail") else _TENTHS
 
 
 def _numbers(values: "np.ndarray[Any, np.dtype[np.float64]]", parts: int = _TENTHS) -> list[int]:

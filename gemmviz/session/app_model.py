@@ -8,7 +8,7 @@ from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.jobs.tasks import LatestTask, Post, SaveQueue
-from gemmviz.scenes.kit.counting import counted_text
+from gemmviz.model.translation import asking, told
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.session.commands import CellCursor, Commands
 from gemmviz.session.lesson_editor import LessonEditor
@@ -111,38 +111,40 @@ class PointerTool:
     def at(self, hit: Hit | None) -> None:
         """Set the cell under the pointer; None for none."""
         from gemmviz.analysis.replay.history import element_history
-        from gemmviz.scenes.stage.hover import hover_lines, pointed_at
+        from gemmviz.scenes.stage.hover import pointed_at
 
         if hit is not None and hit.cells.tips is not None:
             self.worker.cancel()
-            self._emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
+            self.lines_changed.emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
             return
         now = self.session.now
         target = None if hit is None or now is None else pointed_at(now.trace, hit)
         if hit is None or now is None or target is None:
             self.worker.cancel()
-            self._emit([])
+            self.lines_changed.emit([])
         elif hit.cells.factor > 1:
             self.worker.cancel()
-            self._emit(hover_lines(now, hit, labels=self.session.shot.labels))
+            self._say(now, hit)
         else:
             number, element = target
             self.worker.start(lambda cancelled: (now, hit, element_history(now, number, element)))
 
-    def _emit(self, lines: list[str]) -> None:
-        """Emit the lines, with their counts hidden while a question is open."""
+    def _say(self, moment: Moment, hit: Hit, history: ElementHistory | None = None) -> None:
+        """Emit the lines about a cell, with their counts hidden while a question is open."""
+        from gemmviz.scenes.stage.hover import hover_lines
+
         share = self.session.display.counted
-        self.lines_changed.emit([counted_text(each, share) for each in lines])
+        with asking(share < 1.0):
+            lines = hover_lines(moment, hit, history, self.session.shot.labels)
+        self.lines_changed.emit([told(each, share) for each in lines])
 
     def close(self) -> None:
         self.worker.close()
 
     def _on_history(self, result: tuple[Moment, Hit, ElementHistory]) -> None:
-        from gemmviz.scenes.stage.hover import hover_lines
-
         moment, hit, history = result
         if self.session.now is moment:
-            self._emit(hover_lines(moment, hit, history, self.session.shot.labels))
+            self._say(moment, hit, history)
 
 
 class AppModel:

@@ -7,13 +7,13 @@ from typing import Any
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.counting import counted_text
+from gemmviz.model.translation import asking, marked, told, tr
+from gemmviz.scenes.kit.meaning import RunSide
 from gemmviz.scenes.kit.primitives import Hit, Scene
 from gemmviz.session.session import Session
 from gemmviz.subjects.catalog import subject_of_view
 
-_SIDES = {"": "", "left-": marked("left run: "), "right-": marked("right run: ")}
+_SIDES: dict[RunSide, str] = {"": "", "left": marked("left run: "), "right": marked("right run: ")}
 
 
 class Spoken:
@@ -36,8 +36,9 @@ class Spoken:
         if not moments:
             return ""
         now = moments[-1]
-        what = step_sentence(now, self.session.shot.labels)
-        return self._counted(tr("Step {step} of {steps}: {what}", step=now.step + 1, steps=now.trace.steps, what=what))
+        with asking(self.session.display.counted < 1.0):
+            what = told(step_sentence(now, self.session.shot.labels), self.session.display.counted)
+        return tr("Step {step} of {steps}: {what}", step=now.step + 1, steps=now.trace.steps, what=what)
 
     def picture(self, scene: Scene) -> str:
         """The picture as a whole; while a question is open, that there is one."""
@@ -49,22 +50,24 @@ class Spoken:
         if display.counted <= 0.0:
             return tr("A question is open: the picture is described with its answer")
         shot = replace(self.session.shot, view=self._view or self.session.shot.view)
-        words = description_of(shot, subject, scene)
-        return self._counted(f"{words.title}\n{words.text}")
+        with asking(display.counted < 1.0):
+            words = description_of(shot, subject, scene)
+        return told(f"{words.title}\n{words.text}", display.counted)
 
     def table(self, hit: Hit) -> str:
         """The name of the table that a cell belongs to."""
         from gemmviz.scenes.stage.hover import table_title
 
-        side, now, own = self._located(hit)
-        return side + table_title(now, own)
+        side, now = self._located(hit)
+        return side + table_title(now, hit)
 
     def cell(self, hit: Hit) -> str:
         """A cell: the element, its value, who touches it, and where it lies."""
         from gemmviz.scenes.stage.hover import cell_sentence
 
-        side, now, own = self._located(hit)
-        return self._counted(side + cell_sentence(now, own, self.session.shot.labels))
+        side, now = self._located(hit)
+        with asking(self.session.display.counted < 1.0):
+            return told(side + cell_sentence(now, hit, self.session.shot.labels), self.session.display.counted)
 
     @property
     def _subject(self) -> Any:
@@ -72,22 +75,16 @@ class Spoken:
         return display.subject_of(subject_of_view(self._view).kind) if self._view else display.subject
 
     @property
-    def _sides(self) -> dict[str, Moment]:
-        """The steps that the picture shows, by the prefix of their cells' keys."""
+    def _sides(self) -> dict[RunSide, Moment]:
+        """The steps that the picture shows, by the side of their cells."""
         match self._subject:
             case Moment() as now:
                 return {"": now}
             case Pair() as pair:
-                return {"left-": pair.left, "right-": pair.right}
+                return {"left": pair.left, "right": pair.right}
         return {}
 
-    def _located(self, hit: Hit) -> tuple[str, Moment | None, Hit]:
-        """The side of a cell in words, the step that it shows, and the cell as on a picture of that step alone."""
-        for prefix, now in self._sides.items():
-            if hit.cells.key.startswith(prefix):
-                own = Hit(replace(hit.cells, key=hit.cells.key.removeprefix(prefix)), hit.row, hit.column)
-                return tr(_SIDES[prefix]), now, own if prefix else hit
-        return "", None, hit
-
-    def _counted(self, text: str) -> str:
-        return counted_text(text, self.session.display.counted)
+    def _located(self, hit: Hit) -> tuple[str, Moment | None]:
+        """The side of a cell in words, and the step that it shows."""
+        side = hit.cells.side
+        return tr(_SIDES[side]), self._sides.get(side)

@@ -20,7 +20,6 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.chart import chart_facts
-from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Labels, Scene
 from gemmviz.scenes.kit.table import lines_of
 from gemmviz.state.shot import Shot
@@ -47,13 +46,6 @@ class Description(Struct, frozen=True):
     def text(self) -> str:
         """All of it, one fact per line."""
         return "\n".join(filter(None, (self.sentence, *(f"{name}: {text}" for name, text in self.facts), self.origin)))
-
-    def counted(self, share: float) -> "Description":
-        """The same words with their counts at ``share`` of their value, as ``counted_text`` gives them."""
-        facts = tuple((name, counted_text(text, share)) for name, text in self.facts)
-        return replace(
-            self, title=counted_text(self.title, share), sentence=counted_text(self.sentence, share), facts=facts
-        )  # fmt: skip
 
 
 def described(scene: Scene, shot: Shot, subject: Any) -> Scene:
@@ -95,7 +87,7 @@ def texts_of(kind: Subject, subject: Any, scene: Scene) -> tuple[str, str, str]:
     """Title, caption and notes of a view."""
     if kind.texts is not None:
         return kind.texts(subject)
-    texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
+    texts = {each.meaning: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels) and not each.side}
     return texts.get("title", UNTITLED), texts.get("action", ""), texts.get("note", "")
 
 

@@ -9,7 +9,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Parameter
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import counted, tr
 from gemmviz.model.words import listed, many, spaced
 from gemmviz.subjects.runs import KnownRun
 
@@ -139,5 +139,5 @@ def _loads_in(trace: Trace, number: int) -> int:
 
 def _times(loads: float) -> str:
     if loads == 1:
-        return tr("once")
-    return tr("{count} times", count=spaced(round(loads)) if loads >= _EXACT else f"{loads:.4g}")
+        return counted(tr("once"))
+    return tr("{count} times", count=spaced(round(loads)) if loads >= _EXACT else counted(f"{loads:.4g}"))

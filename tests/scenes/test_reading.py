@@ -9,6 +9,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene, points
 from gemmviz.scenes.kit.table import lines_of, own_text, place_text, tables_of
 from gemmviz.scenes.stage.hover import cell_sentence
@@ -42,7 +43,7 @@ def test_numbers_along_an_axis_are_left_out() -> None:
 def test_tables_are_those_of_arrays_and_those_with_texts() -> None:
     fill = np.zeros((2, 3), np.uint8)
     plain = Cells("ground", 0, 0, 10, fill, ("#000000",), ("#FFFFFF",))
-    array = Cells("tile-As", 0, 100, 10, fill, ("#000000",), ("#FFFFFF",))
+    array = Cells("tile-As", 0, 100, 10, fill, ("#000000",), ("#FFFFFF",), meaning=ArrayCells("As", "shared"))
     tips = np.array([["", "a\nb", ""]] * 2)
     told = Cells("slots", 0, 50, 10, fill, ("#000000",), ("#FFFFFF",), tips=tips)
     assert [each.key for each in tables_of(scene(plain, told, array), ("A", "As"))] == ["tile-As", "slots"]
@@ -61,7 +62,7 @@ def replay() -> Replay:
 def cell(moment: Moment, name: str, row: int, column: int, style: LabelStyle | None = None) -> str:
     drawn = view_named("stage").scene(moment, ViewOptions())
     names = tuple(array.name for array in moment.trace.arrays)
-    cells = next(each for each in tables_of(drawn, names) if each.key.removeprefix("tile-") == name)
+    cells = next(each for each in tables_of(drawn, names) if isinstance(each.meaning, ArrayCells) and each.meaning.name == name)
     return cell_sentence(moment, Hit(cells, row, column), style or LabelStyle())
 
 

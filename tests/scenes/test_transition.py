@@ -110,10 +110,14 @@ def test_ids_say_what_is_the_same_without_labels() -> None:
 def test_different_views_cross_fade() -> None:
     line = Lines("axis", np.array([[0.0, 0.0, 9.0, 9.0]]), "#FFFFFF")
     one = scene(
-        line, Rects("bar", boxes((0, 0, 10, 5)), "#FF0000"), words=(Rects("band", boxes((0, 800, 1600, 100)), "#222222"),)
+        line,
+        Rects("bar", boxes((0, 0, 10, 5)), "#FF0000"),
+        words=(Rects("band", boxes((0, 800, 1600, 100)), "#222222", meaning="band"),),
     )
     other = scene(
-        line, Rects("bar", boxes((0, 0, 30, 5)), "#FF0000"), words=(Rects("band", boxes((0, 780, 1600, 120)), "#222222"),)
+        line,
+        Rects("bar", boxes((0, 0, 30, 5)), "#FF0000"),
+        words=(Rects("band", boxes((0, 780, 1600, 120)), "#222222", meaning="band"),),
     )
     for share in (0.1, 0.5, 0.9):
         layers = at(one, other, share, is_morph=False)

@@ -9,6 +9,7 @@ import gemmviz
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.records import replace
+from gemmviz.model.translation import asking, told
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Hit
@@ -62,9 +63,11 @@ def test_the_words_name_their_origin() -> None:
     words = moment_description(Reader(Replay.of(trace_of("04_tiled"))).at(0))
     assert words.origin.startswith("Every number is counted from the trace of the run, recorded by the interpreter.")
     assert words.text.endswith(words.origin)
-    hidden = words.counted(0.0)
-    assert "? moves ? of 32 bytes" not in words.text
-    assert "? sectors" in hidden.sentence
+    assert "?" not in words.text
+    with asking():
+        hidden = moment_description(Reader(Replay.of(trace_of("04_tiled"))).at(0))
+    assert "? requests move ? sectors of 32 bytes" in told(hidden.sentence, 0.0)
+    assert told(hidden.text, 1.0).count("sector") == words.text.count("sector")
 
 
 def test_many_texts_are_cut_and_counted() -> None:

@@ -10,7 +10,7 @@ from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import counted, tr
 
 # Quantities that grow with a multiplication: its work and span, the bytes of its matrices, and the sizes that a cache
 # holds.
@@ -72,14 +72,14 @@ class Hiding(Struct, frozen=True):
     @property
     def percent(self) -> str:
         """``used`` in percent, as pictures and captions write it."""
-        return f"{100 * self.used:.3g}"
+        return counted(f"{100 * self.used:.3g}")
 
     @property
     def sentence(self) -> str:
         """What the model says, in a sentence: the share, and how many warps would hide all latency."""
         if self.warps >= self.enough:
             return tr("the scheduler issues in {percent} % of the cycles; all latency is hidden", percent=self.percent)
-        more = tr("{enough} warps would hide all latency", enough=self.enough)
+        more = tr("{enough} warps would hide all latency", enough=counted(self.enough))
         if self.enough > self.most:
             more = tr("{more}, but it holds {most} at most", more=more, most=self.most)
         return tr("the scheduler issues in {percent} % of the cycles; {more}", percent=self.percent, more=more)

@@ -13,9 +13,8 @@ from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import asking, marked, tr
 from gemmviz.model.words import many, spaced
-from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.subjects import metrics
 from gemmviz.subjects.runs import KnownRun
 from gemmviz.subjects.subject import step_at_site
@@ -100,11 +99,12 @@ class Metrics(QWidget):
             return
         self._say(shown, now)
         self._cover(session.display.counted < 1.0)
-        self._show_step(shown, now)
-        if shown.counts is not self._listed or shown.counts is None:
-            self._listed = shown.counts
-            self._show_launch(shown)
-            self._list_accesses(shown.counts)
+        with asking(self.costs.is_covered):
+            self._show_step(shown, now)
+            if shown.counts is not self._listed or shown.counts is None:
+                self._listed = shown.counts
+                self._show_launch(shown)
+                self._list_accesses(shown.counts)
         self._mark(now.site.place)
 
     def _show_parts(self, on: bool) -> None:
@@ -179,7 +179,6 @@ class Metrics(QWidget):
                 unit=unit,
             )
             text = f"{site.place.line}  {site.text}{' =' if operand.access == 'write' else ''}"
-            tip = counted_text(tip, float(not table.is_covered))
             table.put(row, 0, text, site.place.line, tip=tip).setData(_PLACE, site.place)
             for column, value in enumerate((used, needed, used - needed), 1):
                 table.put(row, column, _short(value), value, right=True, tip=f"{spaced(value)} {unit}")

@@ -20,8 +20,8 @@ from gemmviz.model.words import capital
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, apology, framed
+from gemmviz.scenes.kit.meaning import Button
 from gemmviz.scenes.kit.primitives import Hit, Scene
-from gemmviz.scenes.kit.what_if import WHAT_IF
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
 from gemmviz.session.spoken import Spoken
@@ -147,7 +147,8 @@ class Stage(SceneWidget):
     def _drag_value(self, at: QPointF) -> bool:
         """Drag a value along a curve and return True; False if the pointer is on something else."""
         hit = self.hit(at)
-        if hit is None or not hit.cells.key.startswith(WHAT_IF):
+        button = None if hit is None else hit.cells.meaning
+        if not isinstance(button, Button) or button.action != "value":
             return False
         self._dragged = 0.0
         self.clicked.emit(hit)

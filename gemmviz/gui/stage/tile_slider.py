@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QW
 from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.counting import counted_text
+from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.subjects.tile_sizes import TileSizes, tile_facts, tile_sizes
 
@@ -153,7 +152,8 @@ class TileSlider(QWidget):
         shown, error = self.session.shown, self.session.error
         present = tiles.sizes[tiles.place]
         if error is None and shown is not None and shown.setup == self.session.shot.setup:
-            self.facts.setText(counted_text(tile_facts(shown), display.counted))
+            with asking(display.counted < 1.0):
+                self.facts.setText(told(tile_facts(shown), display.counted))
         elif error is not None:
             self.facts.setText(present.why_not)
         set_look(self.facts, "message" if error is not None else "")

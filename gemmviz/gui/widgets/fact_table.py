@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.gui.widgets.input import RING, TABLE_KEYS, draw_ring, keep_keys
-from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.counting import UNKNOWN, counted_text
+from gemmviz.model.translation import UNKNOWN, marked, told, tr
 
 _Index = QModelIndex | QPersistentModelIndex
 _STEPS = {
@@ -270,7 +269,8 @@ class Table(QTableWidget):
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.setItem(row, column, item)
         if self.is_covered and column > 0 and number is not None:
-            text, tip = UNKNOWN, counted_text(tip, 0.0)
+            text = UNKNOWN
+        text, tip = told(text, 0.0), told(tip, 0.0)
         if item.text() != text:
             item.setText(text)
         item.setData(NUMBER, number)

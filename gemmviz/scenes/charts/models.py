@@ -9,7 +9,7 @@ from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Measured
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.charts.speeds import rate_chart
 
@@ -121,7 +121,7 @@ def _part(elements: int, untiled: int) -> str:
     """Return the part of the reads without tiles: "1/8", or a percentage if it isn't one n-th."""
     if not elements or not untiled:
         return ""
-    return f"1/{untiled // elements}" if untiled % elements == 0 else f"{100 * elements / untiled:.3g} %"
+    return counted(f"1/{untiled // elements}") if untiled % elements == 0 else f"{counted(f'{100 * elements / untiled:.3g}')} %"
 
 
 def traffic_chart(case: TrafficCase) -> Chart:
@@ -146,7 +146,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
     notes = [tr("every access of the whole launch counted from the source, for each width")]
     if here is not None and here.elements:
         fewer = case.untiled / here.elements
-        saved = tr(", {fewer} times fewer", fewer=f"{fewer:.4g}") if fewer > 1.0 else ""
+        saved = tr(", {fewer} times fewer", fewer=counted(f"{fewer:.4g}")) if fewer > 1.0 else ""
         notes.insert(
             0,
             tr(

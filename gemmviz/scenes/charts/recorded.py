@@ -7,7 +7,7 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model.access_times import StrideTime, StrideTimes
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, grouped, marked, tr
 from gemmviz.model.words import capital, number, spaced
 from gemmviz.scenes.charts.rows import rows_of
 
@@ -81,7 +81,7 @@ def strides_chart(times: StrideTimes) -> Chart:
     return Chart(
         tr("Cycles of a load by the stride between elements: {device}", device=times.gpu.name),
         Axis(
-            tr("elements in turn, each in a line of its own"), is_log=True, ticks=tuple((float(n), spaced(n)) for n in lengths)
+            tr("elements in turn, each in a line of its own"), is_log=True, ticks=tuple((float(n), grouped(n)) for n in lengths)
         ),
         Axis(tr("cycles of a load")),
         curves,
@@ -105,14 +105,14 @@ def _misses(row: StrideTime, rows: list[StrideTime]) -> bool:
 
 
 def _curve(stride: int, rows: list[StrideTime]) -> Curve:
-    name = tr("{stride} bytes", stride=spaced(stride))
+    name = tr("{stride} bytes", stride=grouped(stride))
     points = tuple((float(row.elements), row.cycles) for row in rows)
     texts = tuple(
         tr(
             "{name} apart, {elements} elements: {cycles} cycles",
             name=name,
-            elements=spaced(row.elements),
-            cycles=number(row.cycles),
+            elements=grouped(row.elements),
+            cycles=counted(number(row.cycles)),
         )
         for row in rows
     )

@@ -12,6 +12,7 @@ from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter, number
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.meaning import Part
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.scale import Scale
 from gemmviz.scenes.kit.text import fitted
@@ -56,7 +57,7 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         Labels("roof-x", below, numbers, size, theme.faint, "middle"),
         Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
         text_at("roof-axis", (room.x, room.bottom + 2.9 * size), axis, size, theme.faint),
-        Lines("roof", roof, theme.text, 3.0),
+        Lines("roof", roof, theme.text, 3.0, meaning=Part("roof")),
         text_at("roof-peak", (room.right - 6, y.at(peak) - 10), top, size, theme.text, "end"),
         text_at("roof-slope", (x.at(3 * start) + 26, y.at(3 * start * device.bandwidth_gb_s) + 26), slope, size, theme.text),
     ]
@@ -71,42 +72,49 @@ def _levels(case: SpeedCase, x: Scale, y: Scale, theme: Theme) -> list[Primitive
         if case.problem.flops is None:
             continue
         flops_per_byte = intensity(case.problem.flops, each.size_bytes)
-        primitives += _level(case, each.level, flops_per_byte, level_ink(theme, place), (x, y), side, theme)
+        primitives += _level(case, place, flops_per_byte, level_ink(theme, place), (x, y), side, theme)
         at = x.at(min(max(flops_per_byte, LEAST_INTENSITY), MOST_INTENSITY))
         is_slope = case.device.roof(flops_per_byte) < peak  # the peak itself is named once
         if is_slope and all(abs(at - other) >= _NAME_ROOM for other in named):
-            primitives.append(_rate_name(case, each.level, flops_per_byte, (at, y), side, theme))
+            primitives.append(_rate_name(case, place, flops_per_byte, (at, y), side, theme))
             named.append(at)
     return primitives
 
 
 def _level(
-    case: SpeedCase, level: str, flops_per_byte: float, accent: str, at: tuple[Scale, Scale], side: float, theme: Theme
+    case: SpeedCase, place: int, flops_per_byte: float, accent: str, at: tuple[Scale, Scale], side: float, theme: Theme
 ) -> list[Primitive]:
     """Draw a filled mark at the kernel's rate, and a hollow one on the roof above or below it."""
     x, y = at
-    device, key = case.device, f"level-{level.replace(' ', '-')}"
+    device, key, part = case.device, _key(case, place), Part("level", place)
     seen = min(max(flops_per_byte, LEAST_INTENSITY), MOST_INTENSITY)
     across, hollow = x.at(seen), y.at(max(device.roof(seen), device.peak_gflops * _LOWEST_RATE))
     half = side / 2
     primitives: list[Primitive] = [
-        Rects(f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half)
-    ]
+        Rects(
+            f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half,
+            Part("level on the roof", place),
+        )
+    ]  # fmt: skip
     if case.rate is not None:
         filled = y.at(max(case.rate, device.peak_gflops * _LOWEST_RATE))
-        primitives.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, dashed=True))
-        primitives.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half))
+        primitives.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, True, part))
+        primitives.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half, meaning=part))
     return primitives
 
 
 def _rate_name(
-    case: SpeedCase, level: str, flops_per_byte: float, at: tuple[float, Scale], side: float, theme: Theme
+    case: SpeedCase, place: int, flops_per_byte: float, at: tuple[float, Scale], side: float, theme: Theme
 ) -> Labels:
     """Name the rate of the roof above a mark, on the upper left of it."""
     roof = case.device.roof(flops_per_byte)
     y = at[1].at(max(roof, case.device.peak_gflops * _LOWEST_RATE)) - side / 2 - 4
-    place = (at[0] - side / 2 - 6, y)
-    return text_at(f"level-{level.replace(' ', '-')}-rate", place, number(roof), theme.type.note, theme.text, "end", "semibold")
+    at_mark, part = (at[0] - side / 2 - 6, y), Part("rate on the roof", place)
+    return text_at(f"{_key(case, place)}-rate", at_mark, number(roof), theme.type.note, theme.text, "end", "semibold", part)
+
+
+def _key(case: SpeedCase, place: int) -> str:
+    return f"level-{case.traffic[place].level.replace(' ', '-')}"
 
 
 def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:

@@ -8,7 +8,7 @@ from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.chart import Aside, Axis, Chart, Curve
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Measured
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import WIDTHS, opens_of, rows_of, variant_of
@@ -94,7 +94,7 @@ def rates(benchmark: Benchmark) -> list[Curve]:
 
 def _valued(curve: Curve, unit: str = "") -> Curve:
     """Return a curve with the values of its points as texts, three digits each."""
-    return replace(curve, values=tuple(f"{number(y)}{unit}" for _, y in curve.points))
+    return replace(curve, values=tuple(f"{counted(number(y))}{unit}" for _, y in curve.points))
 
 
 def shares(benchmark: Benchmark) -> list[Curve]:
@@ -194,7 +194,7 @@ def share_chart(benchmark: Benchmark) -> Chart:
 def _reported() -> tuple[Aside, ...]:
     """Return the shares that the course reports, each once."""
     found = {(each.kernel, each.percent) for each in reported_shares()}
-    return tuple(Aside(percent, f"{percent:g} %", kernel) for kernel, percent in sorted(found))
+    return tuple(Aside(percent, f"{counted(f'{percent:g}')} %", kernel) for kernel, percent in sorted(found))
 
 
 def _remark_on_shares(benchmark: Benchmark) -> str:
@@ -207,7 +207,7 @@ def _remark_on_shares(benchmark: Benchmark) -> str:
     return tr(
         "A falling share is no falling speed: {sizes}, cuBLAS itself gets {last} times as fast",
         sizes=sizes,
-        last=number(last / first),
+        last=counted(number(last / first)),
     )
 
 

@@ -86,7 +86,8 @@ def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Sc
         *_choice_words(caption, scene.width, height, scale, theme),
         *_title_words(caption, scene.width, top, theme),
     ]
-    return replace(scene, height=height, words=(*scene.words, *ground, *words))
+    band = (replace(each, meaning="band") for each in (*ground, *words))
+    return replace(scene, height=height, words=(*scene.words, *band))
 
 
 def _without_sentence(scene: Scene) -> Scene:

@@ -11,8 +11,8 @@ from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
-from gemmviz.model.translation import marked, tr, trn
-from gemmviz.model.words import PLAIN, LabelStyle, many
+from gemmviz.model.translation import counted, is_asking, marked, tr, trn
+from gemmviz.model.words import PLAIN, LabelStyle, many, sized
 
 _MOST_COMPARED = 1 << 16  # accesses among which different elements are counted
 
@@ -61,7 +61,7 @@ class StepSentence(Struct, frozen=True):
 
 def beat(moment: Moment, labels: LabelStyle = PLAIN) -> StepSentence:
     """Return what the watched threads do at a moment."""
-    return moment.cached(("beat", labels), lambda: _beat(moment, labels))
+    return moment.cached(("beat", labels, is_asking()), lambda: _beat(moment, labels))
 
 
 def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:
@@ -71,7 +71,7 @@ def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:
     phrase, details = _action(moment, active, labels)
     line = tr("line {line}", line=moment.site.place.line)
     idle = len(moment.arrived) - active
-    threads = many(len(moment.arrived), "thread")
+    threads = sized(len(moment.arrived), "thread")
     absent = trn("{count} of {threads} takes no part", "{count} of {threads} take no part", idle, threads=threads)
     who = _followed(moment) if moment.focus.thread is not None else many(active, "thread")
     number = None if moment.focus.thread is not None else active
@@ -167,7 +167,7 @@ def _elements(moment: Moment, touched: TouchedOperand, labels: LabelStyle, name:
     width = touched.operand.width
     if moment.focus.thread is not None and len(touched.cells):
         first = element_text(touched.array, int(touched.cells[0]), labels)
-        return first if width == 1 else tr("{width} elements from {first} on", width=width, first=first)
+        return first if width == 1 else tr("{width} elements from {first} on", width=counted(width), first=first)
     return trn("one element of {array}", "{count} elements of {array}", width, array=name or touched.array.name)
 
 
@@ -210,7 +210,7 @@ def _copies(
     if moment.focus.thread is not None:
         element = element_text(array, int(content.element[cells[0]]), labels)
         return (
-            element if width == 1 else tr("{width} elements from {element} on", width=width, element=element)
+            element if width == 1 else tr("{width} elements from {element} on", width=counted(width), element=element)
         ) + where, details
     otherwise = tr(" or {constant}", constant=constant or tr("a constant")) if constants else ""
     return trn("one element of {array}", "{count} elements of {array}", width, array=array.name) + otherwise + where, details
@@ -246,11 +246,7 @@ def _pairs(moment: Moment, products: int, labels: LabelStyle) -> str:
     terms = moment.thread_terms
     if moment.focus.thread is not None and terms is not None and len(terms.elements) == 1:
         row, column = int(terms.rows[0]), int(terms.columns[0])
-        return tr(
-            "{a} by {b}",
-            a=labels.element("A", row, terms.k),
-            b=labels.element("B", terms.k, column),
-        )
+        return tr("{a} by {b}", a=labels.element("A", row, terms.k), b=labels.element("B", terms.k, column))
     where = tr("the tiles") if _is_all_copied(moment) else tr("{array} and registers", array=moment.touched[0].array.name)
     return trn("one pair from {where}", "{count} pairs from {where}", products, where=where)
 
@@ -302,14 +298,14 @@ def stage_of_run(moment: Moment, labels: LabelStyle = PLAIN) -> str:
         return tr("before the phases") if phase < 0 else tr("after the phases")
     text = tr("phase {phase}", phase=phase + 1)
     if trace.phases is None and trace.stop is None:  # else their number is unknown
-        text = tr("phase {phase} of {phases}", phase=phase + 1, phases=replay.phases)
+        text = tr("phase {phase} of {phases}", phase=phase + 1, phases=counted(replay.phases))
     return text + ("" if k is None else f", k = {k + labels.first}")
 
 
 def _pass_of_run(moment: Moment) -> str:
     if moment.trace.phases is None and moment.trace.stop is not None:  # their number is unknown
         return tr("pass {phase}", phase=moment.phase + 1)
-    return tr("pass {phase} of {phases}", phase=moment.phase + 1, phases=moment.replay.phases)
+    return tr("pass {phase} of {phases}", phase=moment.phase + 1, phases=counted(moment.replay.phases))
 
 
 def _k_read(moment: Moment) -> int | None:

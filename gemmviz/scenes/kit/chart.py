@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gemmviz.model.chart import Bars, Chart
 from gemmviz.model.records import replace
-from gemmviz.model.translation import language, tr
+from gemmviz.model.translation import is_asking, language, tr
 from gemmviz.model.words import capital, number
 from gemmviz.scenes.kit.curves import (
     ASIDES,
@@ -71,16 +71,18 @@ def chart_view(
 
 
 class _Latest:
-    """The chart of the subject that was drawn last, in its language: it is made once for all frames of a motion."""
+    """The chart of the subject that was drawn last, in its language: it is made once for all frames of a motion. Another one is
+    made while a question is open.
+    """
 
     def __init__(self, make: Callable[[Any], Chart]) -> None:
         self._make = make
-        self._last: tuple[Any, str, Chart] | None = None
+        self._last: tuple[Any, tuple[str, bool], Chart] | None = None
 
     def of(self, subject: Any) -> Chart:
-        last = self._last
-        if last is None or last[0] is not subject or last[1] != language():
-            last = self._last = subject, language(), self._make(subject)
+        last, words = self._last, (language(), is_asking())
+        if last is None or last[0] is not subject or last[1] != words:
+            last = self._last = subject, words, self._make(subject)
         return last[2]
 
 
@@ -161,7 +163,7 @@ def _words(chart: Chart, frame: _Frame, theme: Theme) -> list[Primitive]:
     above = points(*((MARGIN, 84 + _LEADING * sizes.words * row) for row in range(len(frame.remark))))
     below = points(*((MARGIN, frame.notes_y + _LEADING * sizes.least * row) for row in range(len(frame.notes))))
     return [
-        text_at("title", (MARGIN, 50), chart.title, sizes.title, theme.text, "start", "semibold"),
+        text_at("title", (MARGIN, 50), chart.title, sizes.title, theme.text, "start", "semibold", "title"),
         *([Labels("remark", above, frame.remark, sizes.words, theme.text)] if frame.remark else []),
         Labels("notes", below, frame.notes, sizes.least, theme.faint),
     ]

@@ -155,8 +155,8 @@ def titled(primitives: list[Primitive], title: str, note: str, options: ViewOpti
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     size = title_size(title, theme, room)
     words: tuple[Primitive, ...] = (
-        text_line("title", (MARGIN, 50), title, size, room, theme.text, "semibold"),
-        text_line("note", (MARGIN, 86), note, sizes.words, room, theme.faint),
+        text_line("title", (MARGIN, 50), title, size, room, theme.text, "semibold", "title"),
+        text_line("note", (MARGIN, 86), note, sizes.words, room, theme.faint, meaning="note"),
     )
     return Scene(options.width, options.height, theme.background, tuple(primitives), words=words if options.words else ())
 
@@ -171,7 +171,8 @@ def _first_size(text: str, sizes: tuple[float, ...], room: float) -> float:
     return next((size for size in sizes if text_width(text, size, "semibold") <= room), sizes[-1])
 
 
-def _title(moment: Moment) -> str:
+def kernel_words(moment: Moment) -> str:
+    """Return the kernel's name with its parameters."""
     setup = moment.trace.setup
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
 
@@ -192,12 +193,12 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     """Draw title and progress above a view, and the action of the watched threads and its cost below."""
     theme, height, sizes = options.theme, options.height, options.theme.type
     room = options.width - 2 * MARGIN
-    progress, whole = sentence.step_title(moment, options.labels), text_width(_title(moment), sizes.title, "semibold")
+    progress, whole = sentence.step_title(moment, options.labels), text_width(kernel_words(moment), sizes.title, "semibold")
     if whole + text_width(progress, sizes.progress) + MARGIN > room:
         progress = progress.partition(", ")[0]
     beside = room - text_width(progress, sizes.progress) - MARGIN
-    size = title_size(_title(moment), theme, beside)
-    title = fitted(_title(moment), size, beside, "semibold")
+    size = title_size(kernel_words(moment), theme, beside)
+    title = fitted(kernel_words(moment), size, beside, "semibold")
     action_size = _first_size(_action(moment, options), (sizes.caption, sizes.words, sizes.note), room)
     action = fitted(_action(moment, options), action_size, room, "semibold")
     cost = fitted(sentence.cost(moment), sizes.words, room)
@@ -206,19 +207,15 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     bottom = height - options.strip - 18
     primitives: list[Primitive] = [
         *(Rects("words-ground", each, theme.background) for each in behind),
-        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold"),
-        text_at("progress", (options.width - MARGIN, 50), progress, sizes.progress, theme.faint, "end"),
+        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold", "title"),
+        text_at("progress", (options.width - MARGIN, 50), progress, sizes.progress, theme.faint, "end", meaning="progress"),
     ]
-    if band_bottom(height) == LOW_BAND:
-        return [
-            *primitives,
-            text_at("action", (MARGIN, bottom), action, action_size, theme.text, "start", "semibold"),
-        ]
-    return [
-        *primitives,
-        text_at("action", (MARGIN, bottom - 32), action, action_size, theme.text, "start", "semibold"),
-        text_at("cost", (MARGIN, bottom), cost, sizes.words, theme.faint),
-    ]
+    is_low = band_bottom(height) == LOW_BAND
+    at = (MARGIN, bottom if is_low else bottom - 32)
+    primitives.append(text_at("action", at, action, action_size, theme.text, "start", "semibold", "action"))
+    if not is_low:
+        primitives.append(text_at("cost", (MARGIN, bottom), cost, sizes.words, theme.faint, meaning="cost"))
+    return primitives
 
 
 def band_bottom(height: float) -> float:

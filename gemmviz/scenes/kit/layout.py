@@ -27,6 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.scenes.kit.meaning import Meaning
 from gemmviz.scenes.kit.primitives import Anchor, Cells, Face, Labels, Lines, Rects, Squares, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line
 from gemmviz.scenes.kit.theme import Theme
@@ -185,10 +186,11 @@ def stack(sizes: Iterable[float], box: Box, leading: float = LINE_PITCH) -> list
 
 
 def text_at(
-    key: str, at: Point, text: str, size: float, colour: str, anchor: Anchor = "start", face: Face = "regular"
-) -> Labels:
+    key: str, at: Point, text: str, size: float, colour: str, anchor: Anchor = "start", face: Face = "regular",
+    meaning: Meaning | None = None,
+) -> Labels:  # fmt: skip
     """Return the Labels of one text with its baseline at a point."""
-    return Labels(key, points(at), (text,), size, colour, anchor, face)
+    return Labels(key, points(at), (text,), size, colour, anchor, face, meaning)
 
 
 def text_in(
@@ -288,7 +290,8 @@ def cells_in(
     palette: tuple[str, ...],
     line: str | None,
     inks: tuple[str, ...] | None = None,
+    meaning: Meaning | None = None,
 ) -> Cells:
     """Return the cells of a table that fills a box."""
-    rows, columns = fill.shape
-    return Cells(key, box.x, box.y, box.width / columns, fill, palette, inks or palette, line=line, height=box.height / rows)
+    wide, high = box.width / fill.shape[1], box.height / fill.shape[0]
+    return Cells(key, box.x, box.y, wide, fill, palette, inks or palette, line=line, height=high, meaning=meaning)

@@ -1,6 +1,7 @@
 """The few shapes that every picture consists of, batched: a thousand cells are one primitive.
 
-Coordinates are scene units, y downwards. ``key`` names a primitive for hit-testing and for groups in SVG.
+Coordinates are scene units, y downwards. ``key`` names a primitive in files and says which one it was in the picture before;
+``meaning`` says what it stands for. Nothing else is read from a key.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.model.records import replace
+from gemmviz.scenes.kit.meaning import Meaning, RunSide
 
 Anchor = Literal["start", "middle", "end"]
 Face = Literal["regular", "semibold", "mono"]
@@ -44,7 +46,7 @@ class Cells(_Comparable):
     ``line``: the colour between cells, None for none. ``factor``: elements of a cell along a side. ``tips`` (rows,
     columns): hover texts with line breaks; None if they follow from the run. ``ids`` (rows, columns): what each cell stands
     for, such as the number of a thread, -1 for nothing that is followed from one picture to the next; None if its label says
-    it.
+    it. ``side``: the picture of a comparison that it belongs to.
     """
 
     key: str
@@ -62,6 +64,8 @@ class Cells(_Comparable):
     origin: tuple[int, int] = (0, 0)
     tips: npt.NDArray[np.str_] | None = None
     ids: npt.NDArray[np.int64] | None = None
+    meaning: Meaning | None = None
+    side: RunSide = ""
 
     @property
     def pitch(self) -> float:
@@ -89,6 +93,7 @@ class Rects(_Comparable):
     stroke: str | None = None
     stroke_width: float = 1.0
     radius: float = 0.0
+    meaning: Meaning | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +105,12 @@ class Lines(_Comparable):
     stroke: str
     width: float = 1.0
     dashed: bool = False
+    meaning: Meaning | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Labels(_Comparable):
-    """Texts, each with its baseline at a row of ``at`` (n, 2)."""
+    """Texts, each with its baseline at a row of ``at`` (n, 2). ``side``: as in Cells."""
 
     key: str
     at: npt.NDArray[np.float64]
@@ -113,6 +119,8 @@ class Labels(_Comparable):
     colour: str
     anchor: Anchor = "start"
     face: Face = "regular"
+    meaning: Meaning | None = None
+    side: RunSide = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +137,7 @@ class Squares(_Comparable):
     labels: npt.NDArray[np.str_] | None = None
     label_size: float = 0.0
     line: str | None = None
+    meaning: Meaning | None = None
 
 
 Primitive = Cells | Rects | Lines | Labels | Squares

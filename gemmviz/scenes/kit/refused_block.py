@@ -8,8 +8,8 @@ from msgspec import Struct
 from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import LaunchCase
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many, size_text, spaced
+from gemmviz.model.translation import grouped, tr
+from gemmviz.model.words import many, size_text, sized, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares, boxes
@@ -53,7 +53,7 @@ class _Plan(Struct, frozen=True):
         cell = min((room.right - left - _WORDS) / warp, (room.height - _APART) / count, _LARGEST)
         slots = Box(left, room.y, warp * cell, rows * cell)
         bar = Box(room.x, room.bottom + _SLAB_HEAD, room.width, _SLAB)
-        held = tr("{most} threads fit in a {block}", most=spaced(most), block=tr(case.device.words["block"]))
+        held = tr("{most} threads fit in a {block}", most=grouped(most), block=tr(case.device.words["block"]))
         return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, held, bar)
 
     def at_home(self, number: Longs) -> Floats:
@@ -86,17 +86,20 @@ def refused_block(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
     requested_launch = case.requested
     assert requested_launch is not None
     dx, dy, dz = requested_launch.block
-    block = f"{dx} × {dy}" + (f" × {dz}" if dz > 1 else "") + f" = {many(plan.threads, 'thread')}"
+    block = f"{dx} × {dy}" + (f" × {dz}" if dz > 1 else "") + f" = {sized(plan.threads, 'thread')}"
     names = ((plan.home.x, block), (plan.slots.x, plan.held))
     return [
         Cells("refused", plan.home.x, plan.home.y, plan.own, fill, palette, palette, line=theme.background),
-        Cells("slots", plan.slots.x, plan.slots.y, plan.cell, empty, (theme.empty,), (theme.faint,), line=theme.background),
+        Cells(
+            "slots", plan.slots.x, plan.slots.y, plan.cell, empty, (theme.empty,), (theme.faint,), line=theme.background,
+            meaning="slots",
+        ),
         *(
             text_at(f"refused-name-{place}", (x, plan.home.y - 14), text, size, theme.text, "start", "semibold")
             for place, (x, text) in enumerate(names)
         ),
         *_memory(case, plan, options),
-    ]
+    ]  # fmt: skip
 
 
 def refused_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -110,17 +113,13 @@ def refused_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
     now[:, 2] *= 0.92
     fill = np.where(under_way < plan.most, under_way // plan.warp % len(theme.warps), len(theme.warps)).astype(np.uint8)
     palette = (*theme.warps, theme.warning)
-    return (
-        Squares("threads", now, fill, palette, palette),
-        *_counts(plan, there, options),
-        *_slabs(case, plan, options),
-    )
+    return (Squares("threads", now, fill, palette, palette), *_counts(plan, there, options), *_slabs(case, plan, options))
 
 
 def _counts(plan: _Plan, there: int, options: ViewOptions) -> list[Primitive]:
     """Draw how many threads have a slot, and how many have none."""
     theme, size = options.theme, options.theme.type.words
-    beside = sum(text_width(each, size, "semibold") for each in (plan.held, tr("{most} taken", most=spaced(plan.most)))) + 24
+    beside = sum(text_width(each, size, "semibold") for each in (plan.held, tr("{most} taken", most=grouped(plan.most)))) + 24
     at = (plan.slots.x + max(plan.slots.width, beside), plan.slots.y - 14)
     pieces: list[Primitive] = [
         text_at(
@@ -188,10 +187,7 @@ def _slabs(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitiv
             continue
         box = boxes((x + 2, plan.bar.y + 2, max(0.5, wide - 4), plan.bar.height - 4))
         pieces.append(Rects(f"slab-{number}", box, theme.level(number % 2 + 1), radius=4.0))
-        name, size = (
-            tr("block {number}: {taken}", number=number, taken=size_text(taken)),
-            theme.type.least,
-        )
+        name, size = (tr("block {number}: {taken}", number=number, taken=size_text(taken)), theme.type.least)
         if share >= 1.0 and text_width(name, size, "semibold") + 16 <= wide:
             at = (x + wide / 2, baseline(plan.bar.middle_y, size))
             ink = theme.ink_on(theme.level(number % 2 + 1))

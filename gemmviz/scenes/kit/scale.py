@@ -8,8 +8,8 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.chart import Axis, Chart
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many, spaced
+from gemmviz.model.translation import grouped, tr
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
@@ -70,13 +70,13 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
     values = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    return [(at, spaced(round(abs(at) if axis.unsigned else at)) if step >= 1 else f"{at:g}") for at in values]
+    return [(at, grouped(round(abs(at) if axis.unsigned else at)) if step >= 1 else f"{at:g}") for at in values]
 
 
 def _of_log(at: float) -> str:
     """Return the text of a value on a logarithmic axis: all digits, or a power of ten of many."""
     if at < _POWERS_FROM:
-        return spaced(round(at)) if at >= 1 else f"{at:g}"
+        return grouped(round(at)) if at >= 1 else f"{at:g}"
     power = math.floor(math.log10(at) + 1e-9)
     times = round(at / 10.0**power)
     return f"{'' if times == 1 else f'{times}·'}10{str(power).translate(_RAISED)}"
@@ -127,8 +127,8 @@ def strips_still(case: LaunchCase, strips: Strips, options: ViewOptions) -> list
     theme, size, bar = options.theme, options.theme.type.words, _whole(options)
     limit = bar.x + bar.width * strips.most / strips.blocks
     rest = boxes((limit, bar.y, bar.right - limit, bar.height))
-    name = tr("the grid: {blocks} blocks along {axis}", blocks=spaced(strips.blocks), axis=strips.axis)
-    allowed = tr("{device} allows {most}", device=case.device.name, most=spaced(strips.most))
+    name = tr("the grid: {blocks} blocks along {axis}", blocks=grouped(strips.blocks), axis=strips.axis)
+    allowed = tr("{device} allows {most}", device=case.device.name, most=grouped(strips.most))
     left = limit - 12 - text_width(allowed, size) > bar.x + text_width(name, size, "semibold") + 24
     at = (limit if left else bar.right, bar.y - 14)
     return [
@@ -156,9 +156,9 @@ def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
             text = tr(
                 "launch {number}: blocks {first} to {last}, {count} in all",
                 number=number + 1,
-                first=spaced(first),
-                last=spaced(last - 1),
-                count=spaced(last - first),
+                first=grouped(first),
+                last=grouped(last - 1),
+                count=grouped(last - first),
             )
             fits = text_width(text, size, "semibold") + 24 <= wide
             at = points((x + 14 if fits else x + wide + 14, baseline(y + bar.height / 2, size)))

@@ -6,7 +6,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import INTERPRETER
-from gemmviz.model.translation import tr, trn
+from gemmviz.model.translation import counted, tr, trn
 from gemmviz.model.words import PLAIN, LabelStyle, many
 from gemmviz.scenes.kit.beat import stage_of_run
 
@@ -82,7 +82,8 @@ def global_cost(counts: Counts, rules: MemoryRules) -> str:
         requests=requests, sectors=sectors, bytes=rules.sector_bytes,
     )  # fmt: skip
     lost = counts.excessive_sectors
-    excess = tr("{needed} needed, {lost} excess", needed=counts.ideal_sectors, lost=lost) if lost else tr("no excess")
+    values = {"needed": counted(counts.ideal_sectors), "lost": counted(lost)}
+    excess = tr("{needed} needed, {lost} excess", **values) if lost else counted(tr("no excess"))
     return f"{moved}: {excess}"
 
 
@@ -90,6 +91,6 @@ def shared_cost(counts: Counts, rules: MemoryRules) -> str:
     """Return the cost in shared memory. It is counted per instruction if a warp's lanes are served together."""
     is_whole, count = rules.request_lanes == rules.warp_size, counts.requests
     made = many(count, "instruction") if is_whole else many(count, "request")
-    conflicts = counts.excessive_wavefronts
-    tail = tr("{conflicts} excess (bank conflicts)", conflicts=conflicts) if conflicts else tr("no bank conflicts")
+    lost = counts.excessive_wavefronts
+    tail = tr("{conflicts} excess (bank conflicts)", conflicts=counted(lost)) if lost else counted(tr("no bank conflicts"))
     return f"{made}, {many(counts.wavefronts, 'wavefront')}: {tail}"

@@ -10,6 +10,7 @@ from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.kit.frame import Layer
+from gemmviz.scenes.kit.meaning import Meaning, RunSide
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import WARP_ACCENTS, Theme
 
@@ -20,7 +21,7 @@ _LARGE = 26.0  # units: side of a box with several lines
 _WIDTH = 0.07  # of a box's side
 
 
-def hatching(key: str, boxes: Floats, colour: str) -> Lines:
+def hatching(key: str, boxes: Floats, colour: str, meaning: Meaning | None = None) -> Lines:
     """Return rising diagonals within boxes (n, 4), more in boxes that are longer than wide."""
     side = float(boxes[:, 2:].min()) if len(boxes) else 0.0
     each = _MANY if side >= _LARGE else _FEW
@@ -38,7 +39,7 @@ def hatching(key: str, boxes: Floats, colour: str) -> Lines:
         ],
         axis=-1,
     )
-    return Lines(key, segments.reshape(-1, 4), colour, float(np.clip(_WIDTH * side, 1.0, 3.0)))
+    return Lines(key, segments.reshape(-1, 4), colour, float(np.clip(_WIDTH * side, 1.0, 3.0)), meaning=meaning)
 
 
 # Colours of threads: by warp within the block, by lane within the warp, or by block.
@@ -99,10 +100,10 @@ def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
     return replace(scene, primitives=tuple(map(closer, scene.primitives)), above=tuple(map(closer, scene.above)))
 
 
-def moved(each: Primitive, x: float, y: float, prefix: str) -> Primitive:
-    """Return a primitive moved right and down, with a prefix to its key."""
+def moved(each: Primitive, x: float, y: float, side: RunSide) -> Primitive:
+    """Return a primitive moved right and down, as part of one side of a comparison."""
     shift = np.array((x, y))
-    facts: dict[str, Any] = {"key": prefix + each.key}
+    facts = _of_side(each, side)
     match each:
         case Cells():
             facts |= {"x": each.x + x, "y": each.y + y}
@@ -119,11 +120,16 @@ def moved(each: Primitive, x: float, y: float, prefix: str) -> Primitive:
     return copy
 
 
-def prefixed(each: Primitive, prefix: str) -> Primitive:
-    """Return a primitive with a prefix to its key."""
+def of_side(each: Primitive, side: RunSide) -> Primitive:
+    """Return a primitive as part of one side of a comparison."""
     copy = object.__new__(type(each))
-    copy.__dict__.update(each.__dict__, key=prefix + each.key)
+    copy.__dict__.update(each.__dict__, **_of_side(each, side))
     return copy
+
+
+def _of_side(each: Primitive, side: RunSide) -> dict[str, Any]:
+    key = {"key": f"{side}-{each.key}"}
+    return {**key, "side": side} if isinstance(each, Cells | Labels) else key
 
 
 def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primitive:

@@ -69,7 +69,8 @@ def empty_tray(tray: Tray, theme: Theme) -> list[Primitive]:
     fill[0, tray.columns - spare :] = 1 if spare else 0
     palette = (theme.empty, theme.background)
     inks = (theme.faint, theme.faint)
-    return [Cells("slots", tray.x, tray.y, tray.cell, fill, palette, inks, line=theme.background, height=tray.pitch)]
+    ground = theme.background
+    return [Cells("slots", tray.x, tray.y, tray.cell, fill, palette, inks, line=ground, height=tray.pitch, meaning="slots")]
 
 
 def empty_name(tray: Tray, taken: int, theme: Theme) -> list[Primitive]:

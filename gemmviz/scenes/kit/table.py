@@ -10,6 +10,7 @@ from msgspec import Struct
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.meaning import ArrayCells, Button, Part
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Hit, Labels, Primitive, Scene, Squares, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes
@@ -57,7 +58,7 @@ def table(
             primitives.append(
                 _words(f"{key}-head-{place}", head, x, room.y, top - room.y, width, size, theme.faint, "semibold")
             )
-        primitives += _column(f"{key}-{place}", [row[place] for row in rows], (x, top, width, pitch), size, theme)
+        primitives += _column(key, place, [row[place] for row in rows], (x, top, width, pitch), size, theme)
         x += width
     return primitives
 
@@ -77,9 +78,9 @@ def _fitting(
 
 
 def _column(
-    key: str, entries: Sequence[TableCell], at: tuple[float, float, float, float], size: float, theme: Theme
+    table_key: str, place: int, entries: Sequence[TableCell], at: tuple[float, float, float, float], size: float, theme: Theme
 ) -> list[Primitive]:
-    x, y, width, pitch = at
+    key, (x, y, width, pitch) = f"{table_key}-{place}", at
     if not entries:
         return []
     fills = list(dict.fromkeys([theme.panel, *(entry.fill or theme.panel for entry in entries)]))
@@ -87,8 +88,11 @@ def _column(
     tips = np.array([[entry.tip] for entry in entries]) if any(entry.tip for entry in entries) else None
     inks = tuple(theme.ink_on(each) for each in fills)
     primitives: list[Primitive] = [
-        Cells(key, x, y, width, fill, tuple(fills), inks, line=theme.background, height=pitch, tips=tips)
-    ]
+        Cells(
+            key, x, y, width, fill, tuple(fills), inks, line=theme.background, height=pitch, tips=tips,
+            meaning=Part("column", place),
+        )
+    ]  # fmt: skip
     for row, entry in enumerate(entries):
         if entry.text:
             ink = entry.ink or (theme.ink_on(entry.fill) if entry.fill else theme.text)
@@ -138,10 +142,9 @@ _COLUMNS_APART = 1.6  # of the size of the text: the least gap between columns
 _LEAST_OF_SCALE = 4
 _STACKED = 1.9  # of the size of the text: baselines of one paragraph are no farther apart
 _NAMES = {
-    "request-lanes": marked("request lanes"), "bank-lanes": marked("lanes"), "banks": marked("banks"),
-    "grid": marked("grid"), "slots": marked("slots"), "threads": marked("threads"), "step-link": marked("link to a step"),
+    "lanes": marked("lanes"), "banks": marked("banks"), "grid": marked("grid"), "slots": marked("slots"),
+    "threads": marked("threads"), "step": marked("link to a step"),
 }  # fmt: skip
-_PREFIXES = ("left-", "right-", "tile-")
 
 
 class _Block(Struct, frozen=True):
@@ -231,7 +234,7 @@ def tables_of(scene: Scene, arrays: Sequence[str] = ()) -> tuple[Cells, ...]:
     """
 
     def place(cells: Cells) -> tuple[int, float, float]:
-        name = _own_key(cells)
+        name = _array_name(cells)
         return arrays.index(name) if name in arrays else len(arrays), round(cells.y), cells.x
 
     found = (each for each in scene.all if isinstance(each, Cells) and each.fill.size and _has_facts(each, arrays))
@@ -239,21 +242,20 @@ def tables_of(scene: Scene, arrays: Sequence[str] = ()) -> tuple[Cells, ...]:
 
 
 def _has_facts(cells: Cells, arrays: Sequence[str]) -> bool:
-    return _own_key(cells) in arrays or any(texts is not None and (texts != "").any() for texts in (cells.tips, cells.labels))
+    return _array_name(cells) in arrays or any(
+        texts is not None and (texts != "").any() for texts in (cells.tips, cells.labels)
+    )
 
 
 def table_name(cells: Cells) -> str:
-    """Return the name of a table as text, from its key: "As" for "tile-As"."""
-    name = _own_key(cells)
-    return tr(_NAMES[name]) if name in _NAMES else name.replace("-", " ")
+    """Return the name of a table as text: the name of its array, or what its cells are."""
+    what = cells.meaning.action if isinstance(cells.meaning, Button) else cells.meaning
+    return _array_name(cells) or (tr(_NAMES[what]) if isinstance(what, str) and what in _NAMES else cells.key.replace("-", " "))
 
 
-def _own_key(cells: Cells) -> str:
-    """Return the key of a table without what says where it is: the name of an array for one that shows its elements."""
-    name = cells.key
-    for prefix in _PREFIXES:
-        name = name.removeprefix(prefix)
-    return name
+def _array_name(cells: Cells) -> str:
+    """Return the name of the array whose elements the cells are, "" for others."""
+    return cells.meaning.name if isinstance(cells.meaning, ArrayCells) else ""
 
 
 def place_text(hit: Hit) -> str:

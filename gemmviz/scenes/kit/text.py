@@ -13,6 +13,8 @@ from msgspec import Struct, msgpack
 
 from gemmviz.files.resources import resource
 from gemmviz.model.errors import InstallationError
+from gemmviz.model.translation import in_full, told
+from gemmviz.scenes.kit.meaning import Meaning
 from gemmviz.scenes.kit.primitives import Face, Labels, points
 
 if TYPE_CHECKING:
@@ -97,7 +99,8 @@ def _advances() -> dict[Face, Advances]:
 
 @lru_cache(maxsize=8192)
 def text_width(text: str, size: float, face: Face = "regular") -> float:
-    """Return the width of ``text`` in scene units at this font size, without kerning."""
+    """Return the width of ``text`` with its counts in scene units at this font size, without kerning."""
+    text = in_full(text)
     font = _advances()[face]
     known, other, em = font.known, font.other, font.em
     if wide_characters(text):
@@ -107,9 +110,12 @@ def text_width(text: str, size: float, face: Face = "regular") -> float:
 
 def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
     """Return ``text``, or as much of its beginning as fits ``room`` with an ellipsis."""
-    beginning = text[:_MOST_FITTED]
-    if beginning == text and text_width(text, size, face) <= room:
+    plain = in_full(text)
+    beginning = plain[:_MOST_FITTED]
+    if beginning == plain and text_width(plain, size, face) <= room:
         return text
+    if plain != text:
+        return fitted(told(text, 0.0), size, room, face)
     left, length = room - text_width("…", size, face), 0
     while length < len(beginning) and left >= text_width(beginning[length], size, face):
         left -= text_width(beginning[length], size, face)
@@ -118,10 +124,11 @@ def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
 
 
 def text_line(
-    key: str, at: tuple[float, float], text: str, size: float, width: float, colour: str, face: Face = "regular"
-) -> Labels:
+    key: str, at: tuple[float, float], text: str, size: float, width: float, colour: str, face: Face = "regular",
+    meaning: Meaning | None = None,
+) -> Labels:  # fmt: skip
     """Return the Labels of one line of text at (x, baseline), cut with an ellipsis at ``width``."""
-    return Labels(key, points(at), (fitted(text, size, width, face),), size, colour, "start", face)
+    return Labels(key, points(at), (fitted(text, size, width, face),), size, colour, "start", face, meaning)
 
 
 @lru_cache(maxsize=1024)

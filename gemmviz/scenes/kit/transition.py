@@ -239,8 +239,9 @@ def _squares(cells: Cells, places: list[int]) -> Squares:
     boxes = np.stack([x, y, np.full(len(places), cells.size)], axis=1)
     labels = None if cells.labels is None else cells.labels.ravel()[places]
     return Squares(
-        cells.key, boxes, cells.fill.ravel()[places], cells.palette, cells.inks, labels, cells.label_size, cells.line
-    )
+        cells.key, boxes, cells.fill.ravel()[places], cells.palette, cells.inks, labels, cells.label_size, cells.line,
+        cells.meaning,
+    )  # fmt: skip
 
 
 def _without(cells: Cells, places: list[int]) -> Cells:
@@ -260,7 +261,6 @@ def _without(cells: Cells, places: list[int]) -> Cells:
 
 Fate = Literal["stays", "goes", "comes", "moves"]
 _GONE, _COMES = 0.55, 0.25  # shares of the time at which what goes is gone, and what comes begins to be seen
-_BAND = "band"
 _Key = tuple[type, str, int]
 
 
@@ -361,7 +361,7 @@ def _fates(before: list[tuple[_Key, Primitive]], after: list[tuple[_Key, Primiti
         if key in old:
             yield from _going(before[passed : places[key]], new)
             passed = max(passed, places[key] + 1)
-            yield from _of_both(old[key], other, is_morph or other.key.startswith(_BAND))
+            yield from _of_both(old[key], other, is_morph or other.meaning == "band")
         else:
             yield _Part("comes", (other,))
     yield from _going(before[passed:], new)

@@ -11,15 +11,35 @@ from gemmviz.model.chart import Chart
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Space
-from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.counting import counted, counted_scene
+from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.frame import LEAST_HEIGHT, LEAST_WIDTH, ViewOptions, apology, message
+from gemmviz.scenes.kit.meaning import Button
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Primitive, Scene
 from gemmviz.scenes.kit.sentence import next_access, no_access
 from gemmviz.scenes.kit.text import text_width
 
 _COVERED = marked("This view shows what the question is about. It is shown with the answer.")
+_ANSWERS = ("count", "lanes", "banks", "action", "cost")  # meanings of what may be the answer to a question
 _TOO_SMALL = marked("There is too little space for this picture: enlarge the window or choose smaller text.")
+
+
+def counted_scene(scene: Scene, share: float) -> Scene:
+    """Return a picture that was drawn within ``asking``, with its counts at ``share`` of their value. At 0, shapes that are
+    counts and sentences that may name what the question is about are left out.
+    """
+    return replace(scene, **{part: _counted(getattr(scene, part), share) for part in ("primitives", "above", "words")})
+
+
+def _counted(primitives: tuple[Primitive, ...], share: float) -> tuple[Primitive, ...]:
+    return tuple(_told(each, share) for each in primitives if share > 0.0 or each.meaning not in _ANSWERS)
+
+
+def _told(each: Primitive, share: float) -> Primitive:
+    if isinstance(each, Labels):
+        return replace(each, texts=tuple(told(text, share) for text in each.texts))
+    tables = {name: getattr(each, name, None) for name in ("labels", "tips")}
+    texts = {name: np.vectorize(told, [np.str_])(table, share) for name, table in tables.items() if table is not None}
+    return replace(each, **texts) if texts else each
 
 
 def _always(subject: Any) -> bool:
@@ -67,13 +87,17 @@ class View(Struct, frozen=True):
         """Return the picture without what moves."""
         if why_not := self._why_not(subject, options):
             return apology(tr(self.title), why_not, options)
-        return counted_scene(self.draw(subject, _coloured(options, subject)), options.counted)
+        with asking(options.counted < 1.0):
+            scene = self.draw(subject, _coloured(options, subject))
+        return scene if options.counted >= 1.0 else counted_scene(scene, options.counted)
 
     def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
         """Return what moves at ``options.moment``."""
         if self._why_not(subject, options):
             return ()
-        return counted(self.draw_motion(subject, _coloured(options, subject)), options.counted)
+        with asking(options.counted < 1.0):
+            moving = self.draw_motion(subject, _coloured(options, subject))
+        return moving if options.counted >= 1.0 else _counted(moving, options.counted)
 
     def _why_not(self, subject: Any, options: ViewOptions) -> str:
         """Return why there is nothing to draw, "" if there is. No view decides this itself."""
@@ -108,7 +132,6 @@ def _other_problem(problem: Problem) -> str:
 
 # A link in a picture to another step of the run: a click on it goes there.
 
-_KEY = "step-link"
 _PAD, _HIGH, _BELOW = 24.0, 54.0, 34.0  # units: beside the text, of the link, below a sentence
 
 
@@ -120,15 +143,18 @@ def nothing_accessed(moment: Moment, space: Space, options: ViewOptions) -> list
 
 
 def _link(step: int, text: str, said: Labels, options: ViewOptions) -> Cells:
-    """Return a link below a sentence, as a table of one cell that is numbered by its step."""
+    """Return a link below a sentence, as a table of one cell."""
     theme, size = options.theme, options.theme.type.words
     wide = text_width(text, size) + 2 * _PAD
     x, y = float(said.at[0, 0]) - wide / 2, float(said.at[0, 1]) + _BELOW
     labels = np.array([[text]])
     fill = np.zeros((1, 1), np.uint8)
-    return Cells(_KEY, x, y, wide, fill, (theme.slate,), (theme.text,), labels, size, height=_HIGH, origin=(step, 0))
+    return Cells(
+        "step-link", x, y, wide, fill, (theme.slate,), (theme.text,), labels, size, height=_HIGH, meaning=Button("step", step)
+    )
 
 
 def linked_step(hit: Hit) -> int | None:
     """Return the step that a click goes to, None if it isn't on a link."""
-    return hit.cells.origin[0] if hit.cells.key == _KEY else None
+    meaning = hit.cells.meaning
+    return meaning.number if isinstance(meaning, Button) and meaning.action == "step" else None

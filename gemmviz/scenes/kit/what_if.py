@@ -4,15 +4,14 @@ import numpy as np
 
 from gemmviz.analysis.models.occupancy import WhatIf, tried, what_ifs
 from gemmviz.model.device import Needs, OccupancyCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box, text_at
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.meaning import Button
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme
 
-WHAT_IF = "what-if-"  # prefix of the keys of values to try
 _NAMES = {
     "threads": marked("threads per block"),
     "registers": marked("registers per thread"),
@@ -34,7 +33,10 @@ def what_if_curve(
     value = _value(each.name, case.needs)
     here = None if value is None else each.nearest(value)
     ground = np.zeros((1, len(each.values)), np.uint8)
-    cells = Cells(f"{WHAT_IF}{each.name}", room.x, top, wide, ground, (theme.panel,), (theme.faint,), height=high)
+    button = Button("value", name=each.name)
+    cells = Cells(
+        f"what-if-{each.name}", room.x, top, wide, ground, (theme.panel,), (theme.faint,), height=high, meaning=button
+    )
     columns = _columns(each, case.device.max_warps_per_sm, Box(room.x, top, room.width, high))
     bars: list[Primitive] = [Rects(f"{each.name}-columns", columns, theme.loaded(_OTHERS))]
     if here is not None:
@@ -63,18 +65,19 @@ def _columns(each: WhatIf, most: int, room: Box) -> np.ndarray:
 def _texts(each: WhatIf, case: OccupancyCase, room: Box, size: float, theme: Theme) -> list[Primitive]:
     """Draw the ends of the range and the current value below the columns."""
     value, y = _value(each.name, case.needs), room.bottom
-    words = fitted(f"{'?' if value is None else spaced(value)} {tr(_NAMES[each.name])}", size, room.width, "semibold")
+    words = fitted(f"{'?' if value is None else grouped(value)} {tr(_NAMES[each.name])}", size, room.width, "semibold")
     ends = points((room.x, y + 1.15 * size), (room.right, y + 1.15 * size))
     return [
-        Labels(f"{each.name}-ends", ends[:1], (spaced(int(each.values[0])),), size, theme.faint),
-        Labels(f"{each.name}-end", ends[1:], (spaced(int(each.values[-1])),), size, theme.faint, "end"),
+        Labels(f"{each.name}-ends", ends[:1], (grouped(int(each.values[0])),), size, theme.faint),
+        Labels(f"{each.name}-end", ends[1:], (grouped(int(each.values[-1])),), size, theme.faint, "end"),
         text_at(f"{each.name}-name", (room.x, y + 2.5 * size), words, size, theme.text, "start", "semibold"),
     ]
 
 
-def value_at(case: OccupancyCase, key: str, column: int) -> Needs | None:
+def value_at(case: OccupancyCase, hit: Hit) -> Needs | None:
     """Return the value that a column of a curve stands for, None for other cells."""
+    button = hit.cells.meaning
     for each in what_ifs(case.device, case.needs):
-        if key == f"{WHAT_IF}{each.name}" and 0 <= column < len(each.values):
-            return tried(case.needs, each.name, int(each.values[column]))
+        if isinstance(button, Button) and button.name == each.name and 0 <= hit.column < len(each.values):
+            return tried(case.needs, each.name, int(each.values[hit.column]))
     return None

@@ -11,9 +11,10 @@ from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT, Trace
-from gemmviz.model.translation import marked, tr, trn
-from gemmviz.model.words import PLAIN, LabelStyle, listed, many, spaced
+from gemmviz.model.translation import counted, grouped, marked, tr, trn
+from gemmviz.model.words import PLAIN, LabelStyle, listed, sized
 from gemmviz.scenes.kit.beat import element_text
+from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.table import own_text, place_text, table_name
 
@@ -24,9 +25,8 @@ _MOST_NAMED = 4
 
 def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
     """Return the array and the (first) element of a cell, None for cells of other kinds."""
-    name = hit.cells.key.removeprefix("tile-")
     for number, array in enumerate(trace.arrays):
-        if array.name == name and (array.space == "shared") == hit.cells.key.startswith("tile-"):
+        if hit.cells.meaning == ArrayCells(array.name, array.space):
             row, column = (
                 (at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True)
             )
@@ -46,15 +46,9 @@ def hover_lines(
     number, element = target
     array = moment.trace.arrays[number]
     if hit.cells.factor > 1:
-        side = hit.cells.factor
-        return [
-            tr(
-                "{element_text} and its neighbours: {side} × {side} elements",
-                element_text=element_text(array, element, labels),
-                side=side,
-            ),
-            tr("Zoom in to see single elements"),
-        ]
+        side, first = hit.cells.factor, element_text(array, element, labels)
+        many_cells = tr("{element_text} and its neighbours: {side} × {side} elements", element_text=first, side=side)
+        return [many_cells, tr("Zoom in to see single elements")]
     history = history or element_history(moment, number, element)
     return [
         element_text(array, element, labels),
@@ -71,9 +65,10 @@ def address_text(array: MemoryArray, element: int, rules: MemoryRules) -> str:
     """Return where an element lies in its memory."""
     byte = element * array.itemsize
     if array.space == "shared":
-        return tr("byte {byte}: bank {bank}", byte=spaced(byte), bank=byte // rules.bank_bytes % rules.banks)
-    place = tr("sector {sector}, line {line}", sector=spaced(byte // rules.sector_bytes), line=spaced(byte // rules.line_bytes))
-    return tr("element {element}, byte {byte}: {place}", element=spaced(element), byte=spaced(byte), place=place)
+        return tr("byte {byte}: bank {bank}", byte=grouped(byte), bank=byte // rules.bank_bytes % rules.banks)
+    sector, line = grouped(byte // rules.sector_bytes), grouped(byte // rules.line_bytes)
+    place = tr("sector {sector}, line {line}", sector=sector, line=line)
+    return tr("element {element}, byte {byte}: {place}", element=grouped(element), byte=grouped(byte), place=place)
 
 
 def content_texts(moment: Moment, number: int, element: int, labels: LabelStyle) -> list[str]:
@@ -87,17 +82,12 @@ def content_texts(moment: Moment, number: int, element: int, labels: LabelStyle)
     if matrix >= 0:
         what = element_text(moment.trace.arrays[matrix], int(content.element[element]), labels)
     elif matrix == CONSTANT:
-        what = (
-            tr("a constant")
-            if np.isnan(content.value[element])
-            else tr("the constant {content_value}", content_value=f"{content.value[element]:g}")
-        )
+        value = content.value[element]
+        what = tr("a constant") if np.isnan(value) else tr("the constant {content_value}", content_value=f"{value:g}")
     else:
         what = tr("a computed value")
-    return [
-        tr("holds {what}", what=what)
-        + (tr(", stored in phase {phase}", phase=phase + 1) if 0 <= phase < moment.replay.phases else "")
-    ]
+    stored = tr(", stored in phase {phase}", phase=phase + 1) if 0 <= phase < moment.replay.phases else ""
+    return [tr("holds {what}", what=what) + stored]
 
 
 def touched_value_texts(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
@@ -117,12 +107,9 @@ def _now(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[st
     if not history.now:
         return []
     named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
-    more = tr(" and {count} more", count=len(history.now) - _MOST_NAMED) if len(history.now) > _MOST_NAMED else ""
-    return [
-        tr("now: threads {named}{more}", named=named, more=more)
-        if len(history.now) > 1
-        else tr("now: thread {named}{more}", named=named, more=more)
-    ]
+    more = tr(" and {count} more", count=counted(len(history.now) - _MOST_NAMED)) if len(history.now) > _MOST_NAMED else ""
+    form = marked("now: threads {named}{more}") if len(history.now) > 1 else marked("now: thread {named}{more}")
+    return [tr(form, named=named, more=more)]
 
 
 def access_texts(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
@@ -130,24 +117,10 @@ def access_texts(moment: Moment, array: MemoryArray, history: ElementHistory) ->
     lines = []
     if history.loads:
         whole = tr("this block") if array.space == "shared" else tr("all traced blocks")
-        own = (
-            ""
-            if moment.focus.everyone
-            else tr(
-                "{loads} by {who}, ",
-                loads=history.own_so_far,
-                who=focus_text(moment.focus, moment.trace),
-            )
-        )
-        lines.append(
-            tr(
-                "loads so far: {own}{loads_so_far} by {whole} ({loads} at the end)",
-                own=own,
-                loads_so_far=history.loads_so_far,
-                whole=whole,
-                loads=history.loads,
-            )
-        )
+        who, so_far, loads = focus_text(moment.focus, moment.trace), counted(history.loads_so_far), counted(history.loads)
+        own = "" if moment.focus.everyone else tr("{loads} by {who}, ", loads=counted(history.own_so_far), who=who)
+        text = marked("loads so far: {own}{loads_so_far} by {whole} ({loads} at the end)")
+        lines.append(tr(text, own=own, loads_so_far=so_far, whole=whole, loads=loads))
     if history.stores:
         lines.append(trn("stored {count} time in all", "stored {count} times in all", history.stores))
     return lines
@@ -157,11 +130,8 @@ def _thread(moment: Moment, number: int, with_block: bool) -> str:
     space = moment.trace.space
     thread = thread_text(number % space.threads_per_block, moment.trace.launch)
     block, _ = space.indices(number)
-    return (
-        tr("{thread} of block ({x}, {y})", thread=thread, x=block[0], y=block[1])
-        if with_block and block != moment.focus.block
-        else thread
-    )
+    is_own = not with_block or block == moment.focus.block
+    return thread if is_own else tr("{thread} of block ({x}, {y})", thread=thread, x=block[0], y=block[1])
 
 
 def wrong_texts(trace: Trace, array: MemoryArray, element: int) -> list[str]:
@@ -176,18 +146,15 @@ def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:
     thread = moment.replay.owners.thread_of(element)
     if thread is None:
         return []
-    followed = moment.focus.thread is not None and thread == moment.scope.threads.start
-    return [
-        (
-            tr("computed by thread {thread}: click to stop following it", thread=_thread(moment, thread, True))
-            if followed
-            else tr("computed by thread {thread}: click to follow it", thread=_thread(moment, thread, True))
-        )
-    ]
+    is_followed = moment.focus.thread is not None and thread == moment.scope.threads.start
+    stop, follow = (
+        marked("computed by thread {thread}: click to stop following it"),
+        marked("computed by thread {thread}: click to follow it"),
+    )
+    return [tr(stop if is_followed else follow, thread=_thread(moment, thread, True))]
 
 
-_CELL_SENTENCE_MOST_NAMED = 8
-_LANES = ("request-lanes", "bank-lanes")
+_MOST_SPOKEN = 8
 _VERBS = {"read": marked("read now by {who}"), "write": marked("written now by {who}")}
 
 
@@ -221,9 +188,9 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
     history = element_history(moment, number, element)
     facts = (
         *touched_value_texts(moment, history, array), *content_texts(moment, number, element, labels),
-        *_cell_sentence_now(moment, number, history),
+        *_spoken_now(moment, number, history),
         address_text(array, element, moment.trace.rules),
-        *access_texts(moment, array, history), *_cell_sentence_owner(moment, number, element),
+        *access_texts(moment, array, history), *_spoken_owner(moment, number, element),
         *wrong_texts(moment.trace, array, element),
     )  # fmt: skip
     return f"{array.name}, {_place(array, element, labels)}: {'; '.join(facts)}"
@@ -231,7 +198,7 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
 
 def _cell_name(hit: Hit) -> str:
     """Return what a cell without an element stands for, and its place."""
-    if hit.cells.key == "banks":
+    if hit.cells.meaning == "banks":
         return tr("wavefront {wavefront}, bank {bank}", wavefront=hit.row + 1, bank=hit.column)
     return f"{table_name(hit.cells)}, {place_text(hit)}"
 
@@ -239,7 +206,7 @@ def _cell_name(hit: Hit) -> str:
 def _lane(moment: Moment, hit: Hit) -> str:
     """Return the lane of a cell, its thread and the element that it touches; "" for a cell that shows no lane."""
     request = moment.request
-    if hit.cells.key not in _LANES or request is None:
+    if hit.cells.meaning != "lanes" or request is None:
         return ""
     lane = hit.row * hit.cells.fill.shape[1] + hit.column
     thread = request.warp * moment.trace.rules.warp_size + lane
@@ -262,7 +229,7 @@ def _place(array: MemoryArray, element: int, labels: LabelStyle) -> str:
     return tr("row {row}, column {column}", row=row + first, column=column + first)
 
 
-def _cell_sentence_owner(moment: Moment, number: int, element: int) -> list[str]:
+def _spoken_owner(moment: Moment, number: int, element: int) -> list[str]:
     """Return which thread computes an element of the result; nothing for other arrays."""
     thread = moment.replay.owners.thread_of(element) if number == moment.trace.result else None
     if thread is None:
@@ -274,13 +241,13 @@ def _cell_sentence_owner(moment: Moment, number: int, element: int) -> list[str]
     return [tr("computed by thread {thread} of warp {warp} of {block}", thread=name, warp=warp, block=block)]
 
 
-def _cell_sentence_now(moment: Moment, number: int, history: ElementHistory) -> list[str]:
+def _spoken_now(moment: Moment, number: int, history: ElementHistory) -> list[str]:
     """Return who touches an element at the step, by block and warp; for nobody, that."""
     accesses = dict.fromkeys(each.operand.access for each in moment.of_array(number))
     if not history.now or not accesses:
         return [tr("not touched at this step")]
     space, launch, size = moment.trace.space, moment.trace.launch, moment.trace.rules.warp_size
-    named = history.now[:_CELL_SENTENCE_MOST_NAMED]
+    named = history.now[:_MOST_SPOKEN]
     parts = []
     for (block, warp), members in groupby(named, lambda each: (space.indices(each)[0], each % space.threads_per_block // size)):
         threads = [thread_text(each % space.threads_per_block, launch) for each in members]
@@ -291,7 +258,7 @@ def _cell_sentence_now(moment: Moment, number: int, history: ElementHistory) -> 
         )
         is_own = block == moment.focus.block
         parts.append(text if is_own else tr("{threads} of {block}", threads=text, block=block_label(block, launch)))
-    more = [tr("{count} more", count=len(history.now) - len(named))] if len(history.now) > len(named) else []
+    more = [tr("{count} more", count=counted(len(history.now) - len(named)))] if len(history.now) > len(named) else []
     return [tr(_VERBS[access], who=listed([*parts, *more])) for access in accesses]
 
 
@@ -303,8 +270,12 @@ def _touched_of(moment: Moment, number: int, hit: Hit) -> str:
     whole = min(side, max(0, rows - row)) * min(side, max(0, columns - column))
     touched = [each.cells for each in moment.of_array(number)]
     if not touched:
-        return tr("{elements}, not touched at this step", elements=many(whole, "element"))
+        return tr("{elements}, not touched at this step", elements=sized(whole, "element"))
     places = np.unique(np.concatenate(touched))
     at_row, at_column = array.row_column(places)
     inside = (at_row >= row) & (at_row < row + side) & (at_column >= column) & (at_column < column + side)
-    return tr("{count} of {elements} touched at this step", count=int(inside.sum()), elements=many(whole, "element"))
+    return tr(
+        "{count} of {elements} touched at this step",
+        count=counted(int(inside.sum())),
+        elements=sized(whole, "element"),
+    )

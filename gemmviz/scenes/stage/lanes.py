@@ -272,7 +272,7 @@ def outlined(array: MemoryArray, moved: MovedSectors, table: CellGrid, options: 
         (f"{name}-sectors", ~wasteful, theme.accent(name)), (f"{name}-wasteful-sectors", wasteful, theme.warning),
     ):  # fmt: skip
         if chosen.any():
-            primitives.append(Rects(key, outlines[chosen], None, colour, width))
+            primitives.append(Rects(key, outlines[chosen], None, colour, width, meaning="count"))
     return primitives
 
 
@@ -284,8 +284,8 @@ def wasted_cells(key: str, boxes: Floats, theme: Theme, is_hatched: bool = True,
         boxes = boxes_of_runs(boxes, runs(((boxes[:, :2], float(boxes[0, 2] + apart)),), np.zeros(len(boxes), np.int64)))
     inset = np.minimum(1.0, 0.04 * boxes[:, 2:].min(axis=1, keepdims=True))
     inner = np.hstack([boxes[:, :2] + inset, boxes[:, 2:] - 2 * inset])
-    filled = Rects(key, inner, mixed(theme.background, theme.warning, _WASTED))
-    return [filled, hatching(f"{key}-hatching", inner, theme.warning)] if is_hatched else [filled]
+    filled = Rects(key, inner, mixed(theme.background, theme.warning, _WASTED), meaning="count")
+    return [filled, hatching(f"{key}-hatching", inner, theme.warning, "count")] if is_hatched else [filled]
 
 
 def element_boxes(array: MemoryArray, elements: Longs, table: CellGrid) -> Floats:

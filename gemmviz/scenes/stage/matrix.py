@@ -14,6 +14,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Palette, TypeSizes, inks_for
@@ -146,7 +147,7 @@ def counting_grid(table: CellGrid, array: MemoryArray, options: ViewOptions) -> 
 
 
 def matrix_cells(
-    key: str, fill: npt.NDArray[np.uint8], palette: Palette, table: CellGrid, grid: Grid, options: ViewOptions,
+    fill: npt.NDArray[np.uint8], palette: Palette, table: CellGrid, grid: Grid, options: ViewOptions,
     labels: npt.NDArray[np.str_] | None = None, shown: npt.NDArray[np.bool_] | None = None,
 ) -> Cells:  # fmt: skip
     """Draw ``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are
@@ -167,8 +168,9 @@ def matrix_cells(
     x = table.x - table.first[1] * table.cell + grid.origin[1] * side
     y = table.y - table.first[0] * table.cell + grid.origin[0] * side
     return Cells(
-        key, x, y, side, fill, palette, inks_for(theme, palette), labels if size else None, size,
+        grid.array.name, x, y, side, fill, palette, inks_for(theme, palette), labels if size else None, size,
         theme.background if side * zoom >= 7.5 else None, grid.factor, None, grid.origin,
+        meaning=ArrayCells(grid.array.name, grid.array.space),
     )  # fmt: skip
 
 

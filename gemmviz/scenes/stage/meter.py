@@ -12,7 +12,7 @@ from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Floats
 from gemmviz.model.sites import SPACES, Space
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import counted, grouped, tr, trn
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects
@@ -45,14 +45,15 @@ class Meter(Struct, frozen=True):
     @property
     def text(self) -> str:
         """What the request costs and needs: "32 moved, 4 needed", of wavefronts "32 wavefronts, 1 needed"."""
-        return self.sentence(spaced(self.moved), spaced(self.needed))
+        return self._said(self.moved, self.needed)
 
-    def sentence(self, moved: str, needed: str) -> str:
+    def _said(self, moved: int, needed: int) -> str:
+        values = {"moved": counted(grouped(moved), moved), "needed": spaced(needed)}
         if self.unit == "sector":
-            return tr("{moved} moved, {needed} needed", moved=moved, needed=needed)
-        if moved == "1":
-            return tr("{count} wavefront, {needed} needed", count=moved, needed=needed)
-        return tr("{count} wavefronts, {needed} needed", count=moved, needed=needed)
+            return tr("{moved} moved, {needed} needed", **values)
+        return trn(
+            "{count} wavefront, {needed} needed", "{count} wavefronts, {needed} needed", moved, count=values["moved"], **values
+        )
 
     @property
     def sum_text(self) -> str:
@@ -62,7 +63,7 @@ class Meter(Struct, frozen=True):
         return tr(
             "all {requests} requests: {sentence}",
             requests=spaced(self.requests),
-            sentence=self.sentence(spaced(self.all_moved), spaced(self.all_needed)),
+            sentence=self._said(self.all_moved, self.all_needed),
         )
 
 
@@ -172,14 +173,7 @@ def square_side(count: int, room: Box, largest: float = LARGEST_SQUARE) -> tuple
 
 
 def meter_squares(
-    meter: Meter,
-    room: Box,
-    theme: Theme,
-    key: str,
-    *,
-    share: float = 1.0,
-    side: float = 0.0,
-    largest: float = LARGEST_SQUARE,
+    meter: Meter, room: Box, theme: Theme, key: str, *, share: float = 1.0, side: float = 0.0, largest: float = LARGEST_SQUARE
 ) -> tuple[list[Primitive], float]:
     """Draw the squares of a meter, those that are needed first, and return their lower edge. More squares than fit are a bar
     with the same shares.
@@ -200,13 +194,15 @@ def meter_squares(
 
 def _squares(key: str, needed: Floats, wasted: Floats, side: float, theme: Theme) -> list[Primitive]:
     radius = 0.12 * side
-    primitives: list[Primitive] = [Rects(f"{key}-needed", needed, theme.faint, radius=radius)] if len(needed) else []
+    primitives: list[Primitive] = (
+        [Rects(f"{key}-needed", needed, theme.faint, radius=radius, meaning="count")] if len(needed) else []
+    )
     if len(wasted):
         fill = mixed(theme.background, theme.warning, 0.3)
         outline = theme.warning if side >= _OUTLINED else None
-        primitives.append(Rects(f"{key}-wasted", wasted, fill if outline else theme.warning, outline, 2.0, radius))
+        primitives.append(Rects(f"{key}-wasted", wasted, fill if outline else theme.warning, outline, 2.0, radius, "count"))
         if outline:
-            primitives.append(hatching(f"{key}-hatching", _inner(wasted, 0.12 * side), theme.warning))
+            primitives.append(hatching(f"{key}-hatching", _inner(wasted, 0.12 * side), theme.warning, "count"))
     return primitives
 
 
@@ -218,7 +214,7 @@ def _bar(meter: Meter, room: Box, theme: Theme, key: str, share: float) -> tuple
     high, wide = min(LARGEST_SQUARE, room.height), room.width * share
     needed = wide * meter.needed / max(1, meter.moved)
     primitives: list[Primitive] = [
-        Rects(f"{key}-needed", np.array([(room.x, room.y, needed, high)]), theme.faint),
-        Rects(f"{key}-wasted", np.array([(room.x + needed, room.y, wide - needed, high)]), theme.warning),
+        Rects(f"{key}-needed", np.array([(room.x, room.y, needed, high)]), theme.faint, meaning="count"),
+        Rects(f"{key}-wasted", np.array([(room.x + needed, room.y, wide - needed, high)]), theme.warning, meaning="count"),
     ]
     return primitives, room.y + high

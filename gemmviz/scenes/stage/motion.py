@@ -13,8 +13,10 @@ from gemmviz.analysis.replay.flights import THREADS, Flights
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
+from gemmviz.model.translation import counted
 from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased
+from gemmviz.scenes.kit.meaning import ArrayCells, Meaning, Sort
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares, boxes
 from gemmviz.scenes.kit.shapes import GROUPED, thread_colours
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -46,12 +48,13 @@ def gliding_tiles(moment: Moment, plan: Plan, options: ViewOptions) -> list[Prim
     theme, left = options.theme, 1.0 - float(eased(options.moment / GLIDE))
     pieces: list[Primitive] = []
     for number, (before, now) in gone.items():
-        name, (x, y, wide, high) = moment.trace.arrays[number].name, now.box
+        array, (x, y, wide, high) = moment.trace.arrays[number], now.box
         cover = boxes((x - _EDGE, y - _EDGE, wide + 2 * _EDGE, high + 2 * _EDGE))
-        pieces.append(Rects(f"gliding-{name}-cover", cover, mixed(theme.background, theme.slate, GROUND)))
+        pieces.append(Rects(f"gliding-{array.name}-cover", cover, mixed(theme.background, theme.slate, GROUND)))
         x, y = x + (before.x - x) * left, y + (before.y - y) * left
-        pieces.append(replace(cells[f"tile-{name}"], key=f"gliding-{name}", x=x, y=y))
-        pieces.append(Rects(f"gliding-{name}-frame", boxes((x, y, wide, high)), None, theme.line, _EDGE))
+        tile = cells[ArrayCells(array.name, array.space)]
+        pieces.append(replace(tile, key=f"gliding-{array.name}", x=x, y=y))
+        pieces.append(Rects(f"gliding-{array.name}-frame", boxes((x, y, wide, high)), None, theme.line, _EDGE))
     return pieces
 
 
@@ -64,10 +67,10 @@ def _gone(moment: Moment, plan: Plan) -> dict[int, tuple[CellGrid, CellGrid]]:
     return {each: (before[each], now[each]) for each in now if not np.allclose(before[each].box, now[each].box)}
 
 
-def _cells(moment: Moment, plan: Plan, options: ViewOptions) -> dict[str, Cells]:
+def _cells(moment: Moment, plan: Plan, options: ViewOptions) -> dict[Meaning | None, Cells]:
     """Return the cells of each tile, those of large ones without labels, which would be painted anew in each frame."""
     drawn = (each for each in tile_primitives(moment, plan, replace(options, moment=0.0)) if isinstance(each, Cells))
-    return {each.key: each if each.fill.size <= _MOST_LABELS else replace(each, labels=None) for each in drawn}
+    return {each.meaning: each if each.fill.size <= _MOST_LABELS else replace(each, labels=None) for each in drawn}
 
 
 _SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.94, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
@@ -233,19 +236,22 @@ def _trail(
     drawn: list[Primitive] = []
     for number, (ago, strength) in enumerate(TRAIL):
         faded = tuple(mixed(options.theme.background, colour, strength) for colour in palette)
-        drawn += _rects(f"{key}-trail-{number}", courses.at(max(0.0, passed - ago / ARRIVAL)), fill, faded, None)
+        at = courses.at(max(0.0, passed - ago / ARRIVAL))
+        drawn += _rects(f"{key}-trail-{number}", at, fill, faded, None, "trail")
     return drawn
 
 
 def is_trail(primitive: Primitive) -> bool:
     """Whether a primitive shows where copies were shortly before."""
-    return primitive.key.startswith("moving-") and "-trail-" in primitive.key
+    return primitive.meaning == "trail"
 
 
-def _rects(key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], line: str | None) -> list[Primitive]:
+def _rects(
+    key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], line: str | None, meaning: Sort = "moving"
+) -> list[Primitive]:  # fmt: skip
     """Draw rectangles, one primitive for each colour."""
     numbers = np.flatnonzero(np.bincount(fill)).tolist()
-    return [Rects(f"{key}-{number}", boxes[fill == number], palette[number], line, 1.0, 2.0) for number in numbers]
+    return [Rects(f"{key}-{number}", boxes[fill == number], palette[number], line, 1.0, 2.0, meaning) for number in numbers]
 
 
 def _chips(
@@ -255,7 +261,7 @@ def _chips(
     side = float(boxes[:, 2].min()) / _SHARE_OF_CELL  # as in a cell
     size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels, options.least)
     inks = tuple(options.theme.ink_on(colour) for colour in palette)
-    return Squares(key, boxes[:, :3], fill, palette, inks, texts if size else None, size, options.theme.background)
+    return Squares(key, boxes[:, :3], fill, palette, inks, texts if size else None, size, options.theme.background, "moving")
 
 
 def _labels(
@@ -266,7 +272,7 @@ def _labels(
     if not courses.parts or courses.way != (0.0, 1.0):
         return names
     count = np.bincount(courses.together)[courses.together]
-    many = np.array([f"×{each}" for each in count.tolist()])
+    many = np.array([f"×{counted(each)}" for each in count.tolist()])
     return np.where((courses.shares(passed)[:, 0] < FAN) & (count > 1), many, names)
 
 

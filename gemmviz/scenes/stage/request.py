@@ -11,7 +11,7 @@ from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import counted, tr
 from gemmviz.model.words import many, number
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
@@ -75,7 +75,7 @@ def stack_cells(
     texts = np.where(first < 0, "", np.where(served > 1, np.strings.add("×", served.astype("<U3")), first.astype("<U4")))
     fits = numbers if _fits(texts, cell, high, numbers) else 0.0
     line = theme.background if high > 3 else None
-    return Cells(key, x, y, cell, fill, palette, inks, texts if fits else None, fits, line, 1, high)
+    return Cells(key, x, y, cell, fill, palette, inks, texts if fits else None, fits, line, 1, high, meaning="banks")
 
 
 def _fits(texts: npt.NDArray[np.str_], cell: float, high: float, size: float) -> bool:
@@ -176,12 +176,14 @@ def lane_cells(moment: Moment, touched: TouchedOperand, request: Request, box: B
     palette, inks = (theme.empty, accent), (theme.faint, theme.ink_on(accent))
     fill, labels = active.reshape(rows, columns).astype(np.uint8), texts if size else None
     primitives: list[Primitive] = [
-        Cells("request-lanes", box.x, box.y, wide, fill, palette, inks, labels, size, theme.background, 1, high)
+        Cells(
+            "request-lanes", box.x, box.y, wide, fill, palette, inks, labels, size, theme.background, 1, high, meaning="lanes"
+        )
     ]
     if moment.focus.thread is not None:
         row, column = divmod(moment.focus.thread % lanes, columns)
         ring = np.array([(box.x + column * wide, box.y + row * high, wide, high)])
-        primitives.append(Rects("request-followed", ring, None, theme.accent("C"), 3.0, 3.0))
+        primitives.append(Rects("request-followed", ring, None, theme.accent("C"), 3.0, 3.0, "lanes"))
     return primitives
 
 
@@ -206,9 +208,9 @@ def _sectors(moment: Moment, touched: TouchedOperand, request: Request, room: Bo
     primitives, end = sector_grid(moved, room, accent, options)
     moved_bytes = cost.bytes_moved(rules)
     used = (
-        tr("all requested")
+        counted(tr("all requested"))
         if cost.bytes_used == moved_bytes
-        else tr("{bytes_used} % requested", bytes_used=number(100 * cost.bytes_used / moved_bytes))
+        else tr("{bytes_used} % requested", bytes_used=counted(number(100 * cost.bytes_used / moved_bytes)))
     )
     text = tr(
         "{sectors} of {sector_bytes} bytes: {used}",
@@ -223,7 +225,7 @@ def _foot(key: str, text: str, room: Box, end: float, theme: Theme) -> list[Prim
     size = theme.type.words
     lines = wrap_text(text, size, room.width, 2)
     at = points(*((room.x, end + 10 + (n + 0.85) * _LEADING * size) for n in range(len(lines))))
-    return [Labels(key, at, lines, size, theme.text)]
+    return [Labels(key, at, lines, size, theme.text, meaning="count")]
 
 
 def sector_columns(count: int, elements: int, room: Box, largest: float = _LARGEST_CELL) -> tuple[int, float, float]:
@@ -262,10 +264,10 @@ def sector_grid(
 
     along, free = ~asked & wasteful[:, None], ~asked & ~wasteful[:, None]
     primitives: list[Primitive] = [
-        Rects(f"{key}-along", boxes(free), theme.empty),
+        Rects(f"{key}-along", boxes(free), theme.empty, meaning="count"),
         *wasted_cells(f"{key}-wasted", boxes(along), theme, high * options.pixels >= _LEAST_HATCHED, 2 * air),
-        Rects(f"{key}-asked", boxes(asked), accent),
-        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5),
+        Rects(f"{key}-asked", boxes(asked), accent, meaning="count"),
+        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5, meaning="count"),
         *_lane_numbers(moved, at, (wide, high), accent, theme, key),
     ]
     return primitives, float(y[-1]) + high * (1 + _GAP)
@@ -294,7 +296,7 @@ def _lane_numbers(
     pairs = zip(asking[row, column].tolist(), first[row, column].tolist(), strict=True)
     texts = tuple(f"×{times}" if times > 1 else str(lane) for times, lane in pairs)
     middle = at[row, column] + (wide / 2, baseline(high / 2, size))
-    return [Labels(f"{key}-lane-numbers", middle, texts, size, theme.ink_on(accent), "middle")]
+    return [Labels(f"{key}-lane-numbers", middle, texts, size, theme.ink_on(accent), "middle", meaning="count")]
 
 
 def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -302,7 +304,7 @@ def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box,
     text = tr(
         "{wavefronts}, {ideal_wavefronts} needed",
         wavefronts=many(cost.wavefronts, "wavefront"),
-        ideal_wavefronts=cost.ideal_wavefronts,
+        ideal_wavefronts=counted(cost.ideal_wavefronts),
     )
     stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
     return [*stacks, *_foot("request-wavefronts", text, room, room.bottom, options.theme)]

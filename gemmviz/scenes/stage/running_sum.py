@@ -17,7 +17,7 @@ from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.outcome import VariableValue
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import counted, tr
 from gemmviz.model.words import LabelStyle, many
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
@@ -74,7 +74,7 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
 
 def terms_text(terms: ThreadTerms) -> str:
     """Return how many of the terms of each sum are done: "21 of 64 terms"."""
-    return tr("{min} of {terms}", min=int(terms.done.min()), terms=many(terms.length, "term"))
+    return tr("{min} of {terms}", min=counted(int(terms.done.min())), terms=many(terms.length, "term"))
 
 
 def _factor_texts(

@@ -15,6 +15,7 @@ from gemmviz.model.trace import CONSTANT
 from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.layout import baseline, text_at
+from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.text import text_width
@@ -92,7 +93,7 @@ def _tile(
     key = f"tile-{array.name}"
     cells = Cells(
         key, table.x, table.y, table.cell, _padded(fill, table), palette, inks, labels, size,
-        theme.background if table.cell * zoom >= 7.5 else None,
+        theme.background if table.cell * zoom >= 7.5 else None, meaning=ArrayCells(array.name, array.space),
     )  # fmt: skip
     frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
     return [cells, frame, *_name(moment, number, table, plan, theme)]

@@ -12,7 +12,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Difference, Pair, differences
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr, trn
+from gemmviz.model.translation import counted, grouped, tr, trn
 from gemmviz.model.words import listed, number, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.layout import Box, text_at
@@ -235,7 +235,7 @@ def _numbers(meter: Meter | None, moment: Moment, prefix: str, box: Box, theme: 
     if meter is not None:
         ink = theme.warning if meter.moved > meter.needed else theme.text
         lines = [
-            _Line(f"{prefix}-moved", spaced(meter.moved), sizes.title, ink, "semibold"),
+            _Line(f"{prefix}-moved", counted(grouped(meter.moved), meter.moved), sizes.title, ink, "semibold"),
             _Line(f"{prefix}-unit", _unit(meter), sizes.note, theme.text),
             _Line(f"{prefix}-needed", tr("{needed} needed", needed=spaced(meter.needed)), sizes.note, theme.text),
             _Line(f"{prefix}-array", names, sizes.note, theme.faint),
@@ -268,13 +268,15 @@ def _bar(meter: Meter, prefix: str, at: tuple[float, float, float, float], row: 
 
 
 def _squares(prefix: str, needed: Floats, wasted: Floats, theme: Theme) -> list[Primitive]:
-    primitives: list[Primitive] = [Rects(f"{prefix}-squares", needed, theme.faint, radius=2.0)] if len(needed) else []
+    primitives: list[Primitive] = (
+        [Rects(f"{prefix}-squares", needed, theme.faint, radius=2.0, meaning="count")] if len(needed) else []
+    )
     if len(wasted):
         primitives.append(
-            Rects(f"{prefix}-wasted", wasted, mixed(theme.background, theme.warning, 0.3), theme.warning, 1.5, 2.0)
+            Rects(f"{prefix}-wasted", wasted, mixed(theme.background, theme.warning, 0.3), theme.warning, 1.5, 2.0, "count")
         )
         inner = np.hstack([wasted[:, :2] + 0.12 * wasted[:, 2:], 0.76 * wasted[:, 2:]])
-        primitives.append(hatching(f"{prefix}-hatching", inner, theme.warning))
+        primitives.append(hatching(f"{prefix}-hatching", inner, theme.warning, "count"))
     return primitives
 
 
@@ -316,16 +318,17 @@ def _entries(pair: Pair) -> list[tuple[str, str, str]]:
 
 def _unit(meter: Meter) -> str:
     """Return the unit of a meter, in the plural if it moves several."""
+    moved = counted(meter.moved)  # a hidden count has the plural
     if meter.unit == "sector":
-        return trn("sector", "sectors", meter.moved)
-    return trn("wavefront", "wavefronts", meter.moved)
+        return trn("sector", "sectors", meter.moved, moved=moved)
+    return trn("wavefront", "wavefronts", meter.moved, moved=moved)
 
 
 def _entry(each: Difference) -> tuple[str, str, str]:
     whole = each.ratio is not None or each.so_far is None
     values = each.in_all if whole else each.so_far
     assert values is not None
-    shown = " | ".join("…" if value is None else "–" if value != value else number(value) for value in values)
+    shown = " | ".join("…" if value is None else "–" if value != value else counted(number(value)) for value in values)
     return each.name, shown, "" if each.ratio is None else factor(each.ratio, tr("more"), tr("fewer"))
 
 
@@ -335,7 +338,7 @@ def factor(ratio: float, more: str, less: str) -> str:
         return tr("none on the right") if ratio == 0.0 else tr("only on the right")
     if ratio == 1.0:
         return tr("the same")
-    return f"{max(ratio, 1 / ratio):.3g} × {more if ratio > 1 else less}"
+    return f"{counted(f'{max(ratio, 1 / ratio):.3g}')} × {more if ratio > 1 else less}"
 
 
 def _column(lines: list[_Line], box: Box, y: float) -> tuple[list[Primitive], float]:

@@ -7,11 +7,12 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import COUNT, tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.frame import Layer, ViewOptions
+from gemmviz.scenes.kit.frame import Layer, ViewOptions, kernel_words
 from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.meaning import TextPart
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
@@ -24,7 +25,9 @@ from gemmviz.scenes.stage.request import request_motion, request_primitives
 
 _LEADING = 1.22
 _MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
-_TOGETHER = re.compile(r"(?<=\d) (\w+) (?=\d)| (?=[\d(=])")  # the spaces in "step 2 of 29", "k = 2" and "block (0, 0)"
+_TOGETHER = re.compile(
+    rf"(?<=\d) (\w+) (?=[\d{COUNT}])| (?=[\d(={COUNT}])"
+)  # the spaces in "step 2 of 29", "k = 2" and "block (0, 0)"
 
 
 def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -38,7 +41,7 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     place = _place(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
     large, said = _sentence(beat(moment, options.labels).text, room.width, spare, sizes)
-    lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
+    lines: list[tuple[TextPart, tuple[str, ...], float, str, Face]] = [
         ("title", (kernel,), sizes.note, theme.faint, "regular"),
         ("action", said, large, theme.text, "semibold"),
         ("progress", place, sizes.note, theme.faint, "regular"),
@@ -47,7 +50,7 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     y = room.y
     for key, texts, size, colour, face in lines:
         at = points(*((room.x, y + (number + 0.8) * _LEADING * size) for number in range(len(texts))))
-        primitives.append(Labels(key, at, texts, size, colour, "start", face))
+        primitives.append(Labels(key, at, texts, size, colour, "start", face, key))
         y += len(texts) * _LEADING * size + 8
     return primitives
 
@@ -91,13 +94,7 @@ def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     size = theme.type.words
     lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
     at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
-    return [Labels("cost", at, lines, size, theme.text)]
-
-
-def kernel_words(moment: Moment) -> str:
-    """Return the kernel's name with its parameters."""
-    setup = moment.trace.setup
-    return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
+    return [Labels("cost", at, lines, size, theme.text, meaning="cost")]
 
 
 def _box(room: Box) -> tuple[float, float, float, float]:
@@ -224,4 +221,4 @@ def _costs_sentence(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     size = options.theme.type.words
     lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
     at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
-    return [Labels("cost", at, lines, size, options.theme.faint)]
+    return [Labels("cost", at, lines, size, options.theme.faint, meaning="cost")]

@@ -5,8 +5,8 @@ who can access each memory, and for how long.
 from typing import NamedTuple
 
 from gemmviz.model.access_times import AccessTime, AccessTimesCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import number, spaced
+from gemmviz.model.translation import grouped, marked, tr
+from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, titled
 from gemmviz.scenes.kit.layout import REST, Box, Point, Share, baseline, path, square, squares, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -126,7 +126,7 @@ def _ticks(plan: _Plan, options: ViewOptions) -> list[Primitive]:
     y = _TOP + _CLOCK - 30
     at = points(*((plan.x(tick), y) for tick in ticks))
     marks = boxes(*((plan.x(tick), y + 8, plan.x(tick), y + 18) for tick in ticks))
-    texts = tuple(spaced(int(tick)) for tick in ticks)
+    texts = tuple(grouped(int(tick)) for tick in ticks)
     last = plan.x(ticks[-1]) + text_width(texts[-1], size) / 2 + 14
     return [
         Labels("clock", at, texts, size, theme.faint, "middle"),

@@ -11,10 +11,11 @@ from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.meaning import Part
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fitted, wrap_text
@@ -144,7 +145,7 @@ def _middle(drawn: list[Primitive], column: int, row: int) -> tuple[float, float
 
 
 def _column(drawn: list[Primitive], column: int) -> Cells:
-    return next(each for each in drawn if isinstance(each, Cells) and each.key == f"accesses-{column}")
+    return next(each for each in drawn if isinstance(each, Cells) and each.meaning == Part("column", column))
 
 
 def _k_of(moment: Moment, number: int, element: int) -> int:
@@ -335,7 +336,9 @@ def _sentence(moment: Moment, shown: _Shown) -> str:
     total = int(np.searchsorted(shown.reads.step, shown.until, side="right"))
     different, rows = shown.reads.different(shown.until), len(shown.threads)
     count = moment.trace.space.threads_per_block
-    often = tr("once") if total == different else tr("{total} times", total=f"{total / max(1, different):.3g}")
+    often = (
+        counted(tr("once")) if total == different else tr("{total} times", total=counted(f"{total / max(1, different):.3g}"))
+    )
     times = tr(", each {often}", often=often) if different else ""
     whose = "" if rows == count else tr(" (the table shows {rows} of its {count} threads)", rows=rows, count=count)
     return tr(

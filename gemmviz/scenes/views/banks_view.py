@@ -7,7 +7,7 @@ import numpy as np
 from gemmviz.analysis.memory.banks import Punchcard, access_card
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
@@ -103,11 +103,12 @@ class _Picture:
 
     def _heading(self) -> list[Primitive]:
         theme, size = self.theme, self.theme.type.words
-        groups = len(self.card.starts)
-        each = tr(", in {groups} groups of {size} lanes", groups=groups, size=len(self.lanes) // groups) if groups > 1 else ""
+        groups, size_of_group = len(self.card.starts), len(self.lanes) // len(self.card.starts)
+        several = tr(", in {groups} groups of {size} lanes", groups=counted(groups), size=size_of_group)
+        each = several if groups > 1 else ""
         shared = tr("; ×n: a broadcast to n lanes") if (self.card.served > 1).any() else ""
         needed = (
-            tr(", {ideal_wavefronts} needed", ideal_wavefronts=self.cost.ideal_wavefronts)
+            tr(", {ideal_wavefronts} needed", ideal_wavefronts=counted(self.cost.ideal_wavefronts))
             if self.cost.excessive_wavefronts
             else ""
         )
@@ -126,7 +127,10 @@ class _Picture:
         fill = (self.lanes >= 0).astype(np.uint8)[None]
         inks = (theme.faint, theme.ink_on(self.accent))
         name = text_at("lane-name", (self.room.x - 14, self.lane_y + 25), tr("lane"), theme.type.least, theme.faint, "end")
-        row = Cells("bank-lanes", self.room.x, self.lane_y, wide, fill, palette, inks, texts, size, theme.background, 1, _LANES)
+        row = Cells(
+            "bank-lanes", self.room.x, self.lane_y, wide, fill, palette, inks, texts, size, theme.background, 1, _LANES,
+            meaning="lanes",
+        )  # fmt: skip
         return [row, name] if self.options.words else [row]
 
     def threads(self) -> list[Primitive]:

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import BlockPhase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import capital, many, size_text, spaced
+from gemmviz.model.translation import counted, grouped, marked, tr
+from gemmviz.model.words import capital, many, size_text, sized, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, Squares, boxes
@@ -102,21 +102,21 @@ def _cells(corner: tuple[float, float], number: Longs, columns: int, cell: float
 def _counts(case: BlockPhase, plan: _Plan, loads: int, done: float, options: ViewOptions) -> list[Primitive]:
     """Draw the numbers reached so far: threads, loads with their bytes, operations."""
     theme, large, small = options.theme, 1.25 * options.theme.type.sentence, options.theme.type.words
-    size = case.shared_bytes * loads // max(1, case.loads)
+    size, each = case.shared_bytes * loads // max(1, case.loads), counted(f"{case.operations / case.loads:.4g}")
     lines = (
         (
-            many(case.threads, "thread"),
+            sized(case.threads, "thread"),
             tr(
                 "a block of {width} × {height}, {loads} loads each",
                 width=case.block[0],
                 height=case.block[1],
-                loads=f"{case.loads / case.threads:.4g}",
+                loads=counted(f"{case.loads / case.threads:.4g}"),
             ),
         ),
         (many(loads, "load"), tr("{size} bytes in shared memory", size=spaced(size))),
         (
             many(round(case.operations * done), "operation"),
-            tr("multiplications and additions: {operations} for each load", operations=f"{case.operations / case.loads:.4g}"),
+            tr("multiplications and additions: {operations} for each load", operations=each),
         ),
     )
     y, pieces = plan.numbers.y, list[Primitive]()
@@ -142,7 +142,7 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     theme, size, words = options.theme, options.theme.type.words, case.device.words
     amounts = {
         marked("shared memory"): (size_text(case.device.shared_per_sm), size_text(case.taken_bytes)),
-        marked("threads"): (spaced(case.device.max_threads_per_sm), spaced(case.threads)),
+        marked("threads"): (grouped(case.device.max_threads_per_sm), grouped(case.threads)),
     }
     pieces: list[Primitive] = []
     for place, (name, (held, taken)) in enumerate(amounts.items()):

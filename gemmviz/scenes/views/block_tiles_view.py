@@ -57,7 +57,7 @@ def tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         squares = np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
         accent = options.theme.accent(touched.array.name)
         line = options.theme.background if side >= 2 * _LEAST_MOVING else None
-        primitives.append(Rects(f"moving-{place}", squares, accent, line, 1.0, min(3.0, side / 4)))
+        primitives.append(Rects(f"moving-{place}", squares, accent, line, 1.0, min(3.0, side / 4), "moving"))
     return tuple(primitives)
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
+from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
 from gemmviz.scenes.kit.layout import Box, baseline, square, text_at, text_in
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
@@ -103,7 +103,8 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     dx, dy, dz = case.launch.block
     plan, words = _Plan.of(case.launch.block, case.device.warp_size, options), case.device.words
     idle = plan.rows * plan.warp_size - plan.threads
-    note = f"{dx} × {dy} × {dz} = {many(plan.threads, 'thread')}: {many(-(-plan.threads // plan.warp_size), words['warp'])}"
+    threads, warps = sized(plan.threads, "thread"), many(-(-plan.threads // plan.warp_size), words["warp"])
+    note = f"{dx} × {dy} × {dz} = {threads}: {warps}"
     note += (
         tr(" of {warp_size}, {lanes} idle in the last one", warp_size=plan.warp_size, lanes=many(idle, "lane"))
         if idle > 0

@@ -8,7 +8,7 @@ from msgspec import Struct
 from gemmviz.analysis.models.time import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.layout import Box, path, square, text_in
@@ -134,7 +134,7 @@ def _verdict(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primit
     lost = max(0, total - cache)
     lines = [(tr("A, B and C: {total} MiB", total=number(total / _MIB)), sizes.sentence, theme.text, True)]
     if lost:
-        lines.append((tr("{lost} MiB do not fit", lost=number(lost / _MIB)), sizes.sentence, theme.warning, True))
+        lines.append((tr("{lost} MiB do not fit", lost=counted(number(lost / _MIB))), sizes.sentence, theme.warning, True))
     lines.append((_up_to(case), sizes.words, theme.text, False))
     y, pieces = _TOP + 2.0 * sizes.sentence, list[Primitive]()
     for place, (text, size, colour, is_strong) in enumerate(lines):

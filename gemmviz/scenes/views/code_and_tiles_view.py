@@ -15,6 +15,7 @@ from gemmviz.scenes.kit.beat import beat, stage_of_run
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
+from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.view import View
@@ -95,7 +96,7 @@ def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
     if options.words:
         lines = wrap_text(beat(moment, options.labels).text, size, room, 3, "semibold")
         at = points(*((plan.left, _TOP + 1.25 * size * (place + 1)) for place in range(len(lines))))
-        pieces.append(Labels("action", at, lines, size, theme.text, "start", "semibold"))
+        pieces.append(Labels("action", at, lines, size, theme.text, "start", "semibold", "action"))
     for number, (rows, columns) in _shared(moment).items():
         name, (x, y) = moment.trace.arrays[number].name, plan.corners[number]
         pieces.append(text_at(f"{name}-name", (x, y - 12), name, size, theme.text, "start", "semibold"))
@@ -146,7 +147,7 @@ def _tile(
     fits = max(text_width(text, size) for text in texts.ravel().tolist()) + 6 <= plan.cell and 1.2 * size <= plan.cell
     fill = (held + 1).reshape(shape).astype(np.uint8)
     return Cells(f"tile-{arrays[number].name}", x, y, plan.cell, fill, palette, inks, texts if fits else None,
-                 size if fits else 0.0, theme.background)  # fmt: skip
+                 size if fits else 0.0, theme.background, meaning=ArrayCells(arrays[number].name, "shared"))  # fmt: skip
 
 
 def _flying(moment: Moment, touched: TouchedOperand, cells: Floats, plan: _Plan, options: ViewOptions) -> Primitive:

@@ -5,8 +5,7 @@ launch.
 import numpy as np
 
 from gemmviz.model.cases import CodeCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.counting import UNKNOWN
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.scenes.kit.frame import ViewOptions, titled
 from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.listing import Sheet, listing_size, stop_line
@@ -80,7 +79,7 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     if case.facts:
         facts = _facts_width(case, room)
         beside = Box(room.right - facts, room.y, facts, min(room.height, 60.0 * (len(case.facts) + 1)))
-        values = [value if options.counted > 0.0 else UNKNOWN for _, value in case.facts]
+        values = [counted(value) for _, value in case.facts]
         names = [TableCell(name, options.theme.faint) for name, _ in case.facts]
         rows = [[name, TableCell(value, strong=True)] for name, value in zip(names, values, strict=True)]
         pieces += table("facts", (tr("one launch"), ""), rows, beside, options.theme, options.theme.type.words)

@@ -5,8 +5,8 @@ chip fills multiprocessor by multiprocessor, while its cores are counted.
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, number, size_text, spaced
+from gemmviz.model.translation import grouped, marked, tr
+from gemmviz.model.words import number, size_text, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, titled
 from gemmviz.scenes.kit.hardware import caches_of, cores, memory, units
 from gemmviz.scenes.kit.layout import REST, Box, Line, Share, panel, path
@@ -38,8 +38,8 @@ def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     shown = device.sms if options.moment >= ARRIVAL else max(1, round(device.sms * options.way))
     text = tr(
         "the chip: {many}, {cores} {core}s",
-        many=many(shown, device.words["sm"]),
-        cores=spaced(shown * device.fp32_per_sm),
+        many=sized(shown, device.words["sm"]),
+        cores=grouped(shown * device.fp32_per_sm),
         core=tr(device.words["core"]),
     )
     cells = units("sms", device.sms, _inside(device, chip), theme, first=True)
@@ -62,13 +62,13 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     inner = room.trimmed(_PAD, 54, _PAD, 16)
     text = tr(
         "{many}, up to {max_threads_per_sm} threads at once",
-        many=many(device.fp32_per_sm, words["core"]),
-        max_threads_per_sm=spaced(device.max_threads_per_sm),
+        many=sized(device.fp32_per_sm, words["core"]),
+        max_threads_per_sm=grouped(device.max_threads_per_sm),
     )
     _, of_cores, _, rest = inner.rows(1.6 * small, 0.42 * inner.height, 14, REST)
     bars = _memories(device)
     return [
-        *panel("one", room, theme, tr("one of its {many}", many=many(device.sms, words["sm"]))),
+        *panel("one", room, theme, tr("one of its {many}", many=sized(device.sms, words["sm"]))),
         text_line("cores-name", (inner.x, inner.y + small), text, small, inner.width, theme.text),
         *cores(device, of_cores, theme),
         *(
@@ -89,7 +89,7 @@ def _chip_memory(key: str, text: str, box: Box, options: ViewOptions, most: floa
 def _memories(device: Device) -> dict[str, str]:
     """Return the memories of an SM: their keys, and their texts with sizes."""
     words = device.words
-    registers, held = spaced(device.registers_per_sm), size_text(device.register_bytes)
+    registers, held = grouped(device.registers_per_sm), size_text(device.register_bytes)
     shared = tr(
         "{shared_memory}: {shared_per_sm}, up to {most} per {block}",
         shared_memory=tr(words["shared memory"]),

@@ -14,7 +14,8 @@ from gemmviz.model.translation import language, marked, tr
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
 from gemmviz.scenes.kit.layout import REST, Box, baseline, cells_in, path, text_at
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.meaning import SIDES
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import moved
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -91,7 +92,7 @@ def _sm_time_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
     state = np.where(schedule.stop_ns <= at_ns, 2, np.where(schedule.start_ns <= at_ns, 1, 0))
     fills = (None, theme.loaded(1.0), theme.tint("C", 0.5))
     drawn: list[Primitive] = [
-        cells_in("lanes", room, np.zeros((case.sms, 1), np.uint8), (theme.panel,), theme.background, (theme.faint,)),
+        cells_in("lanes", room, np.zeros((case.sms, 1), np.uint8), (theme.panel,), theme.background, (theme.faint,), "sms"),
         *_waves(case, span_ns, room, theme),
     ]  # fmt: skip
     for which, fill in enumerate(fills):
@@ -144,7 +145,7 @@ def _held(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOp
     level = np.ceil(residents_of(case, span_ns) * _LEVELS / most).astype(np.uint8)
     later = np.arange(_COLUMNS) >= at_ns / max(1, span_ns) * _COLUMNS
     fill = np.where(later, level + _LEVELS + 1, level).astype(np.uint8)
-    table = cells_in("lanes", room, fill, _shades(theme), None)
+    table = cells_in("lanes", room, fill, _shades(theme), None, meaning="sms")
     frame = [Rects("lanes-frame", boxes(table.box), None, theme.line, 1.5)]
     if 0 <= options.sm < case.sms:
         here = room.shifted(y=options.sm * pitch)._replace(height=max(4.0, pitch)).inset(-3, -1)
@@ -200,9 +201,9 @@ def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
     ]
     words: list[Primitive] = []
     for place, scene in enumerate(scenes):
-        x, prefix = place * half.width, ("left-", "right-")[place]
-        primitives += [moved(each, x, 0.0, prefix) for each in scene.primitives]
-        words += [moved(each, x, 0.0, prefix) for each in scene.words]
+        x, side = place * half.width, SIDES[place]
+        primitives += [moved(each, x, 0.0, side) for each in scene.primitives]
+        words += [moved(each, x, 0.0, side) for each in scene.words]
     return Scene(options.width, options.height, options.theme.background, tuple(primitives), words=tuple(words))
 
 
@@ -245,7 +246,8 @@ def _blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, options: Vie
     labels = _labels(case, cell, size)
     line = theme.background if cell * options.pixels >= _LEAST_CELL else None
     tips = _tips(case, state).reshape(high, columns) if len(state) <= _MOST_TIPS else None
-    table = Cells("grid", x, y, cell, fill, palette, inks, labels, size if labels is not None else 0.0, line, tips=tips)
+    table = Cells("grid", x, y, cell, fill, palette, inks, labels, size if labels is not None else 0.0, line, tips=tips,
+                  meaning="grid")  # fmt: skip
     name = (
         tr("{columns} × {rows} × {planes} blocks over C", columns=columns, rows=rows, planes=planes)
         if planes > 1
@@ -299,13 +301,13 @@ def _tips_by_state(case: GridCase, code: str) -> tuple[npt.NDArray[np.str_], ...
     )
 
 
-def sm_under(case: GridCase, key: str, row: int, column: int) -> int | None:
+def sm_under(case: GridCase, hit: Hit) -> int | None:
     """Return the SM of a row of the SMs over time, or of a block of the grid; None for other cells."""
     if case.beside is not None:
         return None
-    if key == "lanes":
-        return row
-    return int(case.schedule.sm[row * case.grid[0] + column]) if key == "grid" else None
+    if hit.cells.meaning == "sms":
+        return hit.row
+    return int(case.schedule.sm[hit.row * case.grid[0] + hit.column]) if hit.cells.meaning == "grid" else None
 
 
 def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: ViewOptions) -> list[Primitive]:
@@ -339,8 +341,8 @@ def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: V
     size = sizes.caption if text_width(now, sizes.caption, "semibold") <= room else sizes.words
     return [
         *_heading(case, time, options),
-        text_line("action", (MARGIN, height - 70), now, size, room, theme.text, "semibold"),
-        text_line("cost", (MARGIN, height - 34), held, sizes.words, room, theme.faint),
+        text_line("action", (MARGIN, height - 70), now, size, room, theme.text, "semibold", "action"),
+        text_line("cost", (MARGIN, height - 34), held, sizes.words, room, theme.faint, meaning="cost"),
         *_legend(options),
     ]
 
@@ -359,10 +361,10 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
             *((line, theme.faint) for line in wrap_text(case.source, sizes.words, room, _SOURCE_LINES)),
         ]
     return [
-        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold"),
-        text_at("progress", (options.width - MARGIN, 50), time, sizes.progress, theme.faint, "end"),
+        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold", "title"),
+        text_at("progress", (options.width - MARGIN, 50), time, sizes.progress, theme.faint, "end", meaning="progress"),
         *(
-            text_at(f"note-{place}", (MARGIN, 86 + place * _LINE), line, sizes.words, colour)
+            text_at(f"note-{place}", (MARGIN, 86 + place * _LINE), line, sizes.words, colour, meaning="note")
             for place, (line, colour) in enumerate(lines)
         ),
     ]

@@ -6,7 +6,7 @@ from gemmviz.analysis.replay.grid import Owners
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import threads_at_work
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import sized, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, framed
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
@@ -122,7 +122,9 @@ class _Picture:
         room = self.options.width - MARGIN - x
         works = int(self.works.sum())
         counts = (len(self.works) - works, works)
-        drawn.append(text_line("guard-all", (x, y), many(len(self.works), "thread"), sizes.title, room, theme.text, "semibold"))
+        drawn.append(
+            text_line("guard-all", (x, y), sized(len(self.works), "thread"), sizes.title, room, theme.text, "semibold")
+        )
         for number, (count, state) in enumerate(zip(counts, _STATES, strict=True)):
             y += 2.1 * sizes.words
             swatch, text = boxes(Box(x, y - 20.0, 24.0, 24.0)), f"{spaced(count)} {tr(state)}"

@@ -9,7 +9,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import capital, many, number, size_text
 from gemmviz.scenes.kit.frame import ViewOptions, eased_from, framed
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, along, lines_in, text_in
@@ -41,7 +41,7 @@ def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         way = ends if touched.operand.access == "read" else ends[::-1]
         at = along(way, eased_from(options.moment, 0.0, 1.0))
         colour = options.theme.accent(stored_matrix(moment, touched))
-        pieces.append(Rects(f"moving-{place}", chips(len(touched.cells), *at), colour, radius=2.0))
+        pieces.append(Rects(f"moving-{place}", chips(len(touched.cells), *at), colour, radius=2.0, meaning="moving"))
     return tuple(pieces)
 
 
@@ -156,7 +156,7 @@ def _shared_words(counts: Counts) -> tuple[str, ...]:
     return (
         tr(
             "{bytes_asked} so far, in {wavefronts}",
-            bytes_asked=size_text(counts.bytes_asked),
+            bytes_asked=counted(size_text(counts.bytes_asked)),
             wavefronts=many(counts.wavefronts, "wavefront"),
         ),
     )
@@ -165,11 +165,11 @@ def _shared_words(counts: Counts) -> tuple[str, ...]:
 def _global_words(moment: Moment, counts: Counts) -> tuple[str, ...]:
     if not counts.requests:
         return (tr("nothing to or from"), tr("global memory yet"))
-    moved = tr("{bytes_moved} moved so far", bytes_moved=size_text(counts.bytes_moved(moment.trace.rules)))
+    moved = tr("{bytes_moved} moved so far", bytes_moved=counted(size_text(counts.bytes_moved(moment.trace.rules))))
     return (
         moved,
         tr("in {sectors},", sectors=many(counts.sectors, "sector")),
-        tr("for {bytes_asked} requested", bytes_asked=size_text(counts.bytes_asked)),
+        tr("for {bytes_asked} requested", bytes_asked=counted(size_text(counts.bytes_asked))),
     )
 
 

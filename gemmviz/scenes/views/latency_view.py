@@ -9,7 +9,7 @@ from gemmviz.analysis.models.occupancy import what_ifs
 from gemmviz.analysis.models.time import BUSY, CYCLES, LATENCY, Hiding, hiding_of
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
+from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ViewOptions, titled
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -83,7 +83,7 @@ def latency_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive
 def _block(case: OccupancyCase) -> str:
     """Return the resources of a block that the model takes: tried ones, or the kernel's own."""
     needs = case.needs
-    registers = "" if needs.registers is None else tr(", {registers} each", registers=many(needs.registers, "register"))
+    registers = "" if needs.registers is None else tr(", {registers} each", registers=sized(needs.registers, "register"))
     shared = (
         tr(", {shared_bytes} KiB shared", shared_bytes=f"{needs.shared_bytes / 1024:.3g}")
         if needs.shared_bytes
@@ -92,14 +92,14 @@ def _block(case: OccupancyCase) -> str:
     return (
         tr(
             "tried: {threads} a block{registers}{shared}",
-            threads=many(needs.threads, "thread"),
+            threads=sized(needs.threads, "thread"),
             registers=registers,
             shared=shared,
         )
         if case.is_tried
         else tr(
             "the kernel: {threads} a block{registers}{shared}",
-            threads=many(needs.threads, "thread"),
+            threads=sized(needs.threads, "thread"),
             registers=registers,
             shared=shared,
         )

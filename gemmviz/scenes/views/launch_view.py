@@ -8,8 +8,8 @@ from msgspec import Struct
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, spaced
+from gemmviz.model.translation import grouped, marked, tr
+from gemmviz.model.words import many, sized, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, eased_from, message, titled
 from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, Squares, boxes
@@ -62,7 +62,7 @@ def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         "grid: {extents} = {blocks}{cut}", extents=_extents(launch.grid), blocks=many(launch.block_count, "block"), cut=cut
     )
     block = tr(
-        "each block: {extents} = {threads}", extents=_extents(launch.block), threads=many(launch.threads_per_block, "thread")
+        "each block: {extents} = {threads}", extents=_extents(launch.block), threads=sized(launch.threads_per_block, "thread")
     )
     names = ((plan.grid.x, grid), (plan.block.x, block))
     y, size = plan.grid.y - 16, theme.type.words
@@ -91,7 +91,7 @@ def _shown(grid: tuple[int, int, int]) -> tuple[int, int, int]:
 
 def _extents(extents: tuple[int, int, int]) -> str:
     x, y, z = extents
-    return f"{spaced(x)} × {spaced(y)}" + (f" × {z}" if z > 1 else "")
+    return f"{grouped(x)} × {grouped(y)}" + (f" × {z}" if z > 1 else "")
 
 
 def _lines(kernel: KernelSpec, launch: Launch, size: float, room: float) -> tuple[tuple[str, str], ...]:
@@ -162,7 +162,7 @@ def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions)
     return [
         Lines("ways", ways, theme.faint, 1.5, dashed=True),
         Cells("threads", x, y, wide / dx, fill, theme.warps, inks, texts, size if fits else 0.0,
-              theme.background, height=high / dy),
+              theme.background, height=high / dy, meaning="threads"),
         Rects("block-edge", boxes(start), None, theme.text, 3.0),
     ]  # fmt: skip
 

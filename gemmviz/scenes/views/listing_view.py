@@ -31,7 +31,7 @@ def listing_scene(source: PrintedSource, options: ViewOptions) -> Scene:
     legend = wrap_text(source.legend, theme.type.note, room, _LEGEND_LINES) if source.legend else ()
     leading = _LEADING * theme.type.note
     words: tuple[Primitive, ...] = (
-        text_line("title", (MARGIN, _TITLE), source.name, theme.type.title, room, theme.text, "semibold"),
+        text_line("title", (MARGIN, _TITLE), source.name, theme.type.title, room, theme.text, "semibold", "title"),
         *(
             text_line(f"legend-{number}", (MARGIN, _LEGEND + number * leading), line, theme.type.note, room, theme.faint)
             for number, line in enumerate(legend)

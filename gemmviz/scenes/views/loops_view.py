@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.model.cases import LoopRun, LoopsCase
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
+from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
@@ -110,7 +110,7 @@ class _Part:
         theme, (x, y) = self.theme, self.corner
         x += self.run.stored.shape[1] / self.factor * self.cell + 36.0
         size, room = theme.type.title, self.box.right - x
-        lines = (many(steps, "step"), tr("by {threads}", threads=many(self.run.threads, "thread")))
+        lines = (many(steps, "step"), tr("by {threads}", threads=sized(self.run.threads, "thread")))
         return [
             text_line(f"{self.key}-words-{n}", (x, y + (n + 0.9) * 1.3 * size), text, size, room, ink, "semibold")
             for n, (text, ink) in enumerate(zip(lines, (theme.text, theme.faint), strict=True))

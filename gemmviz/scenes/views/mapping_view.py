@@ -10,8 +10,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import WarpRead, warp_reads
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import counted, marked, tr
+from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -258,7 +258,7 @@ def _part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Longs, op
     row, column, lanes = row[seen] - table.first[0], column[seen] - table.first[1], lanes[seen]
     fill[row, column] = 1 + lanes * _SHADES // max(_SHADES, int(lanes.max(initial=0)) + 1)
     single = len(np.unique(row * table.columns + column)) == len(row)
-    texts[row, column] = lanes.astype("<U4") if single else f"×{len(row)}"
+    texts[row, column] = lanes.astype("<U4") if single else f"×{counted(len(row))}"
     ids = np.full((table.rows, table.columns), -1, np.int64)
     if single:
         ids[row, column] = lanes
@@ -349,7 +349,7 @@ def _shape(rows: Longs, columns: Longs) -> str:
     if not len(rows):
         return "nothing"
     high, wide = len(np.unique(rows)), len(np.unique(columns))
-    return tr("{rows} of {columns}", rows=many(high, "row"), columns=many(wide, "column"))
+    return tr("{rows} of {columns}", rows=sized(high, "row"), columns=sized(wide, "column"))
 
 
 VIEW = View(marked("Threads and their elements of the result"), Moment, mapping_scene, mapping_motion, order=34)

@@ -8,10 +8,10 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed
 from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.meaning import ArrayCells, Part
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
@@ -39,10 +39,10 @@ def layout_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
     if options.arrived:
         return ()
     pieces = _layout(moment, options)
-    matrix = next(each for each in pieces if each.key == shown_array(moment).name and isinstance(each, Cells))
+    matrix = next(each for each in pieces if isinstance(each, Cells) and isinstance(each.meaning, ArrayCells))
     flying: list[Primitive] = []
     for place, (_, is_columns) in enumerate(_ORDERS):
-        lines = [each for each in pieces if isinstance(each, Cells) and each.key.startswith(f"strip-{place}-")]
+        lines = [each for each in pieces if isinstance(each, Cells) and each.meaning == Part("strip", place)]
         number = np.arange(matrix.fill.size).reshape(matrix.fill.shape)
         order = (number.T if is_columns else number).ravel()
         start, end = _middles(matrix)[order], np.concatenate([_middles(line) for line in lines])
@@ -61,7 +61,7 @@ def layout_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
 
 
 def _is_strip(piece: Primitive) -> bool:
-    return isinstance(piece, Cells) and piece.key.startswith("strip-")
+    return isinstance(piece, Cells) and isinstance(piece.meaning, Part)
 
 
 def _emptied(piece: Primitive, options: ViewOptions) -> Primitive:
@@ -101,8 +101,11 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     texts = names.reshape(rows, columns) if size else None
     primitives: list[Primitive] = [
         text_at("layout-name", (room.x, room.y - 8), heading, theme.type.words, theme.text, "start", "semibold"),
-        Cells(array.name, room.x, room.y + 12, cell, fill, palette, inks, texts, size, theme.background),
-    ]
+        Cells(
+            array.name, room.x, room.y + 12, cell, fill, palette, inks, texts, size, theme.background,
+            meaning=ArrayCells(array.name, array.space),
+        ),
+    ]  # fmt: skip
     beside = room.x + columns * cell + 60
     wide = room.right - beside
     primitives += _formulas(array, Box(beside, room.y + 12, wide, room.height - strips - 24.0), options)
@@ -112,7 +115,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
         mark = tr(" (this kernel's)") if is_columns == array.column_major else ""
         high = (room.bottom - top) / 2
         primitives += _strip(
-            f"strip-{place}",
+            Part("strip", place),
             tr(name) + mark,
             names[order],
             fill.ravel()[order],
@@ -182,7 +185,7 @@ def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
 
 
 def _strip(
-    key: str,
+    part: Part,
     name: str,
     labels: np.ndarray,
     fill: np.ndarray,
@@ -194,7 +197,7 @@ def _strip(
     options: ViewOptions,
 ) -> list[Primitive]:
     """Draw the strip in as many lines as needed, with offsets below. Offsets skip what is not shown of the matrix."""
-    theme = options.theme
+    theme, key = options.theme, f"strip-{part.number}"
     array, is_columns = of
     rows, columns = array.extents
     offset = place[1] * rows + place[0] if is_columns else place[0] * columns + place[1]
@@ -212,12 +215,12 @@ def _strip(
         primitives.append(
             Cells(
                 f"{key}-{line}", room.x, y, cell, fill[None, some], palette, inks, labels[None, some] if size else None, size,
-                theme.background, height=high, tips=_tips(array, labels[some], offset[some]),
+                theme.background, height=high, tips=_tips(array, labels[some], offset[some]), meaning=part,
             )
         )  # fmt: skip
         if not has_offsets:
             continue
-        texts = tuple(spaced(int(each)) for each in offset[some])
+        texts = tuple(grouped(int(each)) for each in offset[some])
         widest = max(text_width(text, least) for text in texts) + 6
         every = next((step for step in (1, 2, 4, 8, 16) if widest <= step * cell), 32)
         middle = [(room.x + (n + 0.5) * cell, y + high + 0.9 * least) for n in range(0, len(texts), every)]

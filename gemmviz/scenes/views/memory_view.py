@@ -17,8 +17,8 @@ from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import counted, grouped, marked, tr
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -153,16 +153,13 @@ def followed_lane(moment: Moment) -> int | None:
 
 def request_sentence(cost: Counts) -> str:
     """Return what a request moves, and what it needs."""
-    lanes = tr("{lanes} lanes", lanes=cost.lanes) if cost.lanes > 1 else tr("{lanes} lane", lanes=cost.lanes)
-    sectors = (
-        tr("{sectors} sectors", sectors=cost.sectors) if cost.sectors > 1 else tr("{sectors} sector", sectors=cost.sectors)
-    )
+    lanes, sectors = many(cost.lanes, "lane"), many(cost.sectors, "sector")
     needed = (
-        tr("{sectors} of {ideal_sectors} needed", sectors=sectors, ideal_sectors=cost.ideal_sectors)
+        tr("{sectors} of {ideal_sectors} needed", sectors=sectors, ideal_sectors=counted(cost.ideal_sectors))
         if cost.sectors == cost.ideal_sectors
-        else (tr("{sectors} moved, {ideal_sectors} needed", sectors=sectors, ideal_sectors=cost.ideal_sectors))
+        else (tr("{sectors} moved, {ideal_sectors} needed", sectors=sectors, ideal_sectors=counted(cost.ideal_sectors)))
     )
-    return f"{lanes}, {needed}: {100 * cost.ideal_sectors / cost.sectors:.3g} %"
+    return f"{lanes}, {needed}: {counted(f'{100 * cost.ideal_sectors / cost.sectors:.3g}')} %"
 
 
 class TouchedLines(Struct, frozen=True):
@@ -316,7 +313,7 @@ class _Strip:
 
     def _addresses(self, x: npt.NDArray[np.float64], y: float) -> list[Primitive]:
         """Draw the address of every line, or of every second, fourth, ... if they would overlap."""
-        texts = [spaced(int(number) * self.rules.line_bytes) for number in self.numbers]
+        texts = [grouped(int(number) * self.rules.line_bytes) for number in self.numbers]
         pitch, size = self.per_line * self.cell + _LINE_GAP, self.theme.type.least
         every = label_step(pitch, max(text_width(text, size) for text in texts) + 20, len(texts))
         texts, at = texts[::every], [(left, y) for left in x.tolist()[::every]]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import listed, many, spaced
+from gemmviz.model.translation import counted, grouped, marked, tr
+from gemmviz.model.words import listed, many, sized, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, titled
 from gemmviz.scenes.kit.layout import REST, Box, baseline, square, text_at, text_in
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes
@@ -149,7 +149,7 @@ def _used(
     words = (
         tr("unknown: try values")
         if uses is None
-        else tr("{used} of {available}", used=spaced(uses[0] * blocks), available=spaced(uses[1]))
+        else tr("{used} of {available}", used=spaced(uses[0] * blocks), available=grouped(uses[1]))
     )
     at = track.right + 12, baseline(track.middle_y, layout.size)
     return text_at(f"limit-{name}-used", at, words, layout.size, ink, "start", face)
@@ -209,18 +209,18 @@ def _lines(
     sizes, device, needs = options.theme.type, case.device, case.needs
     large, words, least = (_LARGE * sizes.sentence, sizes.words, sizes.least) if options.words else (24.0, 19.0, _LOW_SIZE)
     at_most = "" if limits.is_certain or lying < limits.blocks_per_sm else tr("at most ")
-    registers = tr("unknown registers") if needs.registers is None else many(needs.registers, "register")
+    registers = tr("unknown registers") if needs.registers is None else sized(needs.registers, "register")
     source = tr("trial values") if needs.registers != case.own.registers else case.registers_source
     percent_warps = tr(
         "{warps_percent} % of warps: {warps} of {max_warps_per_sm}",
-        warps_percent=f"{limits.warps_percent:.4g}",
-        warps=limits.warps,
+        warps_percent=counted(f"{limits.warps_percent:.4g}"),
+        warps=counted(limits.warps),
         max_warps_per_sm=device.max_warps_per_sm,
     )
     percent_threads = tr(
         "{threads_percent} % of threads: {threads} of {max_threads_per_sm}",
-        threads_percent=f"{limits.threads_percent:.4g}",
-        threads=limits.threads,
+        threads_percent=counted(f"{limits.threads_percent:.4g}"),
+        threads=counted(limits.threads),
         max_threads_per_sm=device.max_threads_per_sm,
     )
     lines = [
@@ -229,7 +229,7 @@ def _lines(
         (percent_warps, words, True, 1.6),
         (percent_threads, words, False, 1.25),
         (
-            tr("block: {threads}, {registers} each", threads=many(needs.threads, "thread"), registers=registers),
+            tr("block: {threads}, {registers} each", threads=sized(needs.threads, "thread"), registers=registers),
             least,
             False,
             1.7,
@@ -245,8 +245,8 @@ def _lines(
 def _shared_text(limits: OccupancyLimits) -> str:
     """Return the shared memory of a block, and what it takes of the SM's if that is more."""
     own, (taken, _) = limits.needs.shared_bytes, limits.uses[SHARED] or (0, 0)
-    text = tr("{shared_bytes} bytes of shared memory", shared_bytes=spaced(own))
-    return text + (tr(", {taken} with what is reserved", taken=spaced(taken)) if taken > own else "")
+    text = tr("{shared_bytes} bytes of shared memory", shared_bytes=grouped(own))
+    return text + (tr(", {taken} with what is reserved", taken=grouped(taken)) if taken > own else "")
 
 
 def _wrapped(text: str, size: float, is_strong: bool, leading: float, room: float) -> list[_Line]:

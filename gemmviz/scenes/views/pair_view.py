@@ -7,17 +7,17 @@ from gemmviz.analysis.replay.pairing import Lock, Pair
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.frame import ViewOptions, named_timeline
+from gemmviz.scenes.kit.frame import ViewOptions, kernel_words, named_timeline
 from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.meaning import SIDES, RunSide
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
-from gemmviz.scenes.kit.shapes import prefixed
+from gemmviz.scenes.kit.shapes import of_side
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.layout import Plan
 from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.two_stages import column_primitives, two_stages
-from gemmviz.scenes.stage.words import kernel_words
 from gemmviz.scenes.views.stage_view import planned_scene
 
 _LOCKED: dict[Lock, str] = {
@@ -26,7 +26,6 @@ _LOCKED: dict[Lock, str] = {
     "step": marked("at the same step"),
     "bytes": marked("after the same bytes moved"),
 }
-_SIDES = ("left-", "right-")
 _LEADING = 1.24
 
 
@@ -36,11 +35,11 @@ def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
     primitives: list[Primitive] = []
     above: list[Primitive] = []
     words: list[Primitive] = []
-    for moment, plan, head, prefix in zip(pair.sides, stages.plans, stages.heads, _SIDES, strict=True):
+    for moment, plan, head, side in zip(pair.sides, stages.plans, stages.heads, SIDES, strict=True):
         still = planned_scene(moment, plan, _half(pair, options))
-        primitives += [prefixed(each, prefix) for each in still.primitives]
-        above += [prefixed(each, prefix) for each in still.above]
-        words += [prefixed(each, prefix) for each in _head(moment, pair, head, options)] if options.words else []
+        primitives += [of_side(each, side) for each in still.primitives]
+        above += [of_side(each, side) for each in still.above]
+        words += [of_side(each, side) for each in _head(moment, pair, head, options)] if options.words else []
     lock = tr("Both {locked}", locked=tr(_LOCKED[pair.lock])) if pair.is_same_problem else tr("The problems differ in size")
     words += column_primitives(pair, stages.between, lock, options)
     words += named_timeline(pair.right, options)
@@ -51,13 +50,13 @@ def pair_motion(pair: Pair, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the motion on the right side, which sets the time, and on the left if it takes a step as well."""
     stages, half = two_stages(pair, options), _half(pair, options)
     moving: list[Primitive] = []
-    for moment, plan, prefix in _moving(pair, stages.plans):
-        moving += [prefixed(each, prefix) for each in stage_motion(moment, half, plan)]
+    for moment, plan, side in _moving(pair, stages.plans):
+        moving += [of_side(each, side) for each in stage_motion(moment, half, plan)]
     return tuple(moving)
 
 
-def _moving(pair: Pair, plans: tuple[Plan, Plan]) -> list[tuple[Moment, Plan, str]]:
-    sides = list(zip(pair.sides, plans, _SIDES, strict=True))
+def _moving(pair: Pair, plans: tuple[Plan, Plan]) -> list[tuple[Moment, Plan, RunSide]]:
+    sides = list(zip(pair.sides, plans, SIDES, strict=True))
     return sides if pair.both_move else sides[1:]
 
 
@@ -74,8 +73,8 @@ def _head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Pr
     said = wrap_text(beat(moment, options.labels).text, sizes.words, box.width, 2)
     at = points(*((box.x, y + (n + 1) * _LEADING * sizes.words + 4) for n in range(len(said))))
     return [
-        text_at("title", (box.x, y), title, sizes.name, theme.text, "start", "semibold"),
-        Labels("action", at, said, sizes.words, theme.text),
+        text_at("title", (box.x, y), title, sizes.name, theme.text, "start", "semibold", "title"),
+        Labels("action", at, said, sizes.words, theme.text, meaning="action"),
     ]
 
 

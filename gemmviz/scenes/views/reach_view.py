@@ -7,7 +7,7 @@ import numpy as np
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, size_text
+from gemmviz.model.words import size_text, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import REST, Box, Line, Point, Share, along, path, squares, text_at
@@ -87,7 +87,7 @@ def _memories(device: Device) -> dict[str, str]:
     outer = tr(
         "global memory: {memory_bytes}, for all {many}",
         memory_bytes=size_text(device.memory_bytes),
-        many=many(device.sms, device.words["sm"]),
+        many=sized(device.sms, device.words["sm"]),
     )
     return {**own, "cache": every if cache else tr("no cache for all"), "memory": outer}
 

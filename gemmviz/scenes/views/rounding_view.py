@@ -2,7 +2,7 @@
 
 from gemmviz.analysis.declarations import declarations
 from gemmviz.model.cases import RoundedRun, RoundingCase
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import listed, many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
@@ -52,7 +52,7 @@ def rounding_motion(case: RoundingCase, options: ViewOptions) -> tuple[Primitive
         ratio = max(case.first.error, case.second.error) / min(case.first.error, case.second.error)
         text = tr(
             "{ratio} times as large; {elements} compared",
-            ratio=f"{ratio:.3g}",
+            ratio=counted(f"{ratio:.3g}"),
             elements=many(case.second.check.compared, "element"),
         )
         pieces.append(text_line("ratio", (box.x, box.y - 40), text, size, box.width, theme.text, "semibold"))

@@ -13,8 +13,8 @@ from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recorded_registers
 from gemmviz.model.device import REGISTER_BYTES, Device, Needs
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, size_text, spaced
+from gemmviz.model.translation import counted, grouped, marked, tr
+from gemmviz.model.words import size_text, sized
 from gemmviz.scenes.kit.frame import ViewOptions, framed
 from gemmviz.scenes.kit.layout import REST, Box, Point, along, arrow, cells_in, text_in
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, boxes
@@ -96,7 +96,7 @@ def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         x, y = along([plan.place(start), plan.place(stop)], share)
         colour = options.theme.accent(stored_matrix(moment, touched))
         squares = chips(len(touched.cells), x, y, _ROAD - 16, 0.7 * plan.shared.height)
-        pieces.append(Rects(f"moving-{place}", squares, colour, radius=2.0))
+        pieces.append(Rects(f"moving-{place}", squares, colour, radius=2.0, meaning="moving"))
     return tuple(pieces)
 
 
@@ -115,7 +115,7 @@ def _blocks(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
         text = tr("An SM of {device} holds no block of this size.", device=plan.device.name)
         at = (plan.threads.x, plan.threads.middle_y)
         return [text_line("no-block", at, text, theme.type.words, plan.threads.width, theme.text)]
-    threads, primitives = many(moment.trace.space.threads_per_block, "thread"), list[Primitive]()
+    threads, primitives = sized(moment.trace.space.threads_per_block, "thread"), list[Primitive]()
     own = block_label(moment.scope.focus.block, moment.trace.launch)
     for number, column in enumerate(plan.threads.grid(1, shown)):
         box, ink = column.trimmed(right=16), theme.faint if number else theme.text
@@ -173,7 +173,7 @@ def _bar_title(name: str, plan: _Plan) -> str:
         return tr("{whole}; each block takes {uses}{kept}", whole=whole, uses=size_text(uses[0]), kept=kept)
     whole = tr(
         "{registers_per_sm} registers = {register_bytes}",
-        registers_per_sm=spaced(device.registers_per_sm),
+        registers_per_sm=grouped(device.registers_per_sm),
         register_bytes=size_text(device.register_bytes),
     )
     each = plan.limits.needs.registers
@@ -187,7 +187,7 @@ def _free(name: str, parts: list[Box], plan: _Plan) -> str:
     if not parts:
         return tr("this kernel uses none")
     rest = (uses[1] - plan.blocks * uses[0]) * (REGISTER_BYTES if name == REGISTERS else 1)
-    return tr("{rest} in no use", rest=size_text(rest)) if rest else ""
+    return tr("{rest} in no use", rest=counted(size_text(rest))) if rest else ""
 
 
 def _outer(plan: _Plan, options: ViewOptions) -> list[Primitive]:

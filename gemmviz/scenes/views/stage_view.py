@@ -209,13 +209,13 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
         state = matrix_state(moment, number, grid, options.layer, options.arrived or not options.shows_flights)
         palette = matrix_palette(theme, array.name, group_accents(options.layer, theme))
         if not can_label(state, table, grid, options):
-            return matrix_cells(array.name, state, palette, table, grid, options)
+            return matrix_cells(state, palette, table, grid, options)
         labels = _values(moment, number, table, grid, options) if options.values else None
         is_crossed = number == moment.home and _has_lane_order(moment, table, options)
         if is_crossed:
             labels = np.full(state.shape, "")
         shown = None if labels is not None else _in_phase(moment, number, state, grid)
-        return matrix_cells(array.name, state, palette, table, grid, options, labels, shown)
+        return matrix_cells(state, palette, table, grid, options, labels, shown)
     counted = counting_grid(table, array, options)
     grid = in_window(counted, table)
     counts = moment.loads(number, counted)[grid.part]
@@ -225,7 +225,7 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
         lit[grid.cells(touched.cells)] = 1
         fill[grid.shaped(lit) > 0] = HEAT_LIT
     labels = np.where(counts > 0, counts.astype("<U6"), "") if counts.size <= 64 * 64 else None
-    return matrix_cells(array.name, fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
+    return matrix_cells(fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
 
 
 def _in_phase(moment: Moment, number: int, state: npt.NDArray[np.uint8], grid: Grid) -> npt.NDArray[np.bool_]:

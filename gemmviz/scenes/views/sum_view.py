@@ -11,7 +11,7 @@ from gemmviz.analysis.replay.terms import Terms
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
@@ -382,7 +382,9 @@ def _account(moment: Moment, terms: Terms, shown: _Shown, options: ViewOptions) 
     """Draw how far the sum is, and its value if it is known."""
     theme, size, y = options.theme, options.theme.type.sentence, options.bottom - 16
     thread = thread_text(moment.scope.first_thread, moment.trace.launch)
-    text = tr("thread {thread}: {reached} of {terms}", thread=thread, reached=shown.reached, terms=many(terms.length, "term"))
+    text = tr(
+        "thread {thread}: {reached} of {terms}", thread=thread, reached=counted(shown.reached), terms=many(terms.length, "term")
+    )
     parts = [text_at("sum-account", (MARGIN, y), text, size, theme.text, "start", "semibold")]
     if len(shown.values) == shown.reached and shown.reached:
         value = tr("sum = {values}", values=f"{np.float32(sum(shown.values.values())):.5g}")

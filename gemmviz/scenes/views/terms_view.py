@@ -9,8 +9,8 @@ import numpy as np
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, size_text, spaced
+from gemmviz.model.translation import grouped, marked, tr
+from gemmviz.model.words import many, size_text, sized
 from gemmviz.scenes.kit.frame import ViewOptions, message, titled
 from gemmviz.scenes.kit.layout import REST, Box, Line, Point, Share, along, cells_in, lines_in, square, text_in
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
@@ -99,8 +99,8 @@ def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     columns, rows = _shown(case.launch.grid)
     box = places.grid.grid(rows, columns)[0].towards(places.slot, share)
     words = [square(along(way, share), _WORD) for way in places.ways]
-    pieces: list[Primitive] = [Rects("moving-words", boxes(*words), theme.load, None, radius=3.0)] if words else []
-    pieces += [Rects("moving-block", boxes(box.inset(1)), theme.load, None, radius=5.0)]
+    moved = [*([("words", boxes(*words), 3.0)] if words else []), ("block", boxes(box.inset(1)), 5.0)]
+    pieces: list[Primitive] = [Rects(f"moving-{key}", at, theme.load, radius=r, meaning="moving") for key, at, r in moved]
     if share >= 1.0:
         text = tr("a {block} runs here, from its first thread to its last", block=tr(case.device.words["block"]))
         ink = theme.ink_on(theme.load)
@@ -131,7 +131,7 @@ def _software(case: LaunchCase, launch: Launch, places: _Places, options: ViewOp
     theme, words = options.theme, case.device.words
     whole = options.room(_TOP, 26.0)
     room, size = _LEFT * whole.width - 30, theme.type.words
-    threads, count = many(launch.threads_per_block, "thread"), many(launch.block_count, words["block"])
+    threads, count = sized(launch.threads_per_block, "thread"), many(launch.block_count, words["block"])
     grid, block = (np.zeros(_shown(each)[::-1], np.uint8) for each in (launch.grid, launch.block))
     number = np.arange(block.size).reshape(block.shape)
     warps = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
@@ -140,7 +140,7 @@ def _software(case: LaunchCase, launch: Launch, places: _Places, options: ViewOp
     return [
         *_named("kernel", (whole.x, whole.y + size), tr("kernel"), function, room, options),
         *_named("grid-word", (whole.x, places.grid.y - 12), tr("grid"), every, room, options),
-        cells_in("grid", places.grid, grid, (theme.load,), theme.background, ("",)),
+        cells_in("grid", places.grid, grid, (theme.load,), theme.background, ("",), meaning="grid"),
         *_named("block-word", (whole.x, places.block.y - 12), tr(words["block"]), some, room, options),
         cells_in("block", places.block, warps, theme.warps, theme.background),
     ]
@@ -153,7 +153,7 @@ def _device(case: LaunchCase, places: _Places, options: ViewOptions) -> list[Pri
     rows = -(-device.sms // columns)
     high = min(room.height, rows * room.width / columns)
     parts = [box.inset(1.5) for box in room._replace(height=high).grid(rows, columns)[: device.sms]]
-    meaning = tr("the GPU: {multiprocessors} and a memory", multiprocessors=many(device.sms, "multiprocessor"))
+    meaning = tr("the GPU: {multiprocessors} and a memory", multiprocessors=sized(device.sms, "multiprocessor"))
     return [
         Rects("device", boxes(places.device), theme.panel, theme.line, 2.0, 12.0),
         *_headed("device-word", places.device, tr("device"), meaning, options),
@@ -171,7 +171,7 @@ def _columns(count: int, room: Box) -> int:
 def _multiprocessor(case: LaunchCase, places: _Places, options: ViewOptions) -> list[Primitive]:
     """Draw one multiprocessor: the place of its blocks, cores, registers, shared memory and caches."""
     theme, device = options.theme, case.device
-    meaning = tr("{fp32_per_sm} cores with their own memories", fp32_per_sm=spaced(device.fp32_per_sm))
+    meaning = tr("{fp32_per_sm} cores with their own memories", fp32_per_sm=grouped(device.fp32_per_sm))
     pieces: list[Primitive] = [
         Rects("sm", boxes(places.sm), theme.background, theme.load, 3.0, 10.0),
         *_headed("sm-word", places.sm, tr("multiprocessor"), meaning, options),

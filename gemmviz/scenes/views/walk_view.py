@@ -10,7 +10,7 @@ from msgspec import Struct
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.arrays import Longs
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.model.words import listed, many, spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.layout import Box, text_at
@@ -91,7 +91,7 @@ class _Part(Struct, frozen=True, dict=True):
     @cached_property
     def _shown(self) -> range:
         """The reads that have a box: those around the current one."""
-        addresses = [tr("byte {each}", each=spaced(int(each))) for each in self.addresses]
+        addresses = [tr("byte {each}", each=grouped(int(each))) for each in self.addresses]
         count, total = _fitting([*self.texts, *addresses], self.size, self.room.width), len(self.steps)
         now = int(np.count_nonzero(self.steps <= self.moment.step))
         first = max(0, min(now - count // 2, total - count))
@@ -122,9 +122,9 @@ class _Part(Struct, frozen=True, dict=True):
         state = 0 if read >= self.done else 2 if self.steps[read] == self.moment.step else 1
         inks = (theme.faint, *(theme.ink_on(colour) for colour in colours[1:]))
         line, text, address = (
-            tr("line {lines}", lines=spaced(int(self.lines[read]))),
+            tr("line {lines}", lines=grouped(int(self.lines[read]))),
             self.texts[read],
-            tr("byte {addresses}", addresses=spaced(int(self.addresses[read]))),
+            tr("byte {addresses}", addresses=grouped(int(self.addresses[read]))),
         )
         under = address, line if read == 0 or self.lines[read] != self.lines[read - 1] else tr("same line")
         spots = points(*((box.middle_x, box.bottom + times * size) for times in (1.25, 2.5)))
@@ -157,7 +157,7 @@ class _Part(Struct, frozen=True, dict=True):
         last = text_at(
             f"{self.name}-strip-end",
             (self.room.right, y + _STRIP + self.size),
-            tr("to scale, up to byte {last}", last=spaced(self.last)),
+            tr("to scale, up to byte {last}", last=grouped(self.last)),
             self.size,
             theme.faint,
             "end",

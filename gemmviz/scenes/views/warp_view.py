@@ -4,8 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.layout import text_at
@@ -95,7 +94,7 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
             continue
         element += int(touched.operand.layout.offset(0, trace.lane[column]))
         what = "" if value is None else f"  {touched.array.element.text(float(value[touched.row, column]), 3)}"
-        address = tr("  byte {element}", element=spaced(element * touched.array.itemsize)) if options.words else ""
+        address = tr("  byte {element}", element=grouped(element * touched.array.itemsize)) if options.words else ""
         parts.append(f"{element_text(touched.array, element, options.labels)}{address}{what}")
     return title, ", ".join(parts)
 

@@ -2,23 +2,25 @@
 behind them, a cure to run and a view to look at.
 """
 
+from typing import Literal
+
 import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.records import replace
 from gemmviz.model.speed_case import MOVED, Cause, SpeedCase, Traffic
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import number, percent, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.meaning import Button, Meaning, Part
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
-CURE, LOOK = "cure-", "look-"  # prefixes of the keys of buttons, before the number of the cause
 _TOP, _LEADING = 112.0, 1.3
 _BAR, _BUTTON, _PAD, _MOST_SPARE = 20.0, 38.0, 14.0, 30.0
 _DRAWN = 0.5  # share of the motion after which the roof is drawn
@@ -35,14 +37,15 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     theme, width, height = options.theme, options.width, options.height
     left, right = _halves(options)
     drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
-    primitives = [each for each in drawn if not _moves(each)]
+    primitives = [each for each in drawn if not _what(each)]
     room = width - 2 * MARGIN
     title = tr("Why this speed: {what}", what=case.what)
     title = case.what if text_width(title, theme.type.title, "semibold") > room else title
+    speed = _shortened(_speed(case), theme.type.words, room)
     words = (
-        text_line("title", (MARGIN, 50), title, theme.type.title, room, theme.text, "semibold"),
-        text_line("note", (MARGIN, 88), _shortened(_speed(case), theme.type.words, room), theme.type.words, room, theme.faint),
-    )
+        text_line("title", (MARGIN, 50), title, theme.type.title, room, theme.text, "semibold", "title"),
+        text_line("note", (MARGIN, 88), speed, theme.type.words, room, theme.faint, meaning="note"),
+    )  # fmt: skip
     return Scene(width, height, theme.background, tuple(primitives), words=words)
 
 
@@ -55,36 +58,36 @@ def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
     until = left.x + float(eased(min(1.0, moment / _DRAWN))) * left.width + 1
     way = max(0.0, (moment - _DRAWN) / (1.0 - _DRAWN))
     drawn = _slid([*_levels(case, left, theme), *_causes(case, right, theme)], way)
-    return tuple(_until(each, until, float(eased(moment))) for each in drawn if _moves(each))
+    return tuple(_until(each, until, float(eased(moment))) for each in drawn if _what(each))
 
 
 def _slid(drawn: list[Primitive], way: float) -> list[Primitive]:
     """Return what is drawn, with the marks of further levels a share of their way along the roof from the first one."""
-    roof = next(each for each in drawn if isinstance(each, Lines) and each.key == "roof").segments
-    marks = [each for each in drawn if isinstance(each, Rects) and each.key.startswith("level-") and each.key.endswith("-roof")]
+    roof = next(each for each in drawn if isinstance(each, Lines) and each.meaning == Part("roof")).segments
+    marks = [each for each in drawn if isinstance(each, Rects) and _what(each) == "level on the roof"]
     if way >= 1.0 or len(marks) < 2:
         return drawn
     first = float(marks[0].boxes[0, 0] + marks[0].boxes[0, 2] / 2)
-    found: dict[str, Primitive | None] = {}
+    found: dict[Meaning | None, Primitive | None] = {}
     for each in marks[1:]:
         side = float(each.boxes[0, 2])
         x = first + float(eased(way)) * (float(each.boxes[0, 0]) + side / 2 - first)
         y = float(np.interp(x, [roof[0, 0], roof[0, 2], roof[1, 2]], [roof[0, 1], roof[0, 3], roof[1, 3]]))
-        found[each.key] = replace(each, boxes=boxes((x - side / 2, y - side / 2, side, side)))
-        found[each.key.removesuffix("-roof") + "-rate"] = None  # its number comes when it is there
-    moved = (found.get(each.key, each) for each in drawn)
+        found[each.meaning] = replace(each, boxes=boxes((x - side / 2, y - side / 2, side, side)))
+        assert isinstance(each.meaning, Part)
+        found[Part("rate on the roof", each.meaning.number)] = None  # its number comes when it is there
+    moved = (found.get(each.meaning, each) for each in drawn)
     return [each for each in moved if each is not None]
 
 
-def _moves(each: Primitive) -> bool:
-    """Whether a primitive is drawn bit by bit: the roof, its marks and the bars."""
-    is_mark = each.key.startswith("level-") and not each.key.startswith(("level-chip", "level-text"))
-    return each.key == "roof" or is_mark or (each.key.startswith("meter-") and not each.key.endswith("-whole"))
+def _what(each: Primitive) -> str:
+    """Return what a primitive is that is drawn bit by bit: the roof, a mark, its rate, or a bar; "" for others."""
+    return each.meaning.what if isinstance(each.meaning, Part) else ""
 
 
 def _until(each: Primitive, until: float, share: float) -> Primitive:
     """Return the part of a primitive that is drawn: left of ``until``, or a bar of which a share has grown."""
-    if isinstance(each, Rects) and each.key.startswith("meter-"):
+    if isinstance(each, Rects) and _what(each) == "bar":
         return replace(each, boxes=each.boxes * (1.0, 1.0, share, 1.0))
     if isinstance(each, Lines):
         ends = each.segments[each.segments[:, 0] < until]
@@ -251,7 +254,9 @@ def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme
     if share is not None:
         ink = theme.warning if cause.is_waste else theme.faint
         primitives.append(Rects(f"meter-{place}-whole", boxes((room.x, y, width, _BAR)), theme.line, radius=4.0))
-        primitives.append(Rects(f"meter-{place}", boxes((room.x, y, share * width, _BAR)), ink, radius=4.0))
+        primitives.append(
+            Rects(f"meter-{place}", boxes((room.x, y, share * width, _BAR)), ink, radius=4.0, meaning=Part("bar", place))
+        )
     at = (room.right, baseline(y + 0.5 * _BAR, sizes.note))
     primitives.append(text_at(f"cost-{place}", at, text, sizes.note, theme.text, "end", "semibold"))
     y += _BAR + 8
@@ -266,8 +271,8 @@ def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
     """Return the length of a cause's bar, 0 to 1, and its text; no length without a cost."""
     if case.model_ms is None:
         share = 1 - 1 / cause.excess
-        times = tr("{excess} times", excess=number(cause.excess)) if cause.excess > 1.0 else tr("no excess")
-        return share, tr("{share} % lost", share=f"{100 * share:.0f}") if cause.is_waste else times
+        times = tr("{excess} times", excess=counted(number(cause.excess))) if cause.excess > 1.0 else tr("no excess")
+        return share, tr("{share} % lost", share=counted(f"{100 * share:.0f}")) if cause.is_waste else times
     if cause.cost_ms is None:
         return None, tr("not in the model: no latency")
     return cause.cost_ms / case.model_ms, tr(
@@ -286,26 +291,31 @@ def _time(time_ms: float) -> str:
 def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitive]:
     """Draw a button that runs the cure, and one that shows the cause."""
     look = "" if not cause.view else tr("look at line {line}", line=cause.site.place.line) if cause.site else tr("look at it")
-    named = [(LOOK, look), (CURE, cause.cure.text if cause.cure else "")]
+    named: list[tuple[Literal["look", "cure"], str]] = [("look", look), ("cure", cause.cure.text if cause.cure else "")]
     primitives: list[Primitive] = []
     x, size = room.x, theme.type.note
-    for key, text in named:
+    for action, text in named:
         shown = fitted(text, size, room.right - x - 2 * _PAD, "semibold")
         if not text or len(shown) < 3:
             continue
         width = text_width(shown, size, "semibold") + 2 * _PAD
-        tips = np.array([[tr(_TIPS[key])]])
+        tips = np.array([[tr(_TIPS[action])]])
         ground = np.zeros((1, 1), np.uint8)
         primitives.append(
-            Cells(f"{key}{place}", x, room.y, width, ground, (theme.line,), (theme.text,), height=_BUTTON, tips=tips)
-        )
+            Cells(
+                f"{action}-{place}", x, room.y, width, ground, (theme.line,), (theme.text,), height=_BUTTON, tips=tips,
+                meaning=Button(action, place),
+            )
+        )  # fmt: skip
         at = (x + _PAD, baseline(room.y + 0.5 * _BUTTON, size))
-        primitives.append(text_at(f"{key}{place}-text", at, shown, size, theme.text, "start", "semibold"))
+        primitives.append(text_at(f"{action}-{place}-text", at, shown, size, theme.text, "start", "semibold"))
         x += width + 10
     return primitives
 
 
-_TIPS = {CURE: marked("Run this kernel, and compare it with the present one"), LOOK: marked("Show where the cause is seen")}
+_TIPS = {
+    "cure": marked("Run this kernel, and compare it with the present one"), "look": marked("Show where the cause is seen"),
+}  # fmt: skip
 
 
 def _lines(

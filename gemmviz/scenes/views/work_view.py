@@ -13,7 +13,7 @@ from gemmviz.model.arrays import Floats
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import LabelStyle, many, number, spaced
+from gemmviz.model.words import LabelStyle, many, number, sized, spaced
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
@@ -82,7 +82,7 @@ def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     title = tr(
         "Work and span: C has {elements}, each a sum of {products}",
         elements=many(len(names), "element"),
-        products=many(problem.K, "product"),
+        products=sized(problem.K, "product"),
     )
     return titled(primitives, title, tr("a tick is one multiplication and one addition; counted from the algorithm"), options)
 

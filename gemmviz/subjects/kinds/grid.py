@@ -79,7 +79,7 @@ def _make(shot: Shot, context: Context) -> GridCase:
 
 def _click(case: GridCase, shot: Shot, hit: Hit) -> Shot | None:
     """Mark the blocks of the SM that was clicked, or that runs the clicked block; nothing on a second click."""
-    sm = sm_under(case, hit.cells.key, hit.row, hit.column)
+    sm = sm_under(case, hit)
     return None if sm is None else replace(shot, sm=-1 if sm == shot.sm else sm)
 
 

@@ -27,7 +27,7 @@ def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
 
 def _click(case: OccupancyCase, shot: Shot, hit: Hit) -> Shot | None:
     """Use the value under the pointer as a trial value."""
-    needs = value_at(case, hit.cells.key, hit.column)
+    needs = value_at(case, hit)
     return None if needs is None else replace(shot, trial=_trial_of(case, needs))
 
 

@@ -6,6 +6,7 @@ from gemmviz.launch.legality import shapes_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
+from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.knowledge import Context
@@ -65,11 +66,11 @@ def _is_ready(moment: Moment, lock: Lock) -> bool:
 
 def _click(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
     """Follow the element under the pointer in both runs, or stop following it."""
-    key, against = hit.cells.key.rpartition("-")[2], shot.against
-    if against is None or key not in {array.name for array in pair.problem.arrays}:
+    array, against = hit.cells.meaning, shot.against
+    if against is None or not isinstance(array, ArrayCells) or array.space == "shared":
         return None
     row, column = ((at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True))
-    marked = f"{key}[{row},{column}]"
+    marked = f"{array.name}[{row},{column}]"
     return replace(shot, against=replace(against, marked="" if marked == against.marked else marked))
 
 

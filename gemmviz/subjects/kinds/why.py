@@ -20,8 +20,8 @@ from gemmviz.model.speed_case import DRAM, MOVED, REQUESTED, Cause, CauseKind, E
 from gemmviz.model.timing import KernelSpeed, Levels
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
+from gemmviz.scenes.kit.meaning import Button
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.views.why_view import CURE, LOOK
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.knowledge import Context, LaunchFacts, occupancy_case
 from gemmviz.subjects.subject import Subject
@@ -193,13 +193,12 @@ def _effect(facts: LaunchFacts) -> Effect:
 
 def _click(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
     """Apply the suggestion under the pointer, or show the cause: its view at the step of its access."""
-    key = hit.cells.key
-    if key.startswith(CURE):
-        cure = case.causes[int(key.removeprefix(CURE))].cure
-        return None if cure is None else replace(shot, setup=cure.setup)
-    if not key.startswith(LOOK):
+    button = hit.cells.meaning
+    if not isinstance(button, Button):
         return None
-    cause = case.causes[int(key.removeprefix(LOOK))]
+    cause = case.causes[button.number]
+    if button.action == "cure":
+        return None if cause.cure is None else replace(shot, setup=cause.cure.setup)
     focus = shot.focus if cause.site is None else Focus(shot.focus.block, shot.focus.warp or 0)
     at = shot.at if cause.site is None else site_position(cause.site)
     return replace(shot, view=cause.view, at=at, focus=focus, moment=1.0)

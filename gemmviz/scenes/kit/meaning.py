@@ -1,0 +1,41 @@
+"""What a primitive of a picture stands for: hover, clicks, words, questions and motion go by it, and by nothing else."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from gemmviz.model.sites import Space
+
+RunSide = Literal["", "left", "right"]
+SIDES: tuple[RunSide, RunSide] = ("left", "right")  # of a comparison
+
+
+class ArrayCells(Struct, frozen=True):
+    """Cells that are the elements of an array in memory, in its order of rows and columns."""
+
+    name: str
+    space: Space
+
+
+class Button(Struct, frozen=True):
+    """Cells that change the shot when they are clicked. ``number``: of the step or the cause that the ``action`` is about;
+    ``name``: of the value that it sets.
+    """
+
+    action: Literal["step", "cure", "look", "value"]
+    number: int = 0
+    name: str = ""
+
+
+class Part(Struct, frozen=True):
+    """A piece of a picture that its view draws and then finds again to move it: what it is, and of which one."""
+
+    what: Literal["roof", "level", "level on the roof", "rate on the roof", "bar", "column", "strip"]
+    number: int = 0
+
+
+# Shapes that are a count; tables of lanes, banks, SMs, blocks, threads and their slots; what moves, and where it was shortly
+# before; the words below a picture.
+Sort = Literal["count", "lanes", "banks", "sms", "grid", "threads", "slots", "moving", "trail", "band"]
+TextPart = Literal["title", "note", "progress", "action", "cost"]  # the texts around a picture
+Meaning = Sort | TextPart | ArrayCells | Button | Part
