@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from gemmviz.grading.grade import CheckResult, Grade, HandIn, JudgedRow
 from gemmviz.grading.opening import OpenedHandIn, opened_hand_in, precision_error
 from gemmviz.grading.task import Task, TaskCheck
+from gemmviz.launch.launch_form import not_confirmed
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import text_hash
@@ -63,7 +64,7 @@ def sentence_for(error: GemmvizError) -> str:
 _IN_HAZARDS = frozenset(("divergent-barrier", "hazard"))
 _IN_GUARDS = frozenset(("out-of-range", "misaligned-access", "uninitialised-read"))
 _BEYOND = frozenset(("unsupported", "setting"))  # limits of the interpreter, not mistakes
-NOT_MET = "not-met"
+NOT_MET, _UNCONFIRMED = "not-met", "unconfirmed"
 _MOST_REUSED = 16
 _MOST_TRACED, _ONE_BLOCK = 1 << 21, "0:1,0:1"  # multiplications of a problem that is run as a whole: 128³
 _LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
@@ -102,6 +103,7 @@ class _Judging:
         self.states = {each.id: CheckState(each) for each in task.checks}
         self.runs: dict[str, SizeRun] = {}
         self.has_given_up = False
+        self.doubt: GemmvizError | None = None  # about the launch
 
     def refuse(self, error: GemmvizError) -> None:
         """Fails reading for a file that can't be read, and the host code for a launch that isn't known."""
@@ -115,6 +117,7 @@ class _Judging:
         self._leave("the kernel couldn't be run")
 
     def judge(self, opened: OpenedHandIn) -> None:
+        self.doubt = not_confirmed(opened.kernel)
         self._pass("parses")
         if opened.host is not None:
             self._fail("host", opened.host.error, finding=opened.host.finding)
@@ -152,7 +155,7 @@ class _Judging:
         except GemmvizError as error:
             self._refused(size, error)
             return
-        if fault is not None and fault.id != "no-access":
+        if fault is not None and fault.id not in ("no-access", _UNCONFIRMED):
             self._faulted(size, fault)
         why = "" if self.task.shot is not None else _untouched(traced) or _idle(traced)
         untouched = f"at {size.words}, {why}" if why else ""
@@ -168,6 +171,9 @@ class _Judging:
         """Fails the check that is about an error before the first access, and leaves the others unjudged at this size."""
         if error.id in _BEYOND:
             self._give_up(error, size.words)
+            return
+        if self.doubt is not None:
+            self._leave(_because(size.words, self.doubt))
             return
         about = "parses" if isinstance(error, SourceError) else "host" if error.id in _LAUNCH else "result"
         self._fail(about, error, size=size.words)
@@ -187,7 +193,9 @@ class _Judging:
             return
         rows, error = run.judged(check.requirements)
         state.rows += [JudgedRow(size, each.title, each.value, each.required, each.is_met) for each in rows]
-        if any(not each.is_met for each in rows):
+        if error is not None and error.id == _UNCONFIRMED:
+            state.unjudged = _because(size, error)
+        elif any(not each.is_met for each in rows):
             self._unmet(state, run)
         elif isinstance(error, SettingError):
             self._refused(run.size, error)
@@ -319,5 +327,6 @@ def _idle(run: SizeRun) -> str:
 
 
 def _because(size: str, error: GemmvizError | None) -> str:
-    where = f"at {size}, " if size else ""
-    return f"{where}the run ended early ({error.id})" if isinstance(error, KernelFault) else f"{where}{error}"
+    where, ended = (f"at {size}, " if size else ""), isinstance(error, KernelFault) and error.id != _UNCONFIRMED
+    message = error.message if isinstance(error, GemmvizError) and error.id == _UNCONFIRMED else str(error)
+    return f"{where}the run ended early ({error.id})" if error is not None and ended else f"{where}{message}"

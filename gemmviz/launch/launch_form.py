@@ -301,7 +301,9 @@ def not_confirmed(kernel: KernelSpec) -> UsageError | None:
     if not kernel.unconfirmed:
         return None
     remedy = tr("correct it with Edit … in the window, or by flags: {command}", command=launch_command(kernel))
-    return UsageError(tr("launch not confirmed: {what}", what=kernel.unconfirmed), file=kernel.file, remedy=remedy)
+    return UsageError(
+        tr("launch not confirmed: {what}", what=kernel.unconfirmed), file=kernel.file, remedy=remedy, id="unconfirmed"
+    )
 
 
 def basis(setup: Setup) -> str:

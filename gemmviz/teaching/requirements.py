@@ -10,6 +10,7 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.launch.launch_form import not_confirmed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.model.threads import Triple
@@ -111,14 +112,16 @@ class SizeRun:
         self.facts = Knowledge(self.shot, engine)
 
     def judged(self, requirements: Iterable[QuantityRequirement]) -> tuple[tuple[JudgedQuantity, ...], GemmvizError | None]:
-        """The requirements in order, and the error of the first one whose value can't be computed, which ends them."""
+        """The requirements in order, and the error of the first one whose value can't be computed, which ends them. One that
+        isn't met is no finding if the launch isn't confirmed: the error says so.
+        """
         rows: list[JudgedQuantity] = []
         try:
             for each in requirements:
                 rows.append(_row(each, quantity_value(each.quantity, self.facts)))
         except GemmvizError as error:
             return tuple(rows), error
-        return tuple(rows), None
+        return tuple(rows), None if all(each.is_met for each in rows) else not_confirmed(self.shot.setup.kernel)
 
     def wrong_access(self) -> Shot | None:
         """The shot of what is wrong; None for a kernel that can't be run."""

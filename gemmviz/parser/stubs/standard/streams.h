@@ -84,5 +84,5 @@ __GEMMVIZ_EXCEPTION(invalid_argument)
 __GEMMVIZ_EXCEPTION(out_of_range)
 __GEMMVIZ_EXCEPTION(domain_error)
 __GEMMVIZ_EXCEPTION(length_error)
-__GEMMVIZ_EXCEPTION(bad_alloc)
+class bad_alloc : public exception {};
 }  // namespace std
