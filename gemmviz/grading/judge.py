@@ -327,6 +327,6 @@ def _idle(run: SizeRun) -> str:
 
 
 def _because(size: str, error: GemmvizError | None) -> str:
-    where, ended = (f"at {size}, " if size else ""), isinstance(error, KernelFault) and error.id != _UNCONFIRMED
-    message = error.message if isinstance(error, GemmvizError) and error.id == _UNCONFIRMED else str(error)
-    return f"{where}the run ended early ({error.id})" if error is not None and ended else f"{where}{message}"
+    why = error.message if error is not None and error.id == _UNCONFIRMED else str(error)
+    is_fault = isinstance(error, KernelFault) and error.id != _UNCONFIRMED
+    return (f"at {size}, " if size else "") + (f"the run ended early ({error.id})" if error and is_fault else why)

@@ -20,7 +20,7 @@ from gemmviz.loading.loader import LaunchSearch, LaunchUnknown
 from gemmviz.loading.project import Project
 from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError
-from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
+from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.model.outline import BufferOutline, KernelOutline, LaunchOutline
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY
@@ -124,7 +124,9 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     if has_header(text) and not any(LAUNCH in each for each in texts.values()):
         spec = parse_kernel(text, main)
         _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
-        opened = OpenedHandIn(task.launch.applied(_with_others(_without_claims(spec, task), main, texts)))
+        others = Project(None, main, texts).others
+        spec = replace(_without_claims(spec, task), own_name=main if others else spec.own_name, project=others)
+        opened = OpenedHandIn(task.launch.applied(spec))
     else:
         _check_text(SourceText(main, texts, main))
         opened = _Opening(task, main, texts).opened()
@@ -178,16 +180,6 @@ def precision_error(kernel: KernelSpec, task: Task) -> UsageError | None:
         return None
     message = f"the arrays or the arithmetic of {kernel.function} are less precise than {task.type}"
     return UsageError(message, remedy=f"use {task.type} for arrays and sums")
-
-
-def _with_others(spec: KernelSpec, main: str, texts: dict[str, str]) -> KernelSpec:
-    others = _others(main, texts)
-    return replace(spec, own_name=main, project=others) if others else spec
-
-
-def _others(main: str, texts: dict[str, str]) -> tuple[ProjectFile, ...]:
-    """The other files of a hand-in."""
-    return tuple(ProjectFile(name, text) for name, text in texts.items() if name != main)
 
 
 def _check_text(source: SourceText) -> None:

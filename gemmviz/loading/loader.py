@@ -29,7 +29,7 @@ from gemmviz.model.problems.catalog import IN_PARTS, PROBLEM_KINDS
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.trial import WorkBudget, is_right
-from gemmviz.run.trying import find_roles, kinds_of, likeliest, read_text_of, unchecked
+from gemmviz.run.trying import find_roles, kinds_of, likeliest, program_of, unchecked
 
 NOTHING_GIVEN = GivenLaunch()
 _Progress = Callable[[str], None]
@@ -452,15 +452,10 @@ class LaunchSearch:
         read: LaunchOrigin = "unsure" if spec.problem.kind.is_checked else "unchecked"
         return replace(spec, launch_from="given" if self.given.describes else read, unconfirmed=doubt or roles_doubt)
 
-    def _check_readable(self) -> None:
-        """Raises SourceError if the kernel can't be read, which matters more than that its launch is unknown."""
-        if self.attempts:
-            read_text_of(self.source, self.attempts[0].draft)
-
     def _failure(self, kernel: KernelOutline) -> SourceError | UsageError:
         if kernel.name in self.refusals:
             return self.refusals[kernel.name]
-        self._check_readable()
+        program_of(self.source, self.attempts[0].draft)  # that it can't be read matters more
         names = ", ".join(dict.fromkeys(attempt.draft.entry for attempt in self.attempts))
         if all(attempt.is_guess for attempt in self.attempts):
             message = tr("{names} is launched nowhere in the project, and no usual launch gives a right result", names=names)

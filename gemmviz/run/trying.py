@@ -257,7 +257,7 @@ def _completed(source: KernelText, draft: Draft) -> Draft:
     Raises SourceError for a kernel that can't be read.
     """
     own = {each.name: each for each in draft.parameters}
-    parameters = tuple(own.get(each.name) or _global(each) for each in _program_of(source, draft).parameters)
+    parameters = tuple(own.get(each.name) or _global(each) for each in program_of(source, draft).parameters)
     sizes = [each.argument for each in parameters if each.argument.isidentifier() and each.name not in own]
     return replace(draft, parameters=parameters, sizes=tuple(dict.fromkeys((*draft.sizes, *sizes))))
 
@@ -273,12 +273,8 @@ def _global(parameter: FunctionParameter) -> DraftParameter:
     return DraftParameter(parameter.name, "whole", argument=name if name.isidentifier() else "1")
 
 
-def read_text_of(source: KernelText, draft: Draft) -> None:
-    """Raises SourceError if the kernel of a draft can't be read."""
-    _program_of(source, draft)
-
-
-def _program_of(source: KernelText, draft: Draft) -> Program:
+def program_of(source: KernelText, draft: Draft) -> Program:
+    """The program of a draft's kernel. Raises SourceError for one that can't be read."""
     empty = replace(draft, parameters=())
     roles = Roles(MULTIPLY, (), tuple("N" for _ in draft.sizes))
     spec = spec_of(source, empty, roles, Problem(kind=MULTIPLY))
@@ -318,15 +314,12 @@ class _Search:
     ) -> None:
         self.source, self.draft, self.given, self.work, self.cancelled = source, draft, given, work, cancelled
         self.as_written = as_written
-        self._choices: dict[str, list[Roles]] = {}
         self.runs = 0
         self.written: frozenset[int] = frozenset()  # pointers that the kernel writes
 
-    def choices(self, kind: ProblemKind) -> list[Roles]:
+    def choices(self, kind: ProblemKind) -> Iterator[Roles]:
         """Roles to try, likeliest first."""
-        if kind.name not in self._choices:
-            self._choices[kind.name] = list(choices(self.draft, kind, self.given, by_names=self.as_written))
-        return self._choices[kind.name]
+        return choices(self.draft, kind, self.given, by_names=self.as_written)
 
     def attempt(self, roles: Roles, size_number: int) -> Found | None:
         """The spec if the result is right with these roles at the sizes of this number."""
