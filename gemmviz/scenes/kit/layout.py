@@ -35,6 +35,7 @@ from gemmviz.scenes.kit.theme import Theme
 Point = tuple[float, float]
 Edge = Literal["top", "bottom", "left", "right"]
 RISE = 0.36  # of the size of a text: from the middle of its letters down to its baseline
+_ROUNDING = 0.01  # units: a text that is as wide as its box fits in it
 LINE_PITCH = 1.3  # of the size of a text: from one line to the next
 
 
@@ -199,8 +200,9 @@ def text_in(
     """Return the Labels of one text in a box, cut at its width, with its letters in the middle of its height: at the left
     edge of the box, in the middle or at the right edge.
     """
-    x = {"start": box.x, "middle": box.middle_x, "end": box.right}[anchor]
-    return text_at(key, (x, baseline(box.middle_y, size)), fitted(text, size, box.width, face), size, colour, anchor, face)
+    at = {"start": box.x, "middle": box.middle_x, "end": box.right}[anchor], baseline(box.middle_y, size)
+    shown = fitted(text, size, box.width + _ROUNDING, face)
+    return text_at(key, at, shown, size, colour, anchor, face)
 
 
 class Line(NamedTuple):

@@ -2,15 +2,16 @@
 fit in an SM fill a gauge for each limit, with the loads that they can have pending.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import BlockPhase
 from gemmviz.model.translation import counted, grouped, marked, tr
 from gemmviz.model.words import capital, many, size_text, sized, spaced
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.frame import ViewOptions, eased, titled
+from gemmviz.scenes.kit.layout import REST, Box, Share, text_at
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -22,7 +23,7 @@ _FLIGHT, _LOADED = 0.3, 0.55  # shares of the motion: of one load; after which a
 _BAR = 52.0
 
 
-class _Plan(Struct, frozen=True):
+class _Plan(NamedTuple):
     """Regions: ``cell`` of a tile, its upper left corners in global and in shared memory, and the numbers at the right."""
 
     cell: float
@@ -34,19 +35,16 @@ class _Plan(Struct, frozen=True):
 
     @classmethod
     def of(cls, case: BlockPhase, options: ViewOptions) -> "_Plan":
-        wide, room = _LEFT * (options.width - 2 * MARGIN), options.height - _TOP - 34
-        high = (room - _GAP) / 2
-        above, below = (Box(MARGIN, _TOP + place * (high + _GAP), wide, high) for place in (0, 1))
+        room = options.room(_TOP, 34)
+        left, right = room.columns(Share(_LEFT), Share(1.0 - _LEFT))
+        above, below = left.grid(2, 1, down=_GAP)
         rows, columns = max(rows for _, rows, _ in case.tiles), sum(columns for _, _, columns in case.tiles)
-        cell = min((high - _HEAD - 18) / rows, (wide - 30 * (len(case.tiles) + 1)) / columns)
-        x, corners = MARGIN + (wide - columns * cell) / (len(case.tiles) + 1), []
-        for _, _, across in case.tiles:
-            corners.append(x)
-            x += across * cell + (wide - columns * cell) / (len(case.tiles) + 1)
-        left = MARGIN + wide + 60
-        numbers = Box(left, _TOP, options.width - MARGIN - left, room)
-        tops = [tuple((x, box.y + _HEAD) for x in corners) for box in (above, below)]
-        return cls(cell, tops[0], tops[1], above, below, numbers)
+        count = len(case.tiles) + 1
+        cell = min((above.height - _HEAD - 18) / rows, (left.width - 30 * count) / columns)
+        widths = [across * cell for _, _, across in case.tiles]
+        parts = left.columns(*(size for width in widths for size in (REST, width)), REST)[1::2]
+        tops = [tuple((part.x, box.y + _HEAD) for part in parts) for box in (above, below)]
+        return cls(cell, tops[0], tops[1], above, below, right.trimmed(left=60))
 
 
 def phase_scene(case: BlockPhase, options: ViewOptions) -> Scene:
@@ -56,8 +54,8 @@ def phase_scene(case: BlockPhase, options: ViewOptions) -> Scene:
     names = (tr("global memory"), tr("shared memory of the block: {shared_bytes}", shared_bytes=size_text(case.shared_bytes)))
     for number, (box, name) in enumerate(zip((plan.above, plan.below), names, strict=True)):
         pieces.append(Rects(f"memory-{number}", boxes(box), theme.slate, radius=10.0))
-        at = (box.x + 18, box.y + 0.75 * _HEAD)
-        pieces.append(text_line(f"memory-{number}-name", at, name, size, box.width - 36, theme.text, "semibold"))
+        inner = box.inset(18, 0.75 * _HEAD)
+        pieces.append(text_line(f"memory-{number}-name", inner[:2], name, size, inner.width, theme.text, "semibold"))
     for place, (name, rows, columns) in enumerate(case.tiles):
         for key, (x, y) in (("source", plan.sources[place]), ("tile", plan.tiles[place])):
             fill, colour = np.zeros((rows, columns), np.uint8), _colour(case, place, theme, key)
@@ -163,7 +161,7 @@ def _blocks(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     for place, ((name, count), part) in enumerate(zip(case.fitting.items(), shares, strict=True)):
         box = _track(case, plan, place)
         shown = round(count * min(1.0, options.moment))
-        parts = [(box.x + n * part * box.width + 2, box.y + 2, part * box.width - 4, box.height - 4) for n in range(shown)]
+        parts = [each.inset(2) for each in box.columns(*[part * box.width] * shown)]
         if parts:
             pieces.append(Rects(f"gauge-{place}-blocks", boxes(*parts), theme.load, radius=4.0))
         text = _pending(case, shown)

@@ -6,7 +6,6 @@ The scale depends on the problem alone, so that kernels that solve the same prob
 
 from collections.abc import Sequence
 
-import numpy as np
 from msgspec import Struct
 
 from gemmviz.model.arrays import Floats
@@ -97,8 +96,7 @@ def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]
     for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
         asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
         side = max(_LEAST_SIDE, share * box.width)
-        grown = Box(box.x, box.bottom - side, side, side)
-        pieces += _square(f"bytes-{place}", row, asked, grown, options.theme)
+        pieces += _square(f"bytes-{place}", row, asked, _grown(box, side), options.theme)
     return tuple(pieces)
 
 
@@ -137,15 +135,18 @@ def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[
     return [
         Rects(f"{key}-bar", whole, red, theme.warning, 2.0, 2.0),
         hatching(f"{key}-hatching", _cells(box, max(1, round(box.width / _HATCH))), theme.warning),
-        Rects(f"{key}-requested", boxes((box.x, box.bottom - inner, inner, inner)), grey, radius=2.0),
+        Rects(f"{key}-requested", boxes(_grown(box, inner)), grey, radius=2.0),
     ]
+
+
+def _grown(box: Box, side: float) -> Box:
+    """Return the square of a side at the lower left corner of a box."""
+    return Box(box.x, box.bottom - side, side, side)
 
 
 def _cells(box: Box, count: int) -> Floats:
     """Return a box cut into ``count`` by ``count`` cells."""
-    side = box.width / count
-    row, column = np.divmod(np.arange(count * count), count)
-    return np.stack([box.x + column * side, box.y + row * side, np.full(count**2, side), np.full(count**2, side)], axis=1)
+    return boxes(*box.grid(count, count))
 
 
 def _texts(row: Traffic, room: float, options: ViewOptions) -> list[_Text]:

@@ -2,8 +2,9 @@
 of warps.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import what_ifs
 from gemmviz.analysis.models.time import BUSY, CYCLES, LATENCY, Hiding, hiding_of
@@ -11,7 +12,7 @@ from gemmviz.model.device import OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import REST, Box, baseline, path, square, text_at
 from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
@@ -26,7 +27,7 @@ _REGULAR: Face = "regular"
 _STRONG: Face = "semibold"
 
 
-class _Layout(Struct, frozen=True):
+class _Layout(NamedTuple):
     """The regions of a frame, from above: the warps, the scheduler, the sentence at baseline ``y``, and the curve."""
 
     rows: Box
@@ -37,10 +38,10 @@ class _Layout(Struct, frozen=True):
     @classmethod
     def of(cls, options: ViewOptions) -> "_Layout":
         room = options.room(116.0, 26.0)
-        rows = Box(room.x + _NAMES, room.y, room.width - _NAMES, _ROWS_SHARE * room.height)
-        line = Box(rows.x, rows.bottom + 12, rows.width, min(_STRIP, 0.08 * room.height))
-        y = line.bottom + 2.2 * options.theme.type.least + options.theme.type.words
-        return cls(rows, line, y, Box(rows.x, y + 24, rows.width, room.bottom - y - 24))
+        inner, sizes = room.trimmed(left=_NAMES), options.theme.type
+        strip, words = min(_STRIP, 0.08 * room.height), 2.2 * sizes.least + sizes.words
+        rows, _, line, said, below = inner.rows(_ROWS_SHARE * room.height, 12, strip, words + 24, REST)
+        return cls(rows, line, said.bottom - 24, below)
 
 
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
@@ -120,7 +121,7 @@ def _rows(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primiti
     pieces: list[Primitive] = []
     for warp in range(min(hiding.warps, _MOST_ROWS)):
         starts = [start for start in hiding.busy[warp].tolist() if 0 <= start < until]
-        row = Box(room.x, room.y + warp * pitch, room.width, 0.72 * pitch)
+        row = room.shifted(y=warp * pitch)._replace(height=0.72 * pitch)
         pieces += _row(f"{warp}", starts, until, row, theme.warps[warp % len(theme.warps)], theme)
     return pieces
 
@@ -128,18 +129,22 @@ def _rows(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primiti
 def _row(key: str, starts: list[int], until: float, row: Box, colour: str, theme: Theme) -> list[Primitive]:
     """Draw one warp: a block of its colour where it issues, a thin bar where it waits, named where there is room."""
     ends = [(_x(row, s + BUSY), _x(row, min(s + BUSY + LATENCY, until))) for s in starts if s + BUSY < until]
-    high, size = max(3.0, 0.3 * row.height), theme.type.least
-    y = row.y + (row.height - high) / 2
-    waits = [(left, y, right - left, high) for left, right in ends]
-    issues = [(_x(row, s), row.y, _x(row, min(s + BUSY, until)) - _x(row, s), row.height) for s in starts]
+    thin, size = square(row.middle, row.width, max(3.0, 0.3 * row.height)), theme.type.least
+    waits = [thin._replace(x=left, width=right - left) for left, right in ends]
+    issues = _issues(starts, until, row)
     pieces: list[Primitive] = [
         Rects(f"waits-{key}", boxes(*waits), theme.line), Rects(f"issues-{key}", boxes(*issues), colour, radius=2.0)
     ]  # fmt: skip
-    if high >= 1.3 * size:
-        room = text_width(tr(_WAITS), size) + 16
-        at = [(x + wide / 2, baseline(y + high / 2, size)) for x, _, wide, _ in waits if wide >= room]
+    if thin.height >= 1.3 * size:
+        room, y = text_width(tr(_WAITS), size) + 16, baseline(thin.middle_y, size)
+        at = [(box.middle_x, y) for box in waits if box.width >= room]
         pieces.append(Labels(f"waits-{key}-name", points(*at), (tr(_WAITS),) * len(at), size, theme.text, "middle"))
     return pieces
+
+
+def _issues(starts: list[int], until: float, row: Box) -> list[Box]:
+    """Return the parts of a row in which a warp issues."""
+    return [row._replace(x=_x(row, s), width=_x(row, min(s + BUSY, until)) - _x(row, s)) for s in starts]
 
 
 def _names(hiding: Hiding, room: Box, issuing: int | None, theme: Theme) -> list[Primitive]:
@@ -167,7 +172,7 @@ def _issuing(hiding: Hiding, cycle: float) -> int | None:
 def _cursor(layout: _Layout, cycle: float, theme: Theme) -> Lines:
     """Draw a line through all rows at a cycle."""
     x = _x(layout.rows, cycle)
-    return Lines("cursor", np.array([[x, layout.rows.y - 6, x, layout.line.bottom]]), theme.text, 2.5)
+    return path("cursor", [(x, layout.rows.y - 6), (x, layout.line.bottom)], theme.text, 2.5)
 
 
 def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primitive]:
@@ -177,8 +182,7 @@ def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Pr
         warps = range(place, hiding.warps, len(theme.warps))
         starts = [s for warp in warps for s in hiding.busy[warp].tolist() if 0 <= s < until]
         if starts:
-            parts = ((_x(room, s), room.y, _x(room, min(s + BUSY, until)) - _x(room, s), room.height) for s in starts)
-            pieces.append(Rects(f"scheduler-{place}", boxes(*parts), colour))
+            pieces.append(Rects(f"scheduler-{place}", boxes(*_issues(starts, until, room)), colour))
     return pieces
 
 

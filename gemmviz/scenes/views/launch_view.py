@@ -40,11 +40,12 @@ class _Plan(Struct, frozen=True):
     def of(cls, launch: Launch, options: ViewOptions) -> "_Plan":
         code = _TOP + 8
         top = code + 3 * _LEADING * options.theme.type.caption + _HEAD
-        wide, high = (options.width - 2 * MARGIN - 100) / 2, options.height - top - 34
         found = []
-        for x, (across, down, _) in ((MARGIN, _shown(launch.grid)), (MARGIN + wide + 100, launch.block)):
-            cell = min(wide / across, high / down, _LARGEST)
-            found.append((Box(x, top, across * cell, down * cell), cell))
+        for room, (across, down, _) in zip(
+            options.room(top, 34).grid(1, 2, 100), (_shown(launch.grid), launch.block), strict=True
+        ):
+            cell = min(room.width / across, room.height / down, _LARGEST)
+            found.append((room._replace(width=across * cell, height=down * cell), cell))
         return cls(launch, code, *found[0], *found[1])
 
 
@@ -150,19 +151,19 @@ def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions)
     if share <= 0:
         return []
     theme, (dx, dy, _) = options.theme, plan.launch.block
-    start, end = Box(plan.grid.x, plan.grid.y, _FILLED * plan.of_grid, _FILLED * plan.of_grid), plan.block
-    x, y, wide, high = (a + (b - a) * share for a, b in zip(start, end, strict=True))
+    start = Box(plan.grid.x, plan.grid.y, _FILLED * plan.of_grid, _FILLED * plan.of_grid)
+    box = start.towards(plan.block, share)
     number = np.arange(dx * dy).reshape(dy, dx)
     fill = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
     inks = tuple(theme.ink_on(each) for each in theme.warps)
     size = theme.type.least
     fits = share >= 1.0 and text_width(f"({dx - 1}, {dy - 1})", size) + 8 <= plan.of_block
     texts = np.array([[f"({n % dx}, {n // dx})" for n in row] for row in number.tolist()]) if fits else None
-    ways = boxes((start.right, start.y, x, y), (start.right, start.bottom, x, y + high))
+    ways = boxes((start.right, start.y, box.x, box.y), (start.right, start.bottom, box.x, box.bottom))
     return [
         Lines("ways", ways, theme.faint, 1.5, dashed=True),
-        Cells("threads", x, y, wide / dx, fill, theme.warps, inks, texts, size if fits else 0.0,
-              theme.background, height=high / dy, meaning="threads"),
+        Cells("threads", box.x, box.y, box.width / dx, fill, theme.warps, inks, texts, size if fits else 0.0,
+              theme.background, height=box.height / dy, meaning="threads"),
         Rects("block-edge", boxes(start), None, theme.text, 3.0),
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from gemmviz.model.cases import LoopRun, LoopsCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import Box, baseline, square, text_in
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
@@ -90,7 +90,7 @@ class _Part:
     def still(self) -> list[Primitive]:
         theme, box, code = self.theme, self.box, self.code
         note = theme.type.note
-        at = points(*((code.x + _INSET, self._baseline(n)) for n in range(len(self.shown))))
+        at = points(*((code.x + _INSET, baseline(self._middle(n), self.size)) for n in range(len(self.shown))))
         room = code.width - 2 * _INSET
         texts = tuple(fitted(line, self.size, room - self._counter_width(n), "mono") for n, line in enumerate(self.shown))
         return [
@@ -99,8 +99,8 @@ class _Part:
             Labels(f"{self.key}-lines", at, texts, self.size, theme.text, "start", "mono"),
         ]
 
-    def _baseline(self, line: int) -> float:
-        return baseline(self.code.y + 8.0 + (line + 0.5) * self.leading, self.size)
+    def _middle(self, line: int) -> float:
+        return self.code.y + 8.0 + (line + 0.5) * self.leading
 
     def _counter_width(self, line: int) -> float:
         return _COUNTER * self.size if _counted(self.run, line) else 0.0
@@ -126,12 +126,12 @@ class _Part:
         for each in shown:
             value = each.values[steps - 1] if steps else ""
             if value:
-                y, text = self._baseline(each.line), f"{each.name} = {value}"
+                y, text = self._middle(each.line), f"{each.name} = {value}"
                 wide = text_width(text, self.size, "semibold") + 24.0
-                ground = boxes((right - wide, y - 0.36 * self.size - 0.46 * self.leading, wide, 0.92 * self.leading))
-                drawn.append(Rects(f"{self.key}-{each.name}-ground", ground, self.theme.slate, self.theme.line, 1.0, 6.0))
-                at = (right - 12.0, y)
-                drawn.append(text_at(f"{self.key}-{each.name}", at, text, self.size, self.theme.text, "end", "semibold"))
+                ground = square((right - wide / 2, y), wide, 0.92 * self.leading)
+                key, ink = f"{self.key}-{each.name}", self.theme.text
+                drawn.append(Rects(f"{key}-ground", boxes(ground), self.theme.slate, self.theme.line, 1.0, 6.0))
+                drawn.append(text_in(key, ground.inset(12, 0), text, self.size, ink, "end", "semibold"))
         return drawn
 
     def _result(self, steps: int) -> list[Primitive]:
