@@ -70,15 +70,16 @@ def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float
     """Return the boxes of the matrices, and the side of a cell."""
     m, n, k = moment.trace.setup.problem.sizes.values()
     least = options.theme.type.least
-    room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top - 1.4 * least)
+    room = options.room(options.top - 10).trimmed(bottom=1.4 * least + 10)
     wide, high = room.width - 2 * least, room.height - _HEADS
     row = min((wide - 2 * _SIGN_GAP) / (k + n + n), high / max(m, k))
     cross = min((wide - _GAP - 60) / (k + n), (high - _GAP) / (k + m))
     unit, y = max(row, cross), room.y + _HEADS
     if row >= cross:
         x = room.x + (wide - (k + n + n) * unit - 2 * _SIGN_GAP) / 2
-        a, b = Box(x, y, k * unit, m * unit), Box(x + k * unit + _SIGN_GAP, y, n * unit, k * unit)
-        return {"A": a, "B": b, "C": Box(b.right + _SIGN_GAP, y, n * unit, m * unit)}, unit
+        a, b, c = Box(x, y, (k + n + n) * unit + 2 * _SIGN_GAP, 0.0).columns(k * unit, n * unit, n * unit, gap=_SIGN_GAP)
+        heights = {"A": (a, m), "B": (b, k), "C": (c, m)}
+        return {name: box._replace(height=rows * unit) for name, (box, rows) in heights.items()}, unit
     x = room.x + (wide - (k + n) * unit - _GAP) / 2
     b = Box(x + k * unit + _GAP, y, n * unit, k * unit)
     below = y + k * unit + _GAP
@@ -101,9 +102,9 @@ def _matrices(moment: Moment, options: ViewOptions) -> list[Primitive]:
     return [*primitives, *_names(moment, places, options)]
 
 
-def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float]:
+def _part(area: Area, box: Box, unit: float) -> Box:
     r0, r1, c0, c1 = area
-    return box.x + c0 * unit, box.y + r0 * unit, (c1 - c0) * unit, (r1 - r0) * unit
+    return Box(box.x + c0 * unit, box.y + r0 * unit, (c1 - c0) * unit, (r1 - r0) * unit)
 
 
 class _Blocks(Struct, frozen=True):

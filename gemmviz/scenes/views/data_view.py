@@ -28,7 +28,7 @@ def data_scene(case: DataUse, options: ViewOptions) -> Scene:
     rows = [_row(each) for each in case.arrays]
     if case.variables:
         rows.append([TableCell(_variables(case), strong=True), TableCell(tr("each thread")), TableCell(tr("its own"))])
-    room = Box(MARGIN, _TOP, _TABLE * (options.width - 2 * MARGIN) - 40, options.height - _TOP - 40)
+    room = options.room(_TOP, 40).part(across=(0.0, _TABLE)).trimmed(right=40)
     pieces += table("data", (tr("data"), tr("elements read"), tr("written")), rows, room, theme, largest=28.0)
     for name, rule, key in _RULES:
         box = _box(key, options)

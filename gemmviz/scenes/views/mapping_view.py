@@ -12,8 +12,8 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import many, sized
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.layout import Box, Share, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -49,12 +49,12 @@ class _Plan(Struct, frozen=True):
     @classmethod
     def of(cls, moment: Moment, options: ViewOptions) -> "_Plan":
         owned, warp = moment.replay.owners.of(moment.scope.of_block), moment.focus.warp or 0
-        strip = Box(MARGIN, options.top, options.width - 2 * MARGIN, 0.0)
+        strip = options.room()._replace(height=0.0)
         end = strip.y + _strip_height(moment, options)
         room = options.room(end + 24.0)
         reads = moment.cached(("mapping", warp), lambda: warp_reads(moment, warp))
-        parts = Box(room.x, room.y, (1 - _METERS) * room.width - 40.0, room.height)
-        beside = Box(room.x + (1 - _METERS) * room.width, room.y, _METERS * room.width, room.height)
+        left, beside = room.columns(Share(1 - _METERS), Share(_METERS))
+        parts = left.trimmed(right=40.0)
         own = owned[1] // moment.trace.rules.warp_size == warp
         return cls(warp, owned, own, reads, strip, end, parts, beside, _grids(moment, owned[0], reads, parts, options))
 
