@@ -173,7 +173,7 @@ export class Replay {
   motion() {
     const under = this.moment > 0 && this.moment < ARRIVAL ? this.data.trail : [];
     const trail = under.flatMap(([ago, alpha]) => {
-      const before = this.moving(Math.max(0, this.moment - ago)).filter((each) => each.k.startsWith("moving-"));
+      const before = this.moving(Math.max(0, this.moment - ago)).filter((each) => each.v === "moving");
       return before.map((each) => ({ ...each, l: undefined, alpha }));
     });
     return [...trail, ...this.moving(this.moment)];
@@ -227,8 +227,7 @@ export class Replay {
   }
 
   table(array) {
-    const keys = array.space === "shared" ? [`tile-${array.name}`] : [array.name];
-    return this.primitives.find((each) => each.t === "c" && keys.includes(each.k));
+    return this.primitives.find((each) => each.t === "c" && each.v === `${array.space} ${array.name}`);
   }
 
   hit(x, y) {
@@ -242,7 +241,7 @@ export class Replay {
   describe(x, y) {
     const cells = this.hit(x, y);
     if (!cells || !this.data.facts.arrays) return "";
-    const array = this.data.facts.arrays.find((each) => cells.k === each.name || cells.k === `tile-${each.name}`);
+    const array = this.data.facts.arrays.find((each) => cells.v === `${each.space} ${each.name}`);
     if (!array) return "";
     const row = Math.floor((y - cells.y) / cells.h + cells.o[0]) * cells.m, column = Math.floor((x - cells.x) / cells.s + cells.o[1]) * cells.m;
     const here = [...this.touches()].filter(([number, , element]) => {
@@ -274,7 +273,7 @@ export class Passage {
       }
       leave(places.get(key));
       passed = Math.max(passed, places.get(key) + 1);
-      this.both(old.get(key), each, moves || each.k.startsWith("band"));
+      this.both(old.get(key), each, moves || each.v === "band");
     }
     leave(list.length);
   }

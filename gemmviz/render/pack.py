@@ -15,6 +15,7 @@ from msgspec import Struct
 from gemmviz.model.translation import marked, tr
 from gemmviz.render.reel import Reel, Step
 from gemmviz.render.svg import subset_fonts
+from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 
 # The words of the player in pages and figures, in the language of the program: its script is the same in all languages.
@@ -102,7 +103,7 @@ class Pack:
                     "g": self.colour(one.line, other.line), "m": one.factor, "o": list(one.origin),
                 }  # fmt: skip
                 ids = {} if one.ids is None else {"e": self.part(one.ids.ravel().tolist())}
-                return {**facts, "k": one.key, **self._texts(one.labels), **ids}
+                return {**facts, "k": one.key, **_meaning(one), **self._texts(one.labels), **ids}
             case Squares(), Squares():
                 facts = {
                     "t": "q", "b": _numbers(one.boxes, _parts_of_unit(one)), "f": self.part(_text(one.fill)),
@@ -110,21 +111,22 @@ class Pack:
                     "p": self._palette(one.palette, other.palette), "i": self._palette(one.inks, other.inks),
                     "g": self.colour(one.line, other.line),
                 }  # fmt: skip
-                return {**facts, "k": one.key, **self._texts(one.labels)}
+                return {**facts, "k": one.key, **_meaning(one), **self._texts(one.labels)}
             case Rects(), Rects():
                 return {
-                    "t": "r", "k": one.key, "b": _numbers(one.boxes, _parts_of_unit(one)),
+                    "t": "r", "k": one.key, **_meaning(one), "b": _numbers(one.boxes, _parts_of_unit(one)),
                     "c": self.colour(one.fill, other.fill), "g": self.colour(one.stroke, other.stroke),
                     "w": _short(one.stroke_width), "d": _short(one.radius),
                 }  # fmt: skip
             case Lines(), Lines():
                 return {
-                    "t": "l", "k": one.key, "b": _numbers(one.segments), "g": self.colour(one.stroke, other.stroke),
+                    "t": "l", "k": one.key, **_meaning(one), "b": _numbers(one.segments),
+                    "g": self.colour(one.stroke, other.stroke),
                     "w": _short(one.width), "d": int(one.dashed),
                 }  # fmt: skip
             case Labels(), Labels():
                 return {
-                    "t": "t", "k": one.key, "b": _numbers(one.at), "s": list(one.texts), "z": _short(one.size),
+                    "t": "t", "k": one.key, **_meaning(one), "b": _numbers(one.at), "s": list(one.texts), "z": _short(one.size),
                     "c": self.colour(one.colour, other.colour), "a": one.anchor, "f": one.face,
                 }  # fmt: skip
         raise TypeError(f"{one.key} differs between themes")
@@ -224,6 +226,13 @@ def _text(fill: "np.ndarray[Any, np.dtype[np.uint8]]") -> str:
 def _short(value: float) -> float:
     rounded = round(float(value), 2)
     return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _meaning(one: Primitive) -> dict[str, str]:
+    """Return what the player has to know of a primitive: the array whose elements it shows, or how it moves."""
+    if isinstance(one.meaning, ArrayCells):
+        return {"v": f"{one.meaning.space} {one.meaning.name}"}
+    return {"v": str(one.meaning)} if one.meaning in ("moving", "band") else {}
 
 
 def _parts_of_unit(one: Squares | Rects) -> int:

@@ -53,7 +53,7 @@ def gliding_tiles(moment: Moment, plan: Plan, options: ViewOptions) -> list[Prim
         pieces.append(Rects(f"gliding-{array.name}-cover", cover, mixed(theme.background, theme.slate, GROUND)))
         x, y = x + (before.x - x) * left, y + (before.y - y) * left
         tile = cells[ArrayCells(array.name, array.space)]
-        pieces.append(replace(tile, key=f"gliding-{array.name}", x=x, y=y))
+        pieces.append(replace(tile, key=f"gliding-{array.name}", x=x, y=y, meaning=None))
         pieces.append(Rects(f"gliding-{array.name}-frame", boxes((x, y, wide, high)), None, theme.line, _EDGE))
     return pieces
 
