@@ -151,7 +151,7 @@ def test_a_cell_says_element_value_address_and_who_touches_it(reader: None, wind
     tile = texts(table(window, "tileA, shared memory"))
     assert "nothing stored yet" in tile[5]
     assert "byte 20: bank 5" in tile[5]
-    assert texts(table(window, "request lanes"))[1] == "lane 1 of warp 0, thread (1, 0): A, row 0, column 1"
+    assert texts(table(window, "lanes"))[1] == "lane 1 of warp 0, thread (1, 0): A, row 0, column 1"
     lines = texts(table(window, "Texts"))
     assert any("sectors of 32 bytes" in line for line in lines)
 
@@ -192,7 +192,7 @@ def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -
     for _ in range(12):
         seen.append(sure(QApplication.focusWidget()).accessibleName().partition(",")[0])
         qtbot.keyClick(sure(QApplication.focusWidget()), Qt.Key.Key_Tab)
-    assert seen[:7] == ["A", "B", "C", "tileA", "tileB", "request lanes", "Texts"]
+    assert seen[:7] == ["A", "B", "C", "tileA", "tileB", "lanes", "Texts"]
     assert "Step" in seen
     result = table(window, "C")
     result.setFocus()
