@@ -126,8 +126,7 @@ def test_every_element_of_the_start_the_tour_and_a_lesson_has_a_name(reader: Non
     window.model.opening.open_lesson("shared-memory")
     qtbot.waitUntil(lambda: window.model.course.is_on and not window.session.is_busy, timeout=20_000)
     window.docks.favour("lessons")
-    qtbot.wait(100)
-    assert not nameless(window)
+    qtbot.waitUntil(lambda: not nameless(window))
 
 
 def test_every_element_of_the_lecture_has_a_name(reader: None, window: MainWindow, qtbot: QtBot) -> None:
