@@ -69,7 +69,8 @@ DIRECTIONS = ("rn", "rz", "ru", "rd")
 FLOATS = {"float": FLOAT, "double": DOUBLE}
 INTEGERS = {"int": INT, "uint": UINT, "ll": LONG, "ull": ULONG}
 SHORTS = {"short": SHORT, "ushort": USHORT}
-NAMED_TYPES = {**FLOATS, **INTEGERS, **SHORTS, "half": HALF, "bfloat16": BFLOAT16}  # as they stand in names and codes
+# Types as they stand in names and codes.
+NAMED_TYPES = {**FLOATS, **INTEGERS, **SHORTS, "half": HALF, BFLOAT16.element.name: BFLOAT16}
 VIDEO_LANES = {"2": 2, "4": 4}  # SIMD within a word of 32 bits: the number of its parts
 _FLOATING = {  # name of the double version, code; that of float has an f behind it
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh",
@@ -85,6 +86,9 @@ _FLOATING2 = {
     "fmod": "fmod", "hypot": "hypot", "nextafter": "nextafter", "pow": "power", "remainder": "remainder",
     "rhypot": "reciprocal hypot",
 }  # fmt: skip
+_FLOATING3 = {
+    "fma": "fused",
+}
 _TO_LONG = {"lrint": "rint", "llrint": "rint", "lround": "half_away", "llround": "half_away"}
 _PREDICATES = ("isfinite", "isinf", "isnan", "isnormal", "signbit")
 _ROUNDED = {"add": 2, "sub": 2, "mul": 2, "div": 2, "sqrt": 1, "rcp": 1}  # of a letter for the type and a direction behind it
@@ -124,7 +128,7 @@ def _alike(kind: Value, arity: int, code: str, is_overloaded: bool = False) -> S
 
 def _floating() -> _Table:
     table: _Table = {}
-    for codes, arity in ((_FLOATING, 1), (_FLOATING2, 2), ({"fma": "fused"}, 3)):
+    for codes, arity in ((_FLOATING, 1), (_FLOATING2, 2), (_FLOATING3, 3)):
         for name, code in codes.items():
             table |= {name: _alike(DOUBLE, arity, code, is_overloaded=True), f"{name}f": _alike(FLOAT, arity, code)}
     for name in ("ldexp", "scalbn"):
