@@ -1,5 +1,6 @@
 """The window by hand: what a person clicks and types, and what must come of it."""
 
+import gc
 from functools import partial
 from pathlib import Path
 
@@ -805,6 +806,8 @@ def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
         made.docks.reset()
         assert tab_bars(made) == expected
         made.close()
+        del made
+        gc.collect()  # in this thread: another's collector may delete the window while the next one is made
 
 
 def test_deep_zooms_stay_small_and_quick(window: MainWindow) -> None:
