@@ -6,11 +6,11 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.chart import Opens
 from gemmviz.model.errors import SettingError
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Hit

@@ -12,12 +12,12 @@ from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.files.devices import device_names
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
+from gemmviz.model.labels import IndexOrder, LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Setting, settings_of
 from gemmviz.model.records import fields, replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
-from gemmviz.model.words import IndexOrder, LabelStyle
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import DrawingOptions
 from gemmviz.scenes.kit.theme import theme_names

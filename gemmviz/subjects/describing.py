@@ -12,10 +12,11 @@ from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.arrays import Longs
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.translation import marked, tr, trn
-from gemmviz.model.words import PLAIN, LabelStyle, many
+from gemmviz.model.words import many
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat

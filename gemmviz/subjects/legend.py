@@ -8,10 +8,11 @@ from msgspec import Struct
 
 from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.setup import Setup, kernel_title
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import tr, trn
-from gemmviz.model.words import LabelStyle, listed
+from gemmviz.model.words import listed
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.source.program_parts import Program

@@ -21,10 +21,11 @@ from gemmviz.files.whole import atomic_write
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.labels import PLAIN
 from gemmviz.model.records import replace
 from gemmviz.model.setup import launch_title
 from gemmviz.model.translation import tr
-from gemmviz.model.words import PLAIN, many
+from gemmviz.model.words import many
 from gemmviz.render.export import save_reel
 from gemmviz.render.xml import legible
 from gemmviz.run.choosing import EngineOf, with_stored_answers

@@ -8,10 +8,11 @@ from random import Random
 
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import UsageError
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup, kernel_title
 from gemmviz.model.translation import tr
-from gemmviz.model.words import PLAIN, LabelStyle, many
+from gemmviz.model.words import many
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.knowledge import Knowledge

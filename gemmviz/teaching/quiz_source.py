@@ -14,11 +14,12 @@ from gemmviz.analysis.replay.focus import Focus, Position, position_of
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.arrays import Longs
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import tr
-from gemmviz.model.words import PLAIN, LabelStyle, listed, ordinal
+from gemmviz.model.words import listed, ordinal
 from gemmviz.source.walk import LoopCounter, loop_counters
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.knowledge import Knowledge

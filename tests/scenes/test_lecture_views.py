@@ -14,9 +14,9 @@ from gemmviz.model.access_times import AccessTimesCase
 from gemmviz.model.cases import BlockPhase, DataUse, LaunchCase, RoundedRun, RoundingCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import TransferCase
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Check
-from gemmviz.model.words import LabelStyle
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions

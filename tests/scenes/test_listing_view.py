@@ -5,7 +5,7 @@ import pytest
 from gemmviz.analysis.listing import printed_source
 from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.words import PLAIN
+from gemmviz.model.labels import PLAIN
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme

@@ -6,7 +6,7 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.words import LabelStyle
+from gemmviz.model.labels import LabelStyle
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.meaning import ArrayCells

@@ -18,11 +18,11 @@ from gemmviz.jobs.tasks import FileWatcher, LatestTask
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Control, settings_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling, Setup, changes
-from gemmviz.model.words import LabelStyle
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS

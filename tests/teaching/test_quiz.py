@@ -11,9 +11,9 @@ from gemmviz.cli.main import main
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.words import PLAIN, LabelStyle
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.lesson import Question
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson

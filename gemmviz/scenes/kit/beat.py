@@ -9,10 +9,11 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import TileContent
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
 from gemmviz.model.translation import counted, is_asking, marked, tr, trn
-from gemmviz.model.words import PLAIN, LabelStyle, many, sized
+from gemmviz.model.words import many, sized
 
 _MOST_COMPARED = 1 << 16  # accesses among which different elements are counted
 

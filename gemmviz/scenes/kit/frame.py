@@ -7,10 +7,10 @@ from msgspec import Struct, field
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.problem_kind import Control
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import PLAIN, LabelStyle
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.layout import Box, text_at

@@ -4,10 +4,11 @@ from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.translation import counted, tr, trn
-from gemmviz.model.words import PLAIN, LabelStyle, many
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.beat import stage_of_run
 
 

@@ -9,10 +9,11 @@ from gemmviz.analysis.replay.history import ElementHistory, element_history
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT, Trace
 from gemmviz.model.translation import counted, grouped, marked, tr, trn
-from gemmviz.model.words import PLAIN, LabelStyle, listed, sized
+from gemmviz.model.words import listed, sized
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Hit

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.analysis.replay.grid import Grid
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
-from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Cells

@@ -12,9 +12,9 @@ from msgspec import Struct
 from gemmviz.analysis.replay.flights import THREADS, Flights
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted
-from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased
 from gemmviz.scenes.kit.meaning import ArrayCells, Meaning, Sort
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares, boxes

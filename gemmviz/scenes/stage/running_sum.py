@@ -15,10 +15,11 @@ from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Bools, Floats, Longs
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.outcome import VariableValue
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import counted, tr
-from gemmviz.model.words import LabelStyle, many
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, boxes, points

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import EMPTY, TileContent
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
-from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.layout import baseline, text_at
 from gemmviz.scenes.kit.meaning import ArrayCells

@@ -11,9 +11,10 @@ import numpy as np
 from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
 from gemmviz.model.arrays import Floats
 from gemmviz.model.cases import LaunchCase
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import LabelStyle, many, number, sized, spaced
+from gemmviz.model.words import many, number, sized, spaced
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
