@@ -1,4 +1,4 @@
-"""Comparison of two sources, line by line."""
+"""Source texts as lists of lines: two compared line by line, and one as it is printed with a question."""
 
 import re
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Options and output that the commands which run a kernel share."""
+"""What commands that run a kernel share: options and output, progress on a terminal, interruption between two pictures."""
 
 import argparse
 import signal

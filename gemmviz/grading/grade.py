@@ -1,4 +1,4 @@
-"""What was judged of a hand-in: the result of each check, as values that are sent between processes and stored as JSON."""
+"""A hand-in, the limits within which it is judged, and the result of each check, as values that are stored as JSON."""
 
 import contextlib
 import hashlib

@@ -27,7 +27,7 @@ from gemmviz.source.reader_link import reader
 # The process that judges hand-ins: reads them from standard input and writes their results to standard output.
 
 CAN_FORK = sys.platform == "linux"
-_GRADER_PROCESS_POLL_S = 0.5
+_LOOK_EACH_S = 0.5
 _WARM_UP = """__global__ void f(const float* A, const float* B, float* C, int M, int N, int K) {
   __shared__ float t[16];
   int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
@@ -43,11 +43,11 @@ def serve_grader() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    task, limits = _grader_process_next()
+    task, limits = _next_from_parent()
     if CAN_FORK:
         reader().start()
         graded(HandIn("warm-up", "warm-up", {"f.cu": _WARM_UP}), Task("", task.checks, task.sizes[:1]), limits)
-    while (hand_in := _grader_process_next()) is not None:
+    while (hand_in := _next_from_parent()) is not None:
         result = _forked(hand_in, task, limits) if CAN_FORK else _here(hand_in, task, limits)
         write_frame(replies, pickle.dumps(result))
         if not CAN_FORK:
@@ -55,7 +55,7 @@ def serve_grader() -> int:
     return 0
 
 
-def _grader_process_next() -> Any:
+def _next_from_parent() -> Any:
     frame = read_frame(sys.stdin.buffer)
     return None if frame is None else pickle.loads(frame)
 
@@ -91,7 +91,7 @@ def _forked(hand_in: HandIn, task: Task, limits: Limits) -> Graded:
 def _served(child: Connection, until: float) -> Graded | None:
     """The result of a child whose requests to the reader are answered; None if it ends without one, or too late."""
     while time.monotonic() < until:
-        if not child.poll(_GRADER_PROCESS_POLL_S):
+        if not child.poll(_LOOK_EACH_S):
             continue
         try:
             message = child.recv()

@@ -1,4 +1,4 @@
-"""A background task of which only the latest counts: newer work cancels older work, results return to the owner's thread."""
+"""Work in the background: tasks of which only the latest counts, engines, and files that are written, watched or trusted."""
 
 import hashlib
 import threading

@@ -1,4 +1,4 @@
-"""Evaluates formulas of headers and of host code, arithmetic over named values, by walking Python's syntax tree.
+"""Formulas of headers and of host code: their values, the names in them, and the first sizes to try with them.
 
 ``/`` divides as in C: two integers give an integer, rounded towards zero; a floating-point number gives one.
 """

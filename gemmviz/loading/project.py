@@ -172,7 +172,7 @@ def _is_inside(path: Path, folder: Path) -> bool:
     return path.is_file() and path.resolve().is_relative_to(folder)
 
 
-_OUTLINES_MOST_FILES = 12  # of a project that are searched for a launch
+_MOST_SEARCHED = 12  # of a project that are searched for a launch
 
 
 def outline_of(project: Project, main: str = "", *, cancelled: Callable[[], bool] = is_cancelled) -> FileOutline:
@@ -190,7 +190,7 @@ def launches_elsewhere(
 ) -> tuple[LaunchOutline, ...]:
     """Launches of a kernel in the first other file of the project that launches it, and not one of its own with that name."""
     function = kernel.name.rpartition("::")[2]
-    for _, name in zip(range(_OUTLINES_MOST_FILES), launching_files(project, function), strict=False):
+    for _, name in zip(range(_MOST_SEARCHED), launching_files(project, function), strict=False):
         whole = with_file(project, name)
         outline = outline_of(whole, name, cancelled=cancelled)
         named = [each for each in outline.kernels if each.name.rpartition("::")[2] == function]

@@ -151,14 +151,17 @@ class Fact(Generic[_Value]):
 
 
 def of_setup(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+    """A fact that depends on the setup alone."""
     return Fact(compute, "setup")
 
 
 def of_run(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+    """A fact that depends on the setup and its traced blocks."""
     return Fact(compute, "run")
 
 
 def of_shot(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+    """A fact that depends on all of the shot."""
     return Fact(compute, "shot")
 
 

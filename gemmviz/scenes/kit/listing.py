@@ -210,7 +210,7 @@ def _window(rows: list[_Row], each: Listing, count: int) -> tuple[int, int]:
     return (len(rows) - room, room) if first + room >= len(rows) else (first, max(1, room - 1))
 
 
-_STOP_LINE_MARK, _GAP = 6.0, 20.0
+_GAP = 20.0
 _LEAST_BESIDE = 240.0
 
 
@@ -221,7 +221,7 @@ def stop_line(stop: Stop, sheet: Sheet, options: ViewOptions) -> list[Primitive]
         return []
     first, last = min(sheet.middles.values()), sheet.middles[stop.line]
     y = first + (last - first) * options.way
-    mark = boxes((box.x, y - leading / 2, _STOP_LINE_MARK, leading))
+    mark = boxes((box.x, y - leading / 2, _MARK, leading))
     if not options.arrived:
         return [Rects("stop-mark", mark, theme.text, radius=3.0)]
     frame = boxes((box.x, y - leading / 2, box.width, leading))

@@ -211,7 +211,7 @@ def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> _Floats:
 # Parts of a vector that stands in rows: the elements of a phase with an outline along their edge, and, hatched behind the
 # end of the vector, the places of the threads for which there is no element.
 
-_EDGE, _VECTOR_PARTS_AIR = 4.0, 14.0  # width of an outline; from a vector to the words on its right
+_EDGE, _BESIDE = 4.0, 14.0  # width of an outline; from a vector to the words on its right
 
 
 def part_outline(array: MemoryArray, elements: Longs, table: CellGrid, theme: Theme) -> list[Primitive]:
@@ -260,7 +260,7 @@ def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: View
         Rects(f"{array.name}-idle-outline", cells, None, theme.faint, 1.0, 2.0),
         Lines(f"{array.name}-idle", inner, theme.faint, max(1.5, 0.06 * side)),
     ]
-    x, y = table.x + table.box[2] + _VECTOR_PARTS_AIR, float(corner[-1, 1]) + side / 2
+    x, y = table.x + table.box[2] + _BESIDE, float(corner[-1, 1]) + side / 2
     text, size = tr("{threads} without", threads=many(len(beyond), "thread")), theme.type.words
     if any(moment.of_array(number)) and x + text_width(text, size, "semibold") <= _right(plan, options):
         at = points((x, y - 0.2 * size), (x, y + 0.95 * size))

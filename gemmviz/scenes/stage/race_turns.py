@@ -204,7 +204,7 @@ def right_result(plan: RacePlan) -> list[Primitive]:
     """Draw the result in lockstep."""
     case = plan.case
     return [
-        *_race_results_heading(plan, 0, tr("{result} in lockstep", result=case.result)),
+        *_result_heading(plan, 0, tr("{result} in lockstep", result=case.result)),
         _table(plan, 0, np.ones(_shape(plan), bool)),
     ]
 
@@ -219,7 +219,7 @@ def spoilt_result(plan: RacePlan) -> list[Primitive]:
     words = tr("{result} in this order", result=case.result)
     if share > 0:
         words += tr(": {count} wrong", count=spaced(count))
-    parts: list[Primitive] = [*_race_results_heading(plan, 1, words), _table(plan, 1, ~bad & (share > 0))]
+    parts: list[Primitive] = [*_result_heading(plan, 1, words), _table(plan, 1, ~bad & (share > 0))]
     if not (share > 0 and bad.any()):
         return parts
     x, y, cell = _corner(plan, 1)
@@ -262,7 +262,7 @@ def _corner(plan: RacePlan, number: int) -> tuple[float, float, float]:
     return room.x, room.y + number * high + 1.6 * line, cell
 
 
-def _race_results_heading(plan: RacePlan, number: int, words: str) -> list[Primitive]:
+def _result_heading(plan: RacePlan, number: int, words: str) -> list[Primitive]:
     room, size, shape = plan.results, plan.options.theme.type.words, _shape(plan)
     part = "" if plan.case.right.shape == shape else tr(", first {rows} × {columns}", rows=shape[0], columns=shape[1])
     at = room.x, room.y + number * room.height / 2 + size
@@ -293,7 +293,7 @@ def _label_size(plan: RacePlan) -> float:
 # turns red.
 
 _EMPTY, _BEFORE, _HELD, _NOW, _RACING = range(5)
-_MOST_TILES, _GAP, _RACE_TILES_MOST_CELL, _LABELLED = 3, 40.0, 150.0, 3
+_MOST_TILES, _GAP, _MOST_TILE_CELL, _LABELLED = 3, 40.0, 150.0, 3
 
 
 def race_tiles(plan: RacePlan) -> list[Primitive]:
@@ -335,7 +335,7 @@ def _places(plan: RacePlan) -> dict[str, tuple[tuple[int, int], Box]]:
         return {}
     x = plan.rows.x
     wide = (room.right - x - (len(shapes) - 1) * _GAP) / columns
-    cell = max(1.0, min(wide, *((room.height - head) / shape[0] for shape in shapes.values()), _RACE_TILES_MOST_CELL))
+    cell = max(1.0, min(wide, *((room.height - head) / shape[0] for shape in shapes.values()), _MOST_TILE_CELL))
     places = {}
     for name, shape in shapes.items():
         places[name] = shape, Box(x, room.y + head, cell, cell)

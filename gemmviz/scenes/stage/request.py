@@ -47,7 +47,7 @@ def waiting_primitives(
     return [
         _shafts(banks, (box.x, box.y, floor), cell, key, theme),
         cells,
-        *_waiting_banks(banks, box.x, floor + _AIR, cell, key, theme),
+        *_bank_row(banks, box.x, floor + _AIR, cell, key, theme),
     ]
 
 
@@ -90,7 +90,7 @@ def _shafts(banks: int, at: tuple[float, float, float], cell: float, key: str, t
     return Lines(f"{key}-shafts", lines, theme.line, 1.0)
 
 
-def _waiting_banks(banks: int, x: float, y: float, cell: float, key: str, theme: Theme) -> list[Primitive]:
+def _bank_row(banks: int, x: float, y: float, cell: float, key: str, theme: Theme) -> list[Primitive]:
     """Draw the banks and number them at even distances."""
     size = theme.type.least
     gap = min(1.5, 0.06 * cell)

@@ -33,9 +33,9 @@ from gemmviz.scenes.stage.matrix import label_size, longest_of
 
 _MOST_SHOWN = 16  # rows and columns of the sums of one thread
 _LARGEST, _LEAST = 84.0, 16.0
-_REGISTER_TILE_GAP = 8.0
+_TILE_GAP = 8.0
 _NONE, _HELD, _LIT = range(3)
-_RegisterTileTexts = npt.NDArray[np.str_] | None
+_CellTexts = npt.NDArray[np.str_] | None
 
 
 def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -46,14 +46,12 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
         return []
     theme, size = options.theme, options.theme.type.note
     rows, columns = len(terms.rows), len(terms.columns)
-    name_a, name_b = _register_tile_names(moment, terms, options.labels)
+    name_a, name_b = _operand_names(moment, terms, options.labels)
     names = max(text_width(text, size) for text in (name_a, name_b, terms_text(terms)))
-    cell = min(
-        (room.width - 3 * _REGISTER_TILE_GAP - names) / (columns + 1), (room.height - _REGISTER_TILE_GAP) / (rows + 1), _LARGEST
-    )
+    cell = min((room.width - 3 * _TILE_GAP - names) / (columns + 1), (room.height - _TILE_GAP) / (rows + 1), _LARGEST)
     if cell < _LEAST:
         return []
-    x, y = room.x + cell + _REGISTER_TILE_GAP, room.y + cell + _REGISTER_TILE_GAP
+    x, y = room.x + cell + _TILE_GAP, room.y + cell + _TILE_GAP
     lit = terms.has_a[:, None] & terms.has_b[None, :] & terms.owned
     sums = sums_of(moment, terms, step)
     values = np.full((rows, columns), np.nan)
@@ -62,7 +60,7 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
     a, b = _factor_texts(moment, terms, cell, options)
     held = np.where(lit, _LIT, np.where(terms.owned, _HELD, _NONE))
     has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
-    beside, drop = x + columns * cell + 2 * _REGISTER_TILE_GAP, baseline(0.5 * cell, size)
+    beside, drop = x + columns * cell + 2 * _TILE_GAP, baseline(0.5 * cell, size)
     return [
         _table("register-a", (room.x, y, cell), has_a, a, "A", options),
         _table("register-b", (x, room.y, cell), has_b, b, "B", options),
@@ -78,23 +76,21 @@ def terms_text(terms: ThreadTerms) -> str:
     return tr("{min} of {terms}", min=counted(int(terms.done.min())), terms=many(terms.length, "term"))
 
 
-def _factor_texts(
-    moment: Moment, terms: ThreadTerms, cell: float, options: ViewOptions
-) -> tuple[_RegisterTileTexts, _RegisterTileTexts]:
+def _factor_texts(moment: Moment, terms: ThreadTerms, cell: float, options: ViewOptions) -> tuple[_CellTexts, _CellTexts]:
     """Return the values of the factors that are read, of A (rows, 1) and of B (1, columns). The indices of the elements of a
     matrix if one of them is unknown: of a wide read, a trace has the first value only.
     """
     a, b = moment.factors(terms)
-    names_a, names_b = _register_tile_indices(terms, cell, options)
+    names_a, names_b = _row_and_column_names(terms, cell, options)
 
-    def texts(values: Floats, has: Bools, names: list[str]) -> _RegisterTileTexts:
+    def texts(values: Floats, has: Bools, names: list[str]) -> _CellTexts:
         return np.where(has, names, "") if np.isnan(values[has]).any() else value_texts(values, cell, options.least)
 
     of_a, of_b = texts(a, terms.has_a, names_a), texts(b, terms.has_b, names_b)
     return None if of_a is None else of_a[:, None], None if of_b is None else of_b[None, :]
 
 
-def _register_tile_indices(terms: ThreadTerms, cell: float, options: ViewOptions) -> tuple[list[str], list[str]]:
+def _row_and_column_names(terms: ThreadTerms, cell: float, options: ViewOptions) -> tuple[list[str], list[str]]:
     """Return the indices of the factors of A and of B; where they don't fit, the row or the column only, as the names beside
     the cells give the other one.
     """
@@ -107,7 +103,7 @@ def _register_tile_indices(terms: ThreadTerms, cell: float, options: ViewOptions
 
 
 def _table(
-    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], texts: _RegisterTileTexts, name: str, options: ViewOptions
+    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], texts: _CellTexts, name: str, options: ViewOptions
 ) -> Cells:
     """Draw texts as cells, if they fit."""
     (x, y, cell), theme = at, options.theme
@@ -126,7 +122,7 @@ def short_number(value: float | None) -> str:
     return text.replace("e+0", "e").replace("e-0", "e-")
 
 
-def _register_tile_names(moment: Moment, terms: ThreadTerms, labels: LabelStyle) -> tuple[str, str]:
+def _operand_names(moment: Moment, terms: ThreadTerms, labels: LabelStyle) -> tuple[str, str]:
     """Return the names of the factors: the kernel's variables if there are any, else the elements."""
     sums = _stored_names(moment)
     k = "k" if terms.k < 0 else str(terms.k + labels.first)

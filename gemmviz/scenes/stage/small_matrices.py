@@ -119,7 +119,7 @@ def reading_motion(
     return (Squares("reading", boxes_, fill, palette, inks, texts if size else None, size, theme.background),)
 
 
-_SMALL_TILES_GAP, _LARGEST, _MOST = 60.0, 60.0, 4096
+_TILE_GAP, _LARGEST, _MOST = 60.0, 60.0, 4096
 
 
 class SmallTiles(Struct, frozen=True):
@@ -137,13 +137,13 @@ class SmallTiles(Struct, frozen=True):
         head = 1.4 * options.theme.type.least
         if not shapes:
             return cls({}, 0.0)
-        wide = (room.width - _SMALL_TILES_GAP * (len(shapes) - 1)) / sum(columns for _, columns in shapes.values())
+        wide = (room.width - _TILE_GAP * (len(shapes) - 1)) / sum(columns for _, columns in shapes.values())
         side = min(_LARGEST, wide, (room.height - head) / max(rows for rows, _ in shapes.values()))
-        x = room.x + (room.width - side * sum(c for _, c in shapes.values()) - _SMALL_TILES_GAP * (len(shapes) - 1)) / 2
+        x = room.x + (room.width - side * sum(c for _, c in shapes.values()) - _TILE_GAP * (len(shapes) - 1)) / 2
         placed = {}
         for number, (rows, columns) in shapes.items():
             placed[number] = Box(x, room.y + head, columns * side, rows * side)
-            x += columns * side + _SMALL_TILES_GAP
+            x += columns * side + _TILE_GAP
         return cls(placed, side)
 
     def middle(self, number: int, cell: int) -> tuple[float, float]:

@@ -161,9 +161,9 @@ def _spanned(parts: tuple[ArrayPart, ...]) -> ArrayPart:
 # The column between two compared runs: the request of each as a bar of squares on one base line, and below it the largest
 # differences of the whole launches.
 
-_LEADING, _TWO_METERS_AIR, _PAD = 1.28, 14.0, 16.0
-_ROWS, _LARGEST, _TWO_METERS_LEAST = (4, 8, 16, 32, 64), 40.0, 3.0  # squares of a row; sides of a square in units
-_TWO_METERS_SHARE = 0.42  # of the column, for the squares
+_LEADING, _BETWEEN, _PAD = 1.28, 14.0, 16.0
+_ROWS, _LARGEST, _SMALLEST = (4, 8, 16, 32, 64), 40.0, 3.0  # squares of a row; sides of a square in units
+_SQUARES_SHARE = 0.42  # of the column, for the squares
 _GAP = 0.14  # of a square's side
 
 
@@ -187,10 +187,10 @@ def column_primitives(pair: Pair, box: Box, lock: str, options: ViewOptions) -> 
     primitives, y = _column(lines, inner, inner.y)
     meters = meter_of(pair.left, pair.right), meter_of(pair.right, pair.left)
     if any(meters):
-        made, y = _meters(pair, meters, Box(inner.x, y + _TWO_METERS_AIR, inner.width, _TWO_METERS_SHARE * box.height), options)
+        made, y = _meters(pair, meters, Box(inner.x, y + _BETWEEN, inner.width, _SQUARES_SHARE * box.height), options)
         primitives += made
     return primitives + _differences(
-        pair, Box(inner.x, y + 1.4 * _TWO_METERS_AIR, inner.width, box.bottom - y - 1.4 * _TWO_METERS_AIR), theme
+        pair, Box(inner.x, y + 1.4 * _BETWEEN, inner.width, box.bottom - y - 1.4 * _BETWEEN), theme
     )
 
 
@@ -206,9 +206,9 @@ def _meters(
 ) -> tuple[list[Primitive], float]:
     """Draw the squares of both sides on one base line, with their numbers below, and return the lower end."""
     theme, sizes = options.theme, options.theme.type
-    half = (box.width - 2 * _TWO_METERS_AIR) / 2
+    half = (box.width - 2 * _BETWEEN) / 2
     foot = _LEADING * (sizes.title + 3 * sizes.note)
-    head = _LEADING * sizes.words + _TWO_METERS_AIR
+    head = _LEADING * sizes.words + _BETWEEN
     most = max((meter.moved for meter in meters if meter is not None), default=1)
     side, row = _side_and_row(most, half, box.height - head - foot)
     base = box.y + head + math.ceil(most / row) * side + 4.0
@@ -220,7 +220,7 @@ def _meters(
     primitives: list[Primitive] = [_centred(title, middle, box.y + sizes.words, box.width), line]
     low = base
     for place, (meter, moment) in enumerate(zip(meters, pair.sides, strict=True)):
-        prefix, left = ("left-meter", "right-meter")[place], box.x + place * (half + 2 * _TWO_METERS_AIR)
+        prefix, left = ("left-meter", "right-meter")[place], box.x + place * (half + 2 * _BETWEEN)
         if meter is not None:
             primitives += _bar(meter, prefix, (left, base - 4.0, half, side), row, options)
         made, low = _numbers(meter, moment, prefix, Box(left, base, half, foot), theme)
@@ -252,7 +252,7 @@ def _side_and_row(count: int, width: float, height: float) -> tuple[float, int]:
     """Return the side of the largest squares with which ``count`` fit, and how many stand in a row."""
     sides = ((min(_LARGEST, width / row, height / math.ceil(count / row)), -row) for row in _ROWS)
     side, row = max(sides)
-    return max(_TWO_METERS_LEAST, side), -row
+    return max(_SMALLEST, side), -row
 
 
 def _bar(meter: Meter, prefix: str, at: tuple[float, float, float, float], row: int, options: ViewOptions) -> list[Primitive]:
@@ -295,7 +295,7 @@ def _differences(pair: Pair, box: Box, theme: Theme) -> list[Primitive]:
             break
         made, y = _column(lines, box, y)
         primitives += made
-        y += 0.8 * _TWO_METERS_AIR
+        y += 0.8 * _BETWEEN
     return primitives
 
 

@@ -91,10 +91,14 @@ def _is_whole(lines: tuple[str, ...], text: str) -> bool:
 
 def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     """Draw why the run ends at this step."""
-    size = theme.type.words
+    return _cost_sentence(moment, room, theme.type.words, theme.text)
+
+
+def _cost_sentence(moment: Moment, room: Box, size: float, ink: str) -> list[Primitive]:
+    """Draw what the step costs in words."""
     lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
     at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
-    return [Labels("cost", at, lines, size, theme.text, meaning="cost")]
+    return [Labels("cost", at, lines, size, ink, meaning="cost")]
 
 
 def _box(room: Box) -> tuple[float, float, float, float]:
@@ -103,7 +107,7 @@ def _box(room: Box) -> tuple[float, float, float, float]:
 
 # The legend of colours: chips with texts, line by line.
 
-_SIDE, _LEGEND_LEADING = 18.0, 28.0
+_SIDE, _ROW = 18.0, 28.0
 
 
 def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -168,7 +172,7 @@ def _flowing(entries: list[tuple[str, str]], room: Box, options: ViewOptions) ->
         wide = (_SIDE + 4) * len(chips) + (4 if chips else 0)
         width = wide + text_width(text, size)
         if x + width > room.right and x > room.x:
-            x, y = room.x, y + _LEGEND_LEADING
+            x, y = room.x, y + _ROW
         for place, colour in enumerate(chips):
             box = boxes((x + place * (_SIDE + 4), y, _SIDE, _SIDE))
             primitives.append(Rects(f"legend-{number}-{place}", box, colour, radius=3.0))
@@ -203,7 +207,7 @@ def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
         return stop_words(moment, room, options.theme)
     meters, theme = meters_of(moment), options.theme
     if not meters or room.height < _LEAST_METER:
-        return _costs_sentence(moment, room, options)
+        return _cost_sentence(moment, room, options.theme.type.words, options.theme.faint)
     primitives: list[Primitive] = []
     high = (room.height - _AIR * (len(meters) - 1)) / len(meters)
     is_side_by_side = high < _LEAST_METER
@@ -215,10 +219,3 @@ def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
         key = "meter" if len(meters) == 1 else f"meter-{meter.unit}"
         primitives += meter_primitives(meter, box, theme, key, share=options.counted)
     return primitives
-
-
-def _costs_sentence(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
-    size = options.theme.type.words
-    lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
-    at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
-    return [Labels("cost", at, lines, size, options.theme.faint, meaning="cost")]

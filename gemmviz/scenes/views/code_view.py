@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.view import View
 
 # A block as a sketch: a cell for each thread, and beside it the shared arrays that the kernel declares, cell by cell.
 
-_MOST, _LARGEST, _BLOCK_SKETCH_GAP, _BLOCK_SKETCH_HEAD = (
+_MOST, _LARGEST, _SKETCH_GAP, _SKETCH_HEAD = (
     8,
     120.0,
     64.0,
@@ -34,14 +34,13 @@ def block_sketch(block: tuple[int, int, int], tiles: tuple[_Table, ...], room: B
     tables = [(threads, dy, dx), *((f"{name}: {rows} × {columns}", rows, columns) for name, rows, columns in tiles)]
     highest, widest = max(rows for _, rows, _ in tables), sum(columns for _, _, columns in tables)
     names = [text_width(name, theme.type.words, "semibold") for name, _, _ in tables]
-    cell = min(_LARGEST, (room.height - _BLOCK_SKETCH_HEAD) / highest, (room.width - _BLOCK_SKETCH_GAP * len(tables)) / widest)
+    cell = min(_LARGEST, (room.height - _SKETCH_HEAD) / highest, (room.width - _SKETCH_GAP * len(tables)) / widest)
     wide = (
-        sum(max(name, columns * cell) + _BLOCK_SKETCH_GAP for name, (_, _, columns) in zip(names, tables, strict=True))
-        - _BLOCK_SKETCH_GAP
+        sum(max(name, columns * cell) + _SKETCH_GAP for name, (_, _, columns) in zip(names, tables, strict=True)) - _SKETCH_GAP
     )
     if dz > 1 or max(highest, *(columns for _, _, columns in tables)) > _MOST or cell < 1.2 * size or wide > room.width:
         return []
-    x, y, primitives = room.x, room.y + _BLOCK_SKETCH_HEAD, list[Primitive]()
+    x, y, primitives = room.x, room.y + _SKETCH_HEAD, list[Primitive]()
     for place, ((name, rows, columns), own) in enumerate(zip(tables, names, strict=True)):
         fill, box = np.zeros((rows, columns), np.uint8), boxes((x, y, columns * cell, rows * cell))
         colour = theme.warps[0] if place == 0 else theme.slate
@@ -53,7 +52,7 @@ def block_sketch(block: tuple[int, int, int], tiles: tuple[_Table, ...], room: B
                   size if fits else 0.0, theme.background),
             Rects(f"sketch-{place}-frame", box, None, theme.faint if place else theme.background, 2.0),
         ]  # fmt: skip
-        x += max(own, columns * cell) + _BLOCK_SKETCH_GAP
+        x += max(own, columns * cell) + _SKETCH_GAP
     return primitives
 
 

@@ -27,7 +27,7 @@ _COLUMNS, _LEVELS = 400, 8
 _MOST_WAVES = 100
 _FEW_BLOCKS, _LEAST_ROW, _MOST_ROW = 64, 24.0, 96.0
 _LATER = 0.4  # strength of what has not happened yet
-HEAD, _SM_TIME_FOOT = 34.0, 34.0
+HEAD, _AXIS = 34.0, 34.0
 
 
 def sm_rows(
@@ -37,15 +37,15 @@ def sm_rows(
     that an SM is equally high in both; ``own_time``: whether the other launch has another axis.
     """
     theme = options.theme
-    inner = room.trimmed(top=HEAD, bottom=_SM_TIME_FOOT)
+    inner = room.trimmed(top=HEAD, bottom=_AXIS)
     pitch = min(inner.height / rows, _MOST_ROW)
     is_few = case.schedule.blocks <= _FEW_BLOCKS and pitch >= _LEAST_ROW
     inner = inner._replace(height=pitch * case.sms) if is_few else inner
     x, bottom = inner.x + inner.width * at_ns / max(1, span_ns), inner.bottom
     return [
-        *(_sm_time_blocks if is_few else _held)(case, at_ns, span_ns, inner, options),
+        *(_bars_of_blocks if is_few else _held)(case, at_ns, span_ns, inner, options),
         path("instant", [(x, inner.y - 6), (x, bottom + 6)], theme.text, 2.5),
-        _sm_time_heading(case, is_few, span_ns, room, options),
+        _time_heading(case, is_few, span_ns, room, options),
         *_axis(case, span_ns, own_time, inner, theme),
     ]
 
@@ -69,7 +69,7 @@ def _time(case: GridCase, span_ns: int, own_time: bool) -> str:
     return tr("its own time: {time}", time=time) if own_time else time
 
 
-def _sm_time_heading(case: GridCase, is_few: bool, span_ns: int, room: Box, options: ViewOptions) -> Labels:
+def _time_heading(case: GridCase, is_few: bool, span_ns: int, room: Box, options: ViewOptions) -> Labels:
     most = int(residents_of(case, span_ns).max())
     rows = (
         tr("a row for each SM, with its blocks")
@@ -81,7 +81,7 @@ def _sm_time_heading(case: GridCase, is_few: bool, span_ns: int, room: Box, opti
     return text_at("lanes-name", (room.x, room.y + 22), text, size, options.theme.text, "start", "semibold")
 
 
-def _sm_time_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
+def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw each block as a bar in the row of its SM, with its number. Blocks of one SM at a time share its row."""
     theme, schedule, size = options.theme, case.schedule, options.theme.type.least
     pitch, shared = room.height / case.sms, max(1, int(schedule.resident().max()))

@@ -22,7 +22,7 @@ from gemmviz.scenes.kit.view import View
 # The loops around the products of a sum as source lines, each with its trip at this moment and the number of its trips: a
 # tiled kernel has two short loops where another has a long one.
 
-_LEADING, _LOOP_LINES_MOST, _INDENT = 1.45, 3, 2
+_LEADING, _MOST_LOOPS, _INDENT = 1.45, 3, 2
 _LEAST_WIDE = 300.0
 
 
@@ -72,7 +72,7 @@ def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) 
 def _lines(moment: Moment, site: Site) -> list[str]:
     """Return the source lines of the innermost loops around a site, outermost first, each indented further."""
     source = moment.trace.setup.kernel.text.split("\n")
-    places = [moment.trace.loops[number].place.line for number in site.loops][-_LOOP_LINES_MOST:]
+    places = [moment.trace.loops[number].place.line for number in site.loops][-_MOST_LOOPS:]
     texts = [source[line - 1].strip().rstrip("{").strip() for line in places if 1 <= line <= len(source)]
     return [" " * _INDENT * depth + text for depth, text in enumerate(texts)]
 

@@ -112,7 +112,7 @@ def _in_memory(low: Lowering, given: Symbol, name: str, node: Node) -> Symbol:
 # Finds the kernel that an entry names, with its template arguments.
 
 _ENTRY = "gemmviz_entry"
-_ENTRY_FUNCTIONS = (k.FUNCTION_DECL, k.FUNCTION_TEMPLATE)
+_KERNEL_KINDS = (k.FUNCTION_DECL, k.FUNCTION_TEMPLATE)
 
 
 def find_kernel(source: SourceText, entry: str) -> tuple[Unit, RawCursor]:
@@ -162,7 +162,7 @@ def _referred(cursors: Cursors) -> RawCursor | None:
     while tree.kind != k.DECL_REF_EXPR and tree.parts:
         tree = tree.parts[0]
     kernel = cursors.referenced(tree)
-    return None if kernel is None or kernel.kind not in _ENTRY_FUNCTIONS else cursors.definition(kernel)
+    return None if kernel is None or kernel.kind not in _KERNEL_KINDS else cursors.definition(kernel)
 
 
 def kernels_named(cursors: Cursors, name: str) -> list[tuple[str, Node]]:
@@ -178,7 +178,7 @@ def _kernels(cursors: Cursors, around: RawCursor, prefix: str) -> list[tuple[str
         if each.kind in _AROUND:
             name = cursors.name(each.cursor) if each.kind == k.NAMESPACE else ""
             found += _kernels(cursors, each.cursor, f"{prefix}{name}::" if name else prefix)
-        elif each.kind in _ENTRY_FUNCTIONS:
+        elif each.kind in _KERNEL_KINDS:
             inside = cursors.top_level(each.cursor)
             if {k.GLOBAL_ATTR, k.COMPOUND_STMT} <= {part.kind for part in inside}:
                 found.append((prefix + cursors.name(each.cursor), each))

@@ -105,7 +105,7 @@ def matrix_named(arrays: Iterable[MemoryArray], name: str) -> MemoryArray:
 # References to quantities in lesson files: threads_per_block, hazards(kind=read-after-write, array=sh_A).
 
 _REFERENCE = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
-_REFERENCE_ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*([^=,()]*[^=,()\s])\s*")
+_NAMED_VALUE = re.compile(r"\s*(\w+)\s*=\s*([^=,()]*[^=,()\s])\s*")
 
 
 class QuantityReference(Struct, frozen=True):
@@ -118,9 +118,7 @@ class QuantityReference(Struct, frozen=True):
 def parse_reference(text: str) -> QuantityReference:
     """Raises UsageError unless ``text`` is ``id`` or ``id(name=value, …)``."""
     parts = _REFERENCE.fullmatch(text)
-    arguments = (
-        [_REFERENCE_ARGUMENT.fullmatch(each) for each in (parts[2] or "").split(",") if each.strip()] if parts else [None]
-    )
+    arguments = [_NAMED_VALUE.fullmatch(each) for each in (parts[2] or "").split(",") if each.strip()] if parts else [None]
     named = {each[1]: each[2] for each in arguments if each is not None}
     if parts is None or len(named) != len(arguments):
         raise UsageError(

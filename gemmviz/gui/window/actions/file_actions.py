@@ -1,4 +1,4 @@
-"""Actions that open, save and export."""
+"""Actions on files, on the clipboard and undo, and on the kernel that is shown."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Actions that move through the steps of a run."""
+"""Actions of playback and of lectures."""
 
 from collections.abc import Iterator
 from functools import partial

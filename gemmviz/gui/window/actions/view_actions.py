@@ -1,4 +1,4 @@
-"""Actions that choose what the window shows and how it is drawn."""
+"""Actions that choose a view, its layers and size, and what is watched."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -155,7 +155,7 @@ def is_float(ctype: Any) -> bool:
 @lru_cache(maxsize=64)
 def number_slots(program: Program, contents: frozenset[int]) -> frozenset[int]:
     """The float variables that never hold a value of a matrix. ``contents``: the integer variables that may."""
-    given = list(_numbers_given(program))
+    given = list(_floats_given(program))
     slots = {slot for slot, _ in given} | {each.slot for each in program.parameters if is_float(each.type)}
     while True:
         tainted = {slot for slot, value in given if slot in slots and not is_number(value, slots, contents)}
@@ -164,7 +164,7 @@ def number_slots(program: Program, contents: frozenset[int]) -> frozenset[int]:
         slots -= tainted
 
 
-def _numbers_given(program: Program) -> Iterator[tuple[int, Expr]]:
+def _floats_given(program: Program) -> Iterator[tuple[int, Expr]]:
     """Every float variable with everything that it is given."""
     for part in parts(program.body):
         match part:
@@ -363,7 +363,7 @@ def carriers(program: Program) -> frozenset[int]:
     Integers that follow from the sizes and the thread's indices are not included.
     """
     held = contents(program).slots
-    given = [*_carriers_given(program.body, held)]
+    given = [*_assigned(program.body, held)]
     found = {slot for node in parts(program.body) for value in _stored(node) for slot in _slots(value, held)}
     while True:
         more = {slot for to, of in given if to & found for slot in of} - found
@@ -386,7 +386,7 @@ def _brings_nothing(loop: Loop, carriers: frozenset[int], held: frozenset[int]) 
         passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
         if stores or passes_pointer:
             return False
-    return not any(to & carriers for to, _ in _carriers_given(loop, held))
+    return not any(to & carriers for to, _ in _assigned(loop, held))
 
 
 def _stored(node: Any) -> Iterator[Any]:
@@ -398,7 +398,7 @@ def _stored(node: Any) -> Iterator[Any]:
             yield from args
 
 
-def _carriers_given(node: Any, held: frozenset[int]) -> Iterator[_Given]:
+def _assigned(node: Any, held: frozenset[int]) -> Iterator[_Given]:
     for part in parts(node):
         match part:
             case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:

@@ -19,7 +19,7 @@ from gemmviz.source.types import Scalar, VectorType, scalar_of
 
 # Compiles shuffles to closures: each lane takes the value of another lane of its warp.
 
-_WARP = 32
+_WARP = 32  # lanes
 _WIDTHS = (1, 2, 4, 8, 16, 32)
 _ALL = (1 << _WARP) - 1
 
@@ -159,8 +159,6 @@ def _sources(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], thr
 # Compiles the functions by which the lanes of a warp, or the threads of a block, exchange values: shuffles, votes, matches,
 # reductions. Every argument is that of the CUDA function, with none left out.
 
-_LANES = 32
-_COLLECTIVES_ALL = (1 << _LANES) - 1
 _Table = npt.NDArray[Any]
 
 
@@ -181,12 +179,12 @@ def _in_warp(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
 
     def run(machine: Machine) -> Any:
         given = [arg(machine) for arg in args]
-        mask, value = given[0] if has_mask else _COLLECTIVES_ALL, given[1] if len(given) > 1 else 0
+        mask, value = given[0] if has_mask else _ALL, given[1] if len(given) > 1 else 0
         outer = _outer(space, machine.mask, mask, value)
         values, masks = (_warps(each, outer, space) for each in (value, mask))
         here = _warps(True if machine.mask is None else machine.mask, outer, space)
         active = here & _exists(space)
-        named = (masks.astype(np.uint64)[..., None] >> np.arange(_LANES, dtype=np.uint64)) & np.uint64(1) != 0
+        named = (masks.astype(np.uint64)[..., None] >> np.arange(_WARP, dtype=np.uint64)) & np.uint64(1) != 0
         _check_own_bit(machine, node, active & ~np.diagonal(named, axis1=-2, axis2=-1), outer, space)
         found = compute(values, active[..., None, :] & named)
         return _threads(found.astype(result), outer, space)
@@ -226,10 +224,10 @@ def _outer(space: ThreadSpace, *values: Any) -> tuple[int, ...]:
 def _warps(value: Any, outer: tuple[int, ...], space: ThreadSpace) -> _Table:
     """A value as (blocks, warps, lanes), zero in lanes that don't exist."""
     rows = np.broadcast_to(np.asarray(value), outer + space.thread_shape).reshape(-1, space.threads_per_block)
-    missing = -space.threads_per_block % _LANES
+    missing = -space.threads_per_block % _WARP
     if missing:
         rows = np.pad(rows, ((0, 0), (0, missing)))
-    return np.asarray(rows.reshape(len(rows), -1, _LANES))
+    return np.asarray(rows.reshape(len(rows), -1, _WARP))
 
 
 def _exists(space: ThreadSpace) -> Bools:
@@ -253,7 +251,7 @@ def _check_own_bit(machine: Machine, node: Call, bad: Bools, outer: tuple[int, .
 
 def _bits(chosen: Bools) -> _Table:
     """Lanes (..., lanes) as numbers with a bit for each: (...)."""
-    return np.asarray((chosen.astype(np.uint64) << np.arange(_LANES, dtype=np.uint64)).sum(axis=-1))
+    return np.asarray((chosen.astype(np.uint64) << np.arange(_WARP, dtype=np.uint64)).sum(axis=-1))
 
 
 def _ballot(values: _Table, seen: Bools) -> _Table:
