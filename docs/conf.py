@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 
 import gemmviz
-from gemmviz import library
 from gemmviz.files.resources import resource
+from gemmviz.python import library
 from gemmviz.scenes.kit.text import text_width
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,6 +1,6 @@
 """gemmviz turns a CUDA C matrix-multiplication kernel into a moving picture of every memory access.
 
-As a library: see ``gemmviz.api``, whose names are here too.
+As a library: see ``gemmviz.python.api``, whose names are here too.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from gemmviz.api import (
+    from gemmviz.python.api import (
         Count,
         Figure,
         GemmvizError,
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """An attribute of the library, which is loaded on first use, so that the program starts without it."""
     if name in __all__:
-        from gemmviz import library
+        from gemmviz.python import library
 
         if name in library.__all__:
             return getattr(library, name)
-        from gemmviz import api
+        from gemmviz.python import api
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

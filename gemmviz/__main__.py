@@ -14,7 +14,7 @@ def main() -> int:
     If a kernel's file is named, the reader process starts first, so that it loads while the program does.
     """
     if sys.argv[1:] == [_READER]:
-        from gemmviz.source.reader_process import serve_reader
+        from gemmviz.cuda.reader_process import serve_reader
 
         return serve_reader()
     gc.disable()  # until the program is loaded: none of this is garbage
@@ -23,7 +23,7 @@ def main() -> int:
         from gemmviz.files.kinds import names_kernel_file
 
         if any(map(names_kernel_file, sys.argv[1:])):
-            from gemmviz.source.reader_link import reader
+            from gemmviz.cuda.reader_link import reader
 
             reader().start()
     from gemmviz.cli.main import main as run

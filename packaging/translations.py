@@ -23,8 +23,8 @@ from babel.messages.catalog import Message as BabelMessage
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.files.languages import LESSONS, PROGRAM
-from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.model.words import plural
 from gemmviz.teaching.lesson_file import original_lesson
 from gemmviz.teaching.lesson_translation import translated

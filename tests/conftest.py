@@ -21,9 +21,9 @@ os.environ["GEMMVIZ_LANGUAGE"] = "en"  # whatever the language of the system
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem

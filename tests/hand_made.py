@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.legality import device_for, setup_for
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.errors import Place
 from gemmviz.model.kernel import Launch
 from gemmviz.model.problem import Problem

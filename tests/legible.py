@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from gemmviz.export.prepare import ExportOptions
 from gemmviz.render.png import encode_png
 from gemmviz.render.qt.raster import Raster, start_qt
 from gemmviz.render.reel import Frame, RenderOptions
@@ -17,6 +16,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import TypeSizes
+from gemmviz.shots.export import ExportOptions
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
 

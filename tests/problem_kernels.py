@@ -4,9 +4,9 @@ from functools import cache
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.launch.catalog import load_kernel, pattern_kernel_names
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import load_kernel, pattern_kernel_names
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.run.cpu.executor import trace_kernel

@@ -11,8 +11,8 @@ import gemmviz
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import main
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import device_for, setup_for
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.errors import SettingError
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import stream_launch

@@ -13,9 +13,9 @@ import pytest
 import gemmviz
 from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.cli.main import commands, main
+from gemmviz.cuda.launch.catalog import all_kernel_names, kernel_names, lesson_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.trace_file import read_trace
-from gemmviz.launch.catalog import all_kernel_names, kernel_names, lesson_names, load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -23,8 +23,8 @@ from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.state.arguments import command_words
-from gemmviz.state.shot import default_shot, save_view
+from gemmviz.shots.arguments import command_words
+from gemmviz.shots.shot import default_shot, save_view
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA, kernel_from, sure
 

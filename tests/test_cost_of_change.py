@@ -22,12 +22,13 @@ import gemmviz.cli.commands
 import gemmviz.gui.panels
 import gemmviz.render.formats
 import gemmviz.scenes.views
-import gemmviz.subjects.kinds
+import gemmviz.shots.kinds
 from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.memory.counts import Counts, count_steps
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import commands, main
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.files import resources
 from gemmviz.files.devices import device_names, devices
 from gemmviz.files.trace_file import read_trace, write_trace
@@ -36,7 +37,6 @@ from gemmviz.gui.window.actions.view_actions import other_pictures
 from gemmviz.gui.window.docks import panels
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions
-from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model import site_kinds, sites
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType
 from gemmviz.model.layouts import vector
@@ -53,9 +53,9 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.kit.text import bundled_font
 from gemmviz.scenes.kit.theme import load_theme, theme_names
-from gemmviz.state.shot import save_view
-from gemmviz.subjects import metrics
-from gemmviz.subjects.catalog import subjects
+from gemmviz.shots import metrics
+from gemmviz.shots.catalog import subjects
+from gemmviz.shots.shot import save_view
 from tests.app_model import TestModel
 from tests.conftest import moment_of
 from tests.gui.conftest import metrics_of, pictured, text_in
@@ -142,7 +142,7 @@ VIEW = View("Tries", Tries, tries_scene)
 _TRIES = """
 from gemmviz.model.records import replace
 from gemmviz.scenes.views.tries_view import Tries
-from gemmviz.subjects.subject import Subject
+from gemmviz.shots.subject import Subject
 
 def click(tries, shot, hit):
     return replace(shot, view="stage")
@@ -154,7 +154,7 @@ SUBJECT = Subject(Tries, lambda shot, context: Tries(shot.setup.problem.M), clic
 def test_a_view_of_a_new_subject(dropped: Callable[[ModuleType, str, str], None], model: TestModel, tmp_path: Path) -> None:
     """Two files, the view and its subject: window, command and library have it."""
     dropped(gemmviz.scenes.views, "tries_view", _TRIES_VIEW)
-    dropped(gemmviz.subjects.kinds, "tries", _TRIES)
+    dropped(gemmviz.shots.kinds, "tries", _TRIES)
     session = model.session
     assert "Tries" in [action.text for action in other_pictures()]
     model.commands.show_view("tries")
@@ -381,9 +381,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-@pytest.mark.parametrize(
-    "package", [gemmviz.scenes.views, gemmviz.cli.commands, gemmviz.render.formats, gemmviz.subjects.kinds]
-)
+@pytest.mark.parametrize("package", [gemmviz.scenes.views, gemmviz.cli.commands, gemmviz.render.formats, gemmviz.shots.kinds])
 def test_a_broken_file_is_named_and_left_out(
     dropped: Callable[[ModuleType, str, str], None], capsys: pytest.CaptureFixture[str], package: ModuleType, case: str
 ) -> None:

@@ -100,8 +100,8 @@ from gemmviz.gui.window.action import MENUS
 from gemmviz.gui.window.menus import actions
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import GemmvizError
-from gemmviz.state.arguments import command_words
-from gemmviz.state.shot import parse_shot, shot_text
+from gemmviz.shots.arguments import command_words
+from gemmviz.shots.shot import parse_shot, shot_text
 app = QApplication([])
 window = MainWindow()
 session = window.session

@@ -20,20 +20,20 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     """What writes a file, by the file's name."""
     import gemmviz
     from gemmviz.analysis.replay.focus import Focus
-    from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
+    from gemmviz.cuda.launch.catalog import load_kernel
+    from gemmviz.cuda.launch.legality import setup_for
     from gemmviz.files.outputs import chart_csv
     from gemmviz.files.recordings import recordings
     from gemmviz.files.schedule_file import recorded_schedules, write_schedules
     from gemmviz.files.whole import write_text
-    from gemmviz.launch.catalog import load_kernel
-    from gemmviz.launch.legality import setup_for
     from gemmviz.model.benchmark import Benchmark
     from gemmviz.model.outcome import Outcome
     from gemmviz.render.export import formats, save_numbered, save_reel
     from gemmviz.render.reel import RenderOptions
     from gemmviz.run.cpu.interpreter import Interpreter
     from gemmviz.scenes.catalog import view_named
-    from gemmviz.state.shot import Shot
+    from gemmviz.shots.export import ExportOptions, prepare_run, run_reel
+    from gemmviz.shots.shot import Shot
     from gemmviz.teaching.pack import moodle_xml
     from gemmviz.teaching.quiz import quiz_of
 

@@ -12,7 +12,7 @@ from documents.gallery import FIGURE, FOLDER, Entry, format_entries, lesson_entr
 from PIL import Image
 
 from gemmviz.cli.main import main, parser
-from gemmviz.launch.catalog import lesson_names
+from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.launch.catalog import COURSE, kernel_names, lesson_names
+from gemmviz.cuda.launch.catalog import COURSE, kernel_names, lesson_names
 from gemmviz.render.export import formats
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,9 +54,9 @@ def test_the_wheel_holds_every_kernel_and_asset(built: Path) -> None:
         "CITATION.cff"
     }
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "gemmviz").rglob("*.py")}
-    stubs = {path.relative_to(ROOT).as_posix() for path in (ROOT / "gemmviz/parser").rglob("*") if path.is_file()}
+    stubs = {path.relative_to(ROOT).as_posix() for path in (ROOT / "gemmviz/cuda/parser").rglob("*") if path.is_file()}
     assert modules | {each for each in stubs if "__pycache__" not in each} <= set(names)
-    assert "gemmviz/parser/stubs/cuda/barrier" in stubs
+    assert "gemmviz/cuda/parser/stubs/cuda/barrier" in stubs
 
 
 def test_the_sdist_holds_all_that_is_named_and_gives_the_same_wheel(built: Path, tmp_path: Path) -> None:

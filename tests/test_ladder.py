@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import broken_limit, setup_for
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import broken_limit, setup_for
+from gemmviz.cuda.twin.twin import twin_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.source.twin.twin import twin_for
 
 SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (1, 1, 1), (64, 16, 32)]
 NVCC = shutil.which("nvcc")

@@ -8,9 +8,9 @@ import pytest
 
 import gemmviz
 from gemmviz.cli.main import commands, main, parser
+from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.resources import resource
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.state.shot import default_shot, save_view
+from gemmviz.shots.shot import default_shot, save_view
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 
 WRITERS = {

@@ -62,7 +62,7 @@ def of_extras(path: Path) -> set[str]:
     """The extras that a file of the package is for."""
     place = path.relative_to(ROOT / "gemmviz").as_posix()
     where = {"film": r"render/film.py", "slides": r"render/slides.py", "gpu": r"run/cuda/.*", "bench": r"run/worker/host_speed.py",
-             "notebook": r"notebook.py"}  # fmt: skip
+             "notebook": r"python/notebook.py"}  # fmt: skip
     return {name for name, pattern in where.items() if re.fullmatch(pattern, place)} | (
         {"gpu13"} if "run/cuda" in place else set()
     )
@@ -94,7 +94,7 @@ def test_the_modules_of_extras_are_those_of_their_packages() -> None:
 def test_the_window_loads_every_package_that_is_installed_with_it() -> None:
     """It runs without the packages of extras, and the reader of kernels is a process of the window."""
     absent = {module for modules in MODULES.values() for module in modules}
-    loaded = toured(absent) | loaded_by("import gemmviz.source.reader_process, gemmviz.source.reader, gemmviz.parser.unit")
+    loaded = toured(absent) | loaded_by("import gemmviz.cuda.reader_process, gemmviz.cuda.reader, gemmviz.cuda.parser.unit")
     assert not loaded & absent
     found = {COMES_WITH.get(name, name) for module in loaded & set(packages()) for name in packages()[module]}
     assert names(PROJECT["dependencies"]) <= found

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cli.main import main
-from gemmviz.export.prepare import prepare
+from gemmviz.cuda.launch.catalog import load_kernel, pattern_kernel_names
+from gemmviz.cuda.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.launch.catalog import load_kernel, pattern_kernel_names
-from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.problems.catalog import MULTIPLICATIONS, PROBLEM_KINDS
 from gemmviz.model.records import replace
@@ -17,9 +16,10 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels
-from gemmviz.state.fields import fields_of, launch_lines, put
-from gemmviz.state.shot import Shot, parse_shot, shot_text
-from gemmviz.subjects.picture import picture
+from gemmviz.shots.export import prepare
+from gemmviz.shots.fields import fields_of, launch_lines, put
+from gemmviz.shots.picture import picture
+from gemmviz.shots.shot import Shot, parse_shot, shot_text
 from gemmviz.teaching.quantities.counts import flops_of
 from tests.conftest import once, piece
 from tests.legible import wrong_with

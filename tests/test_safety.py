@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
+from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.kinds import file_stem
 from gemmviz.files.trace_file import write_trace
@@ -24,11 +25,10 @@ from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.stage.timeline import TimelineSlider
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
-from gemmviz.subjects.runs import recorded_run
+from gemmviz.shots.runs import recorded_run
 from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question
 from tests.conftest import trace_of
 

@@ -39,7 +39,7 @@ window.close()
 MOST = {"version": 30, "trace": 140, "window": 400}
 _LATER = (
     "gemmviz.gui.benchmark_page", "gemmviz.gui.export_dialog", "gemmviz.gui.lecture.wall",
-    "gemmviz.gui.window.tour", "gemmviz.loading.loader", "gemmviz.teaching.captions", "gemmviz.grading",
+    "gemmviz.gui.window.tour", "gemmviz.run.opening.loader", "gemmviz.teaching.captions", "gemmviz.teaching.grading",
 )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def _modules(code: str) -> list[str]:
 def test_few_modules_are_imported(name: str, code: str) -> None:
     found = _modules(code)
     assert len(found) <= MOST[name], found
-    assert "gemmviz.source.reader_process" not in found
+    assert "gemmviz.cuda.reader_process" not in found
 
 
 def test_the_window_and_what_draws_are_not_imported_for_a_trace() -> None:

@@ -12,13 +12,13 @@ import pytest
 
 import gemmviz.files.languages as chosen
 from gemmviz.cli.main import main
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import read_text
 from gemmviz.files.kinds import dialog_filters
 from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.trace_file import read_trace
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import ENGLISH, asking, language, speak, told, tr, trn

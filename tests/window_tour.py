@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from PySide6.QtWidgets import QApplication
 
 import gemmviz
+from gemmviz.cuda.reader_link import reader
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
@@ -20,8 +21,7 @@ from gemmviz.render.export import formats
 from gemmviz.render.reel import Still
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.link import qr_modules
-from gemmviz.source.reader_link import reader
-from gemmviz.state.shot import default_shot, shot_text
+from gemmviz.shots.shot import default_shot, shot_text
 
 _LONG_S = 60.0
 

@@ -10,8 +10,8 @@ from types import FrameType
 
 from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.cli.command import print_error
+from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis
 from gemmviz.files.devices import device_names
-from gemmviz.launch.launch_form import not_confirmed, with_basis
 from gemmviz.model.cancelling import cancellable, checkpoint
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError

@@ -17,7 +17,7 @@ from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.translation import language
 from gemmviz.session.player import Player
-from gemmviz.state.shot import Shot
+from gemmviz.shots.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
 SWITCH_S = 0.0001

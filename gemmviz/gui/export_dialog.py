@@ -29,7 +29,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
 from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.extras import extras_command, missing_extras, missing_packages, pip_command
 from gemmviz.files.whole import sweep
@@ -47,6 +46,7 @@ from gemmviz.render.reel import Deck, Film, Format, Page, RenderOptions, Still
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
+from gemmviz.shots.export import PARTS, ExportOptions, Prepared, frame_at
 
 # Installation of the packages that a format needs, with pip and only after a question.
 

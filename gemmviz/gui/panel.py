@@ -18,7 +18,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.view import linked_step
 from gemmviz.session.spoken import Spoken
-from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.shots.catalog import subject_of_view
 
 DockArea = Literal["left", "right", "bottom"]
 

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.thumbnails import HEIGHT, WIDTH, CardContents
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import choice, line
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.render.qt.fonts import font

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from psygnal import Signal
 
-from gemmviz.jobs.tasks import LatestTask, Post
-from gemmviz.launch.catalog import lesson_names
+from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.run.engine import Cancel
+from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.teaching.lesson_file import shipped_lesson
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from psygnal import Signal
 
 from gemmviz.gui.preferences import Preferences
 from gemmviz.gui.thumbnails import Thumbnails
-from gemmviz.jobs.tasks import LatestTask, Post, wait_for_tasks
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.session.app_model import AppModel
 from gemmviz.session.session import Session
-from gemmviz.state.shot import SYSTEM_THEME
+from gemmviz.shots.jobs import LatestTask, Post, wait_for_tasks
+from gemmviz.shots.shot import SYSTEM_THEME
 
 # Loading of the plotting library in the background: it takes longer than a frame.
 

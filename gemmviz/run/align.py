@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
+from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.twin.twin import Twin, copied_bytes
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import OUT_OF_RANGE, GemmvizError, KernelFault
 from gemmviz.model.layouts import vector
@@ -22,8 +24,6 @@ from gemmviz.model.trace import INACTIVE
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.granularity import types_of_accesses
 from gemmviz.run.cpu.simt.interpret import Binding
-from gemmviz.source.program_parts import Program
-from gemmviz.source.twin.twin import Twin, copied_bytes
 
 OUTSIDE, NOTHING = 0x7FFFFFFF, 0xFFFFFFFF
 _WORDS_OF_COPY = 2

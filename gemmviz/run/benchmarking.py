@@ -9,8 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import legal_choices, setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import legal_choices, setup_for
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError

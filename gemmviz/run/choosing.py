@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Literal
 
-from gemmviz.launch.catalog import is_shipped_kernel
+from gemmviz.cuda.launch.catalog import is_shipped_kernel
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome

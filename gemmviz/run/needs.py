@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from gemmviz.cuda.launch.legality import device_for, requested_launch
+from gemmviz.cuda.program import program_for
+from gemmviz.cuda.program_parts import SharedArray
 from gemmviz.files.recordings import recorded_registers
-from gemmviz.launch.legality import device_for, requested_launch
 from gemmviz.model.device import Needs
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.run.stored import stored_answers
-from gemmviz.source.program import program_for
-from gemmviz.source.program_parts import SharedArray
 
 
 def needs_of(setup: Setup) -> tuple[Needs, str]:

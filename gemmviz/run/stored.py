@@ -3,9 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.answer_file import Answers, read_answers
 from gemmviz.files.recordings import recordings
-from gemmviz.launch.legality import device_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.outcome import Outcome

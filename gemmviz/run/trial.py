@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.launch.legality import can_run, device_for, setup_for
+from gemmviz.cuda.launch.legality import can_run, device_for, setup_for
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, KernelFault, SettingError

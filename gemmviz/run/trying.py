@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gemmviz.launch.draft import KIND_WORDS, Draft, DraftParameter, bare_name, shape_formula
-from gemmviz.launch.formula import (
+from gemmviz.cuda.launch.draft import KIND_WORDS, Draft, DraftParameter, bare_name, shape_formula
+from gemmviz.cuda.launch.formula import (
     OWN_SIZES,
     evaluate,
     first_problem,
@@ -19,10 +19,13 @@ from gemmviz.launch.formula import (
     replace_sizes,
     trial_problems,
 )
-from gemmviz.launch.guessed_launch import KernelText, choices, fixed_size, problem_of, problems_of, spec_of
-from gemmviz.launch.launch_form import NO_ROLES, TOO_LARGE, GivenLaunch
-from gemmviz.launch.legality import can_run, setup_for
-from gemmviz.launch.roles import Roles, fits, is_told
+from gemmviz.cuda.launch.guessed_launch import KernelText, choices, fixed_size, problem_of, problems_of, spec_of
+from gemmviz.cuda.launch.launch_form import NO_ROLES, TOO_LARGE, GivenLaunch
+from gemmviz.cuda.launch.legality import can_run, setup_for
+from gemmviz.cuda.launch.roles import Roles, fits, is_told
+from gemmviz.cuda.program import program_for
+from gemmviz.cuda.program_parts import FunctionParameter, Program
+from gemmviz.cuda.types import PointerType, Scalar
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
@@ -32,9 +35,6 @@ from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, MULTIPLY, 
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
-from gemmviz.source.program import program_for
-from gemmviz.source.program_parts import FunctionParameter, Program
-from gemmviz.source.types import PointerType, Scalar
 
 # What a file tells about the problem that a kernel is meant for, apart from its result.
 

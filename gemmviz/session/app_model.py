@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.jobs.tasks import LatestTask, Post, SaveQueue
 from gemmviz.model.translation import asking, told
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.session.commands import CellCursor, Commands
@@ -15,13 +14,14 @@ from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.opening import Opening
 from gemmviz.session.session import Session
-from gemmviz.subjects.runs import KnownRun
+from gemmviz.shots.jobs import LatestTask, Post, SaveQueue
+from gemmviz.shots.runs import KnownRun
 
 if TYPE_CHECKING:
     from gemmviz.analysis.replay.history import ElementHistory
 
 if TYPE_CHECKING:
-    from gemmviz.subjects.answers import AskedArray
+    from gemmviz.shots.answers import AskedArray
 
     Answered = tuple[AskedArray, KnownRun, tuple[str, ...]]
 
@@ -46,7 +46,7 @@ class Answering:
 
     def ask(self, hit: Hit) -> None:
         """Answer a click on a cell; clear the answer if there is nothing to say about it."""
-        from gemmviz.subjects.answers import question_at
+        from gemmviz.shots.answers import question_at
 
         now = self.session.now
         self._question = None if now is None or not self.session.display.kind.is_of_run else question_at(now, hit)
@@ -54,7 +54,7 @@ class Answering:
 
     def ask_about_block(self) -> None:
         """Answer what the watched block moves of the result and the inputs."""
-        from gemmviz.subjects.answers import AskedArray
+        from gemmviz.shots.answers import AskedArray
 
         now = self.session.now
         result = None if now is None else now.trace.result
@@ -76,7 +76,7 @@ class Answering:
             self.clear()
 
     def _work(self) -> None:
-        from gemmviz.subjects.answers import answer_to
+        from gemmviz.shots.answers import answer_to
 
         question, run = self._question, self.session.shown
         if question is None or self.session.display.counted < 1.0:  # the answer to an open question is not given away

@@ -2,8 +2,8 @@
 
 from gemmviz.analysis.replay.focus import Focus, Position, block_label, thread_text
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import device_for, setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.chart import Opens
 from gemmviz.model.errors import SettingError
 from gemmviz.model.labels import LabelStyle
@@ -17,10 +17,10 @@ from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.view import linked_step
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
-from gemmviz.state.fields import FieldValue, put
-from gemmviz.state.requested_sizes import RequestedSizes
-from gemmviz.state.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice
-from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.fields import FieldValue, put
+from gemmviz.shots.requested_sizes import RequestedSizes
+from gemmviz.shots.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice
 
 _COMPARE_NEXT = marked("Choose another kernel, size, parameter or device: it is shown on the right")
 

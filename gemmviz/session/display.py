@@ -5,7 +5,6 @@ from typing import Any, Literal, Protocol
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.jobs.tasks import Engines, LatestTask, Post
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
@@ -18,16 +17,17 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.window import Lens, has_lens
 from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.session.reports import Schedules
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.benchmarks import Benchmarks
-from gemmviz.subjects.cache import WAITING, SubjectCache
-from gemmviz.subjects.catalog import subject_for, subject_of_view
-from gemmviz.subjects.knowledge import Compared, Context, Knowledge, LaunchFacts
-from gemmviz.subjects.picture import options_for, theme_of
-from gemmviz.subjects.ready_shot import ReadyShot
-from gemmviz.subjects.run_slot import RunSlot
-from gemmviz.subjects.runs import KnownRun
-from gemmviz.subjects.subject import Page, Subject
+from gemmviz.shots.benchmarks import Benchmarks
+from gemmviz.shots.cache import WAITING, SubjectCache
+from gemmviz.shots.catalog import subject_for, subject_of_view
+from gemmviz.shots.jobs import Engines, LatestTask, Post
+from gemmviz.shots.knowledge import Compared, Context, Knowledge, LaunchFacts
+from gemmviz.shots.picture import options_for, theme_of
+from gemmviz.shots.ready_shot import ReadyShot
+from gemmviz.shots.run_slot import RunSlot
+from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import Page, Subject
 
 # The run that a shot is compared with: executed for the comparison, or pinned as displayed.
 

@@ -5,7 +5,6 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from gemmviz.export.prepare import PARTS, ExportOptions
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
@@ -14,9 +13,10 @@ from gemmviz.model.translation import tr
 from gemmviz.render.credit import FigureOptions
 from gemmviz.render.export import formats
 from gemmviz.render.reel import Deck, Film, Page, Still
-from gemmviz.state.arguments import view_words
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.runs import KnownRun
+from gemmviz.shots.arguments import view_words
+from gemmviz.shots.export import PARTS, ExportOptions
+from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import save_lesson
 

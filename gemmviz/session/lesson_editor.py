@@ -5,15 +5,15 @@ from typing import Any
 
 from psygnal import Signal
 
-from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.records import replace
 from gemmviz.run.engine import FallbackEngine, KernelEngines
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
-from gemmviz.state.requested_sizes import RequestedSizes
-from gemmviz.state.shot import Shot
+from gemmviz.shots.jobs import LatestTask, Post
+from gemmviz.shots.requested_sizes import RequestedSizes
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import BUILDS, Build, Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from psygnal import Signal
 
-from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
@@ -17,8 +16,9 @@ from gemmviz.session.display import Counting
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.ready_steps import ReadyStep
 from gemmviz.session.session import Session
-from gemmviz.state.requested_sizes import RequestedSizes
-from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.jobs import LatestTask, Post
+from gemmviz.shots.requested_sizes import RequestedSizes
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, answer_of
 

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 from gemmviz.analysis.replay.focus import position_of, step_at
-from gemmviz.export.time import INSTANTS, instant_place
 from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.session.display import Display
-from gemmviz.state.shot import Camera, Shot
-from gemmviz.subjects.picture import options_for
-from gemmviz.subjects.reading import MAPPED
-from gemmviz.subjects.run_slot import RunSlot
+from gemmviz.shots.export_time import INSTANTS, instant_place
+from gemmviz.shots.picture import options_for
+from gemmviz.shots.reading import MAPPED
+from gemmviz.shots.run_slot import RunSlot
+from gemmviz.shots.shot import Camera, Shot
 
 
 class HasPosition(Protocol):

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus
+from gemmviz.cuda.launch.launch_form import GivenLaunch, with_header
+from gemmviz.cuda.program import program_for
 from gemmviz.files.kernel_file import has_header, kernel_text
 from gemmviz.files.kinds import file_stem, kind_of, split_name
 from gemmviz.files.resources import user_folder
 from gemmviz.files.whole import is_file, is_folder, write_text
-from gemmviz.jobs.tasks import FileWatcher, LatestTask, Post
-from gemmviz.launch.launch_form import GivenLaunch, with_header
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec, check_text
 from gemmviz.model.records import replace
@@ -24,15 +24,15 @@ from gemmviz.model.translation import tr
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
-from gemmviz.source.program import program_for
-from gemmviz.state.notices import Notice, Offer
-from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.runs import recorded_run
+from gemmviz.shots.jobs import FileWatcher, LatestTask, Post
+from gemmviz.shots.notices import Notice, Offer
+from gemmviz.shots.requested_sizes import RequestedSizes, ResolvedSetup, resolve
+from gemmviz.shots.runs import recorded_run
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 
 if TYPE_CHECKING:
-    from gemmviz.loading.loader import LaunchUnknown, Opened
+    from gemmviz.run.opening.loader import LaunchUnknown, Opened
 
 # Files of kernels in the user's own folder: copies of shipped kernels, and texts that were pasted.
 
@@ -147,7 +147,7 @@ class Opening:
         """Select a shipped kernel by name, or one in a file, with these parts of its launch: by default those that were given
         for the file before. The user's settings are kept as far as the kernel can run with them.
         """
-        from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel
+        from gemmviz.run.opening.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel
 
         file, entry = split_name(name)
         given = GivenLaunch(entry) if entry and given is None else given
@@ -168,7 +168,7 @@ class Opening:
 
     def edit_launch(self) -> None:
         """Request the form of the present kernel's launch."""
-        from gemmviz.launch.launch_form import form_of
+        from gemmviz.cuda.launch.launch_form import form_of
 
         setup = self.session.shot.setup
         names = self.names if setup.kernel.file == str(self.followed) else ()
@@ -233,7 +233,7 @@ class Opening:
         self.busy_changed.emit()
 
     def _on_failed(self, error: GemmvizError) -> None:
-        from gemmviz.loading.loader import LaunchUnknown
+        from gemmviz.run.opening.loader import LaunchUnknown
 
         if isinstance(error, LaunchUnknown):
             self._offer_form(error)
@@ -252,7 +252,7 @@ class Opening:
 
     def _own_kernel(self, path: Path, given: GivenLaunch, requested: RequestedSizes, before: Setup) -> Show:
         """Read and run a kernel file. If it can't be read, the display doesn't change; the file is followed until it can."""
-        from gemmviz.loading.loader import opened
+        from gemmviz.run.opening.loader import opened
 
         is_same = str(path) == before.kernel.file
         try:
@@ -300,7 +300,7 @@ class Opening:
 
     def _folder(self, path: Path) -> Show:
         """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""
-        from gemmviz.loading.project import kernel_files
+        from gemmviz.run.opening.project import kernel_files
 
         files = kernel_files(path)
         if not files:
@@ -397,7 +397,7 @@ class Opening:
 
 def _as_on_disk(shot: Shot) -> Shot:
     """The shot with the user's kernel re-read from its file; unchanged if the file can't be read."""
-    from gemmviz.loading.loader import open_kernel
+    from gemmviz.run.opening.loader import open_kernel
 
     kernel = shot.setup.kernel
     if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):

@@ -5,16 +5,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.run.engine import Engine
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.background_analysis import AFTER_PICTURE_S
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.knowledge import Knowledge
-from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
-from gemmviz.subjects.runs import KnownRun
+from gemmviz.shots.background_analysis import AFTER_PICTURE_S
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.jobs import LatestTask, Post
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.ready_shot import ReadyShot, ready_shot
+from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from typing import Any
 
+from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis
 from gemmviz.files.devices import device_of
-from gemmviz.jobs.tasks import Engines, LatestTask, Post
-from gemmviz.launch.launch_form import not_confirmed, with_basis
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Cancel
-from gemmviz.state.notices import Notice, Notices, Topic, gpu_offer, run_offer
-from gemmviz.subjects.benchmarks import Benchmarks
-from gemmviz.subjects.knowledge import MeasuredCase
-from gemmviz.subjects.run_slot import RunSlot
-from gemmviz.subjects.runs import KnownRun
+from gemmviz.shots.benchmarks import Benchmarks
+from gemmviz.shots.jobs import Engines, LatestTask, Post
+from gemmviz.shots.knowledge import MeasuredCase
+from gemmviz.shots.notices import Notice, Notices, Topic, gpu_offer, run_offer
+from gemmviz.shots.run_slot import RunSlot
+from gemmviz.shots.runs import KnownRun
 
 _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 

@@ -6,7 +6,7 @@ from typing import Protocol
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus, Position, position_of, step_at
-from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
 from gemmviz.model.kernel import Launch
@@ -18,11 +18,11 @@ from gemmviz.session.display import Display
 from gemmviz.session.navigation import Navigation
 from gemmviz.session.player import Player
 from gemmviz.session.reports import Reports
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import WatchResult
-from gemmviz.subjects.ready_shot import ReadyShot
-from gemmviz.subjects.run_slot import RunSlot
-from gemmviz.subjects.runs import KnownRun
+from gemmviz.shots.knowledge import WatchResult
+from gemmviz.shots.ready_shot import ReadyShot
+from gemmviz.shots.run_slot import RunSlot
+from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.shot import Shot
 
 # The launch of a setup, computed within the time of one frame.
 

@@ -5,7 +5,6 @@ from typing import Any, Generic, TypeVar
 from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.jobs.tasks import Engines, LatestTask, Post
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.translation import tr
@@ -14,13 +13,14 @@ from gemmviz.session.navigation import Navigation
 from gemmviz.session.player import Player
 from gemmviz.session.reports import Reports
 from gemmviz.session.running import ShotRunner
-from gemmviz.state.notices import Notices
-from gemmviz.state.requested_sizes import RequestedSizes
-from gemmviz.state.shot import DRAGGED, Shot, change_name, default_shot
-from gemmviz.subjects.benchmarks import Benchmarks
-from gemmviz.subjects.ready_shot import ReadyShot
-from gemmviz.subjects.run_slot import RunSlot
-from gemmviz.subjects.runs import KnownRun
+from gemmviz.shots.benchmarks import Benchmarks
+from gemmviz.shots.jobs import Engines, LatestTask, Post
+from gemmviz.shots.notices import Notices
+from gemmviz.shots.ready_shot import ReadyShot
+from gemmviz.shots.requested_sizes import RequestedSizes
+from gemmviz.shots.run_slot import RunSlot
+from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.shot import DRAGGED, Shot, change_name, default_shot
 
 # A generic undo list.
 

@@ -11,7 +11,7 @@ from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.meaning import RunSide
 from gemmviz.scenes.kit.primitives import Hit, Scene
 from gemmviz.session.session import Session
-from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.shots.catalog import subject_of_view
 
 _SIDES: dict[RunSide, str] = {"": "", "left": marked("left run: "), "right": marked("right run: ")}
 
@@ -30,7 +30,7 @@ class Spoken:
 
     def step(self) -> str:
         """What happens at the step, in a comparison at that of the session's own run; "" for a picture without steps."""
-        from gemmviz.subjects.describing import step_sentence
+        from gemmviz.shots.describing import step_sentence
 
         moments = list(self._sides.values())
         if not moments:
@@ -42,7 +42,7 @@ class Spoken:
 
     def picture(self, scene: Scene) -> str:
         """The picture as a whole; while a question is open, that there is one."""
-        from gemmviz.subjects.describing import description_of
+        from gemmviz.shots.describing import description_of
 
         subject, display = self._subject, self.session.display
         if subject is None:

@@ -6,8 +6,8 @@ import math
 from gemmviz.files.codec import to_json, to_plain
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.stored import stored_answers
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Expectation, LessonStep, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue

@@ -12,10 +12,9 @@ from typing import get_args
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.export.prepare import ExportOptions, frame_at, prepare
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import can_run, setup_for
 from gemmviz.files.checksums import checksum_errors
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import can_run, setup_for
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
@@ -25,8 +24,9 @@ from gemmviz.run.choosing import EngineOf, engine_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.export import ExportOptions, frame_at, prepare
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.captions import UNAVAILABLE
 from gemmviz.teaching.exercises import judged

@@ -10,7 +10,8 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_text
-from gemmviz.launch.legality import can_run
+from gemmviz.cuda.launch.legality import can_run
+from gemmviz.cuda.program import check_source, program_for
 from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.model.records import replace
@@ -18,8 +19,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Engine
-from gemmviz.source.program import check_source, program_for
-from gemmviz.state.shot import Shot
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson import Exercise, ExerciseSize
 from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun

@@ -5,9 +5,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from gemmviz.files.codec import read_text
-from gemmviz.files.resources import resource
-from gemmviz.launch.catalog import (
+from gemmviz.cuda.launch.catalog import (
     COURSE,
     LESSONS_FOLDER,
     kernel_names,
@@ -16,6 +14,8 @@ from gemmviz.launch.catalog import (
     load_kernel,
     pattern_kernel_names,
 )
+from gemmviz.files.codec import read_text
+from gemmviz.files.resources import resource
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
 

@@ -11,13 +11,13 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct, field
 
+from gemmviz.cuda.launch.formula import formula_value
 from gemmviz.files.toml_places import Written
-from gemmviz.launch.formula import formula_value
 from gemmviz.model.errors import Place, UsageError, closest
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
-from gemmviz.state.shot import Shot
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.answer_keys import key_names
 from gemmviz.teaching.quantities.quantity import QuantityValue
 

@@ -6,18 +6,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gemmviz.cuda.launch.catalog import LESSONS_FOLDER, lesson_names
 from gemmviz.files.codec import FormatError, check_version, read_fields, read_text, to_plain, toml_text, toml_to_plain
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.languages import lesson_catalogue
 from gemmviz.files.resources import resource
 from gemmviz.files.toml_places import FieldPath, Written, nearest_place, toml_places
 from gemmviz.files.whole import write_text
-from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
 from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
 from gemmviz.model.records import replace
 from gemmviz.model.translation import language
-from gemmviz.state.shot import FORMAT as VIEW
-from gemmviz.state.shot import Shot, parse_shot, plain_of, shot_of
+from gemmviz.shots.shot import FORMAT as VIEW
+from gemmviz.shots.shot import Shot, parse_shot, plain_of, shot_of
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_translation import translated
 

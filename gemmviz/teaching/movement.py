@@ -1,7 +1,7 @@
 """Whether anything moves when a lecture comes to a step: its picture plays a motion, or it is revealed in parts."""
 
-from gemmviz.export.prepare import ExportOptions, Prepared, frame_at
 from gemmviz.scenes.catalog import view_named
+from gemmviz.shots.export import ExportOptions, Prepared, frame_at
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import parts_of
 

@@ -16,9 +16,8 @@ from msgspec import Struct
 
 from gemmviz import __version__
 from gemmviz.analysis.listing import printed_source
-from gemmviz.export.prepare import ExportOptions
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.whole import atomic_write
-from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.labels import PLAIN
@@ -30,8 +29,9 @@ from gemmviz.render.export import save_reel
 from gemmviz.render.xml import legible
 from gemmviz.run.choosing import EngineOf, with_stored_answers
 from gemmviz.run.engine import Engine
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.export import ExportOptions
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_text

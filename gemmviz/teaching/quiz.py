@@ -14,8 +14,8 @@ from gemmviz.model.setup import Setup, kernel_title
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.run.engine import Engine
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Choice, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource

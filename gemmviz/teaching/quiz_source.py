@@ -13,6 +13,7 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import Focus, Position, position_of
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.walk import LoopCounter, loop_counters
 from gemmviz.model.arrays import Longs
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
@@ -20,10 +21,9 @@ from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed, ordinal
-from gemmviz.source.walk import LoopCounter, loop_counters
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Knowledge
-from gemmviz.subjects.legend import LaunchWords
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.legend import LaunchWords
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Expectation
 
 # The words of generated questions: names as in the source, moments by loop counters, threads by their indices.

@@ -6,7 +6,17 @@ from itertools import repeat
 from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Position
-from gemmviz.export.prepare import (
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
+from gemmviz.render.reel import Frame, Reel, Slide, Step
+from gemmviz.run.choosing import EngineOf
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.band import Caption
+from gemmviz.scenes.kit.frame import ARRIVAL
+from gemmviz.scenes.kit.transition import Transition
+from gemmviz.scenes.stage.motion import TRAIL
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.export import (
     SAMPLES,
     ExportOptions,
     Prepared,
@@ -17,18 +27,8 @@ from gemmviz.export.prepare import (
     prepare,
     slide_at,
 )
-from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
-from gemmviz.render.reel import Frame, Reel, Slide, Step
-from gemmviz.run.choosing import EngineOf
-from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.band import Caption
-from gemmviz.scenes.kit.frame import ARRIVAL
-from gemmviz.scenes.kit.transition import Transition
-from gemmviz.scenes.stage.motion import TRAIL
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of

@@ -3,8 +3,8 @@
 from typing import Any
 
 from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.answer_file import answer_key
-from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup

@@ -10,14 +10,14 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.launch.launch_form import not_confirmed
+from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import ExerciseSize, Expectation, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue

@@ -15,7 +15,7 @@ from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.scenes.kit.beat import beat
-from gemmviz.state.shot import Shot
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson import FIELD, LessonStep, Question
 

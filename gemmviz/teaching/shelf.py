@@ -6,16 +6,16 @@ from contextlib import nullcontext
 
 from msgspec import Struct
 
-from gemmviz.export.prepare import Prepared, prepare
-from gemmviz.launch.legality import shapes_for
+from gemmviz.cuda.launch.legality import shapes_for
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.records import replace
 from gemmviz.render.reel import Frame
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.picture import options_for, theme_of
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.export import Prepared, prepare
+from gemmviz.shots.picture import options_for, theme_of
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import shipped_lesson
 

@@ -21,9 +21,8 @@ from PIL import Image
 from documents import DOCS, ROOT
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.cli.main import parser
-from gemmviz.export.prepare import ExportOptions
-from gemmviz.launch.catalog import lesson_names, load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
@@ -32,9 +31,10 @@ from gemmviz.render.export import formats, save_frame
 from gemmviz.render.reel import Film, Still
 from gemmviz.run.choosing import engine_for, with_stored_answers
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.state.arguments import command_words, shot_from
-from gemmviz.state.shot import Against, Shot, default_shot, save_view
-from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.shots.arguments import command_words, shot_from
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.export import ExportOptions
+from gemmviz.shots.shot import Against, Shot, default_shot, save_view
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.pack import kernels_of, pack_files

@@ -24,14 +24,14 @@ from documents import DOCS, markdown_table
 from documents.gallery import compressed, reduced
 from gemmviz.analysis.memory.banks import bank_words, profiled_wavefronts, wavefronts
 from gemmviz.cli.main import main as gemmviz
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
-from gemmviz.loading.loader import open_kernel
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import engine_for, run
-from gemmviz.subjects.knowledge import replay_of
+from gemmviz.run.opening.loader import open_kernel
+from gemmviz.shots.knowledge import replay_of
 
 FOLDER, TEMPLATES = DOCS / "notes", Path(__file__).with_name("notes.md")
 PICTURES = {

@@ -16,11 +16,10 @@ from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main as gemmviz
-from gemmviz.export.prepare import ExportOptions, Prepared, prepare, run_reel
+from gemmviz.cuda.launch.catalog import COURSE, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.launch.catalog import COURSE, load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
@@ -32,8 +31,9 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.state.shot import Against, Shot, default_shot, shot_text
-from gemmviz.subjects.picture import picture
+from gemmviz.shots.export import ExportOptions, Prepared, prepare, run_reel
+from gemmviz.shots.picture import picture
+from gemmviz.shots.shot import Against, Shot, default_shot, shot_text
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
 

@@ -17,13 +17,12 @@ from typing import Any
 from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.cli.commands.verify import AS_WRITTEN, _as_compiled
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
+from gemmviz.cuda.launch.launch_form import GivenLaunch
+from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
 from gemmviz.files.checksums import write_recording
 from gemmviz.files.codec import read_json, to_plain
 from gemmviz.files.recordings import recording_text
-from gemmviz.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
-from gemmviz.launch.launch_form import GivenLaunch
-from gemmviz.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
-from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
@@ -32,6 +31,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import LaunchCounters, Levels
 from gemmviz.run.choosing import engine_for
+from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
 from recording import DATA, ROOT, device_and_driver, facts_of, measurement, printed, rows_text

@@ -15,13 +15,13 @@ from datetime import date
 from pathlib import Path
 
 from gemmviz.cli.main import main as gemmviz
+from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
+from gemmviz.cuda.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.checksums import seal, write_recording
 from gemmviz.files.recordings import parameter_key
 from gemmviz.files.schedule_file import read_schedules, write_schedules
 from gemmviz.files.trace_file import write_trace
-from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
-from gemmviz.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError

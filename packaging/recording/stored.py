@@ -13,11 +13,15 @@ from typing import Any
 import msgspec
 
 from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.cuda.launch.catalog import all_kernel_names, lesson_names, load_kernel
+from gemmviz.cuda.launch.legality import device_for
+from gemmviz.cuda.parser.source_text import SourceText
+from gemmviz.cuda.program import PROGRAMS, entry_of, source_of, stored_name
+from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.reader_link import reader
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, write_answers
 from gemmviz.files.checksums import checked_files, seal
 from gemmviz.files.resources import ROOT
-from gemmviz.launch.catalog import all_kernel_names, lesson_names, load_kernel
-from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.model.kernel import KernelSpec
@@ -27,7 +31,6 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Trace
-from gemmviz.parser.source_text import SourceText
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, TraceRequest, WatchRequest
 from gemmviz.run.needs import declared_bytes
@@ -35,10 +38,7 @@ from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.primitives import Face
 from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
 from gemmviz.session.ready_steps import ReadyStep, ready_step
-from gemmviz.source.program import PROGRAMS, entry_of, source_of, stored_name
-from gemmviz.source.program_parts import Program
-from gemmviz.source.reader_link import reader
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson

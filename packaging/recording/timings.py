@@ -17,12 +17,12 @@ import cupy
 import numpy as np
 from cupy_backends.cuda.libs import cublas
 
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.checksums import write_recording
 from gemmviz.files.kernel_file import read_kernel
 from gemmviz.files.recordings import recording_text
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.access_times import AccessTime, AccessTimes, MemoryPlace, StrideTime, StrideTimes
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.cancelling import is_cancelled

@@ -10,9 +10,9 @@ from gemmviz.analysis.hazards.global_hazards import global_hazards
 from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.main import main
+from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.launch.catalog import all_kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Operand

@@ -5,9 +5,9 @@ import pytest
 from gemmviz.analysis.hazards.launch_hazards import HazardSink, LaunchHazards
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.hazards.shared_hazards import HazardFinder
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import AccessSink

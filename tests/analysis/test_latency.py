@@ -3,16 +3,16 @@
 import pytest
 
 from gemmviz.analysis.models.time import hiding, hiding_of
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels
-from gemmviz.state.shot import Shot, Trial
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot, Trial
 from gemmviz.teaching.captions import named_value
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quantities.catalog import quantity_value

@@ -6,7 +6,7 @@ import pytest
 
 from gemmviz.analysis.memory.counts import totals
 from gemmviz.analysis.memory.merging import Explanation, MergingCounter, explained
-from gemmviz.launch.legality import device_for, setup_for
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import stream_launch
 from tests.conftest import kernel_from

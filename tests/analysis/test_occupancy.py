@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.recordings import recordings
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace

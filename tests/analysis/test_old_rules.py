@@ -5,15 +5,15 @@ import pytest
 
 from gemmviz.analysis.memory.banks import passes_by_one_word, wavefronts
 from gemmviz.analysis.memory.costs import requests
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.quantities.catalog import quantity_value
 
 G80 = load_device("8800gtx").rules

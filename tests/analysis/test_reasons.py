@@ -5,9 +5,9 @@ import pytest
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.models.reasons import Launched, busy_share, causes_of, holds_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import device_for, launch_for, setup_for
 from gemmviz.files.recordings import recordings
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
@@ -21,8 +21,8 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.views.why_view import why_scene
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.kinds.why import speed_case_of, suggestions_for, traffic_of
+from gemmviz.shots.kinds.why import speed_case_of, suggestions_for, traffic_of
+from gemmviz.shots.shot import Shot
 from tests.conftest import piece, sure
 
 

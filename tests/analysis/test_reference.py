@@ -8,9 +8,9 @@ import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.resources import resource
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import stream_launch

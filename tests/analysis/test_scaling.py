@@ -3,16 +3,16 @@
 import pytest
 
 from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.charts.models import work_chart
-from gemmviz.state.shot import ChartChoice, Shot
-from gemmviz.subjects.kinds.launch import SUBJECT
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.kinds.launch import SUBJECT
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import ChartChoice, Shot
 from gemmviz.teaching.quantities.catalog import quantity_value
 
 SLIM = Problem(512, 300, 700)

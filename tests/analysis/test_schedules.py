@@ -7,10 +7,10 @@ import pytest
 
 from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, modelled, residents, states, waves
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.schedule_file import read_schedules, recorded_schedules, write_schedules
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
@@ -18,8 +18,8 @@ from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.views.grid_view import grid_scene
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.kinds.grid import grid_case
+from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.shot import Shot
 from tests.conftest import piece, sure
 
 

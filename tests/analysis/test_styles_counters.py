@@ -9,12 +9,12 @@ import pytest
 from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
-from gemmviz.launch.catalog import pattern_kernel_names
-from gemmviz.launch.launch_form import GivenLaunch
-from gemmviz.launch.legality import device_for, setup_for
-from gemmviz.loading.loader import open_kernel
+from gemmviz.cuda.launch.catalog import pattern_kernel_names
+from gemmviz.cuda.launch.launch_form import GivenLaunch
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import engine_for
+from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker.profiler import METRICS
 from tests.conftest import DATA
 

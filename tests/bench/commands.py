@@ -9,11 +9,11 @@ from pathlib import Path
 from subprocess import CalledProcessError
 from tempfile import TemporaryDirectory
 
-from gemmviz.export.prepare import ExportOptions, prepare, run_reel
-from gemmviz.launch.catalog import kernel_names
+from gemmviz.cuda.launch.catalog import kernel_names
 from gemmviz.render.export import save_reel
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.state.shot import default_shot
+from gemmviz.shots.export import ExportOptions, prepare, run_reel
+from gemmviz.shots.shot import default_shot
 from tests.bench.against import PROCESSOR
 from tests.bench.processes import command_seconds, probe, processor_seconds
 from tests.bench.report import median, show

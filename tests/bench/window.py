@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.state.shot import Camera, default_shot, shot_text
+from gemmviz.shots.shot import Camera, default_shot, shot_text
 from tests.bench.engine import setup_of
 from tests.bench.report import show
 

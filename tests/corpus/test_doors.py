@@ -5,18 +5,18 @@ from random import Random
 
 import pytest
 
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.program_text import decoded
-from gemmviz.grading.grade import HandIn
-from gemmviz.grading.judge import judged_hand_in
-from gemmviz.grading.opening import opened_hand_in
-from gemmviz.grading.task_file import parse_task
-from gemmviz.launch.legality import setup_for
-from gemmviz.loading.loader import open_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.state.shot import Shot
+from gemmviz.run.opening.loader import open_kernel
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.exercises import judged as judged_exercise
+from gemmviz.teaching.grading.grade import HandIn
+from gemmviz.teaching.grading.judge import judged_hand_in
+from gemmviz.teaching.grading.opening import opened_hand_in
+from gemmviz.teaching.grading.task_file import parse_task
 from gemmviz.teaching.lesson import Exercise, ExerciseSize, Expectation
 from tests.conftest import sure
 from tests.corpus.public_habits.corpus import Entry, entries

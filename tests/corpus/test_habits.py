@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.launch.formula import evaluate
-from gemmviz.launch.host_code.outline import unit_outline
-from gemmviz.launch.launch_form import GivenLaunch
-from gemmviz.launch.legality import setup_for
-from gemmviz.loading.loader import open_kernel
+from gemmviz.cuda.launch.formula import evaluate
+from gemmviz.cuda.launch.host_code.outline import unit_outline
+from gemmviz.cuda.launch.launch_form import GivenLaunch
+from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.cuda.parser.source_text import SourceText
+from gemmviz.cuda.parser.unit import parse
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outline import FileOutline
 from gemmviz.model.setup import Setup
-from gemmviz.parser.source_text import SourceText
-from gemmviz.parser.unit import parse
 from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.opening.loader import open_kernel
 
 HABITS = Path(__file__).parents[1] / "data" / "kernels" / "habits"
 NOT_YET: set[str] = set()  # files that don't open yet, each with what must be done first

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.launch.launch_form import GivenLaunch
-from gemmviz.launch.legality import setup_for
-from gemmviz.loading.loader import open_kernel
+from gemmviz.cuda.launch.launch_form import GivenLaunch
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.opening.loader import open_kernel
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.test_twin_compiles import compile_twin
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import parse_sizes, setup_for, square_problems
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.recordings import recordings
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import parse_sizes, setup_for, square_problems
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError, UsageError

@@ -1,8 +1,8 @@
 import pytest
 
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.errors import SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Parameter
 from gemmviz.model.problem import Problem

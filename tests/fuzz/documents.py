@@ -9,17 +9,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import ExportOptions
+from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
+from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.devices import device_names, devices, load_device
 from gemmviz.files.resources import resource, user_folder
-from gemmviz.launch.catalog import lesson_names, load_kernel
-from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel
-from gemmviz.state.shot import Shot, default_shot, read_view, shot_text
-from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.export import ExportOptions
+from gemmviz.shots.shot import Shot, default_shot, read_view, shot_text
 from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, read_lesson, shipped_lesson

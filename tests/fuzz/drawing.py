@@ -18,9 +18,9 @@ from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named, views, views_of
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 
 INTERPRETER = Interpreter()
 

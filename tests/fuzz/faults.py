@@ -14,14 +14,14 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.choosing import run as traced
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
-from gemmviz.subjects.background_analysis import search
-from gemmviz.subjects.runs import finished_run
+from gemmviz.shots.background_analysis import search
+from gemmviz.shots.runs import finished_run
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.kernel_writer import DIVERGENT, GLOBAL, MISSING, RANGE, SHARED, UNSET, WRONG, Kernel, Writer
 from tests.fuzz.plain_kernels import Direct, Lanes
@@ -50,7 +50,7 @@ def kernel(seed: int) -> Kernel:
 
 
 def accusations(text: str, cancelled: Cancel = lambda: False) -> list[Accusation]:
-    """What the program says of a kernel once it is shown. Raises as ``run`` of ``gemmviz.subjects.runs`` does."""
+    """What the program says of a kernel once it is shown. Raises as ``run`` of ``gemmviz.shots.runs`` does."""
     setup, engine = setup_for(parse_kernel(text, "kernel.cu")), Interpreter()
     outcome = traced(setup, (0, 0, 0), engine, cancelled=cancelled)
     if outcome.fault is not None:

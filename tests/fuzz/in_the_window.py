@@ -17,12 +17,12 @@ import psutil
 from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.launch.catalog import all_kernel_names, lesson_names
+from gemmviz.cuda.launch.catalog import all_kernel_names, lesson_names
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
-from gemmviz.state.fields import fields_of
-from gemmviz.state.shot import Camera, default_shot, shot_text
+from gemmviz.shots.fields import fields_of
+from gemmviz.shots.shot import Camera, default_shot, shot_text
 from tests.fuzz.campaign import Campaign, application
 from tests.fuzz.files_to_open import add_device, changed_file, own_files, prepare_files
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import device_for, launch_for, setup_for
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.cancelling import cancellable
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel
-from gemmviz.subjects.background_analysis import search
-from gemmviz.subjects.knowledge import watch
+from gemmviz.shots.background_analysis import search
+from gemmviz.shots.knowledge import watch
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, random_of
 from tests.fuzz.mutators import HEADER, NUMBERS, ODD, EachPlace, EachWord, spoiled_text, toml_bytes

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -9,12 +9,12 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from gemmviz.cli.main import main
+from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.trace_file import write_trace
-from gemmviz.launch.catalog import load_kernel
 from gemmviz.run.choosing import has_cupy
 from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.worker import Server
-from gemmviz.state.shot import default_shot, shot_text
+from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text
 from tests.fuzz.campaign import Campaign

@@ -11,12 +11,12 @@ from typing import Any
 from hypothesis import strategies as st
 from selenium import webdriver
 
-from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.outcome import Outcome
 from gemmviz.render.export import save_reel
 from gemmviz.run.engine import Cancel
-from gemmviz.state.shot import Shot
+from gemmviz.shots.export import ExportOptions, prepare_run, run_reel
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson_file import read_lesson
 from gemmviz.teaching.reel import lesson_reel
 from tests.fuzz.campaign import Campaign, application

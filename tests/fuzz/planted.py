@@ -193,29 +193,29 @@ PLANTED: dict[str, Defect] = {
     "a character raises": Defect(
         "sources",
         "IndexError",
-        _around("gemmviz.source.program:source_of", _raising(IndexError, lambda spec, *_: "`" in spec.text)),
+        _around("gemmviz.cuda.program:source_of", _raising(IndexError, lambda spec, *_: "`" in spec.text)),
         1500,
     ),
     "a long number takes 2 GB": Defect(
         "sources",
         "MiB of memory",
         _around(
-            "gemmviz.source.program:source_of",
+            "gemmviz.cuda.program:source_of",
             _also(lambda *_: len(b"x" * (2 << 30)), lambda spec, *_: "9" * 300 in spec.text),
         ),
         1500,
     ),
     "an error of the reader process leaks": Defect(
-        "reading", "KeyError", _around("gemmviz.source.reader_link:ReaderLink.run", _leaking(KeyError))
+        "reading", "KeyError", _around("gemmviz.cuda.reader_link:ReaderLink.run", _leaking(KeyError))
     ),
     "a formula's error leaks": Defect(
-        "headers", "ZeroDivisionError", _around("gemmviz.launch.legality:evaluate", _leaking(ZeroDivisionError))
+        "headers", "ZeroDivisionError", _around("gemmviz.cuda.launch.legality:evaluate", _leaking(ZeroDivisionError))
     ),
     "a formula never ends in C": Defect(
         "headers",
         "not Python",
         _around(
-            "gemmviz.launch.legality:evaluate",
+            "gemmviz.cuda.launch.legality:evaluate",
             _also(lambda *_: np.linalg.svd(np.ones((6000, 6000))), lambda formula, *_: "2147483647" in formula),
         ),
         1500,
@@ -235,9 +235,9 @@ PLANTED: dict[str, Defect] = {
     "a benchmark's times are not checked": Defect(
         "benchmarks", "Error", _without("gemmviz.files.benchmark_file:_is_sound", True)
     ),
-    "a view's kernel raises": Defect("views", "KeyError", _around("gemmviz.state.shot:load_kernel", _leaking(KeyError))),
+    "a view's kernel raises": Defect("views", "KeyError", _around("gemmviz.shots.shot:load_kernel", _leaking(KeyError))),
     "a wrong view is reported over the network": Defect(
-        "views", "opens a connection", _around("gemmviz.state.shot:toml_to_plain", _on_error(_report))
+        "views", "opens a connection", _around("gemmviz.shots.shot:toml_to_plain", _on_error(_report))
     ),
     "a saved lesson loses its minutes": Defect(
         "lessons",
@@ -305,7 +305,7 @@ PLANTED: dict[str, Defect] = {
     "a window keeps what it has run": Defect(
         "window",
         "memory grows",
-        _around("gemmviz.subjects.run_slot:RunSlot.show", _also(lambda *_: _kept.append(b"x" * (10 << 20)))),
+        _around("gemmviz.shots.run_slot:RunSlot.show", _also(lambda *_: _kept.append(b"x" * (10 << 20)))),
         60,
     ),
     "a picture of an opened file raises": Defect(

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from gemmviz.cuda.parser.source_text import SourceText
+from gemmviz.cuda.reader_link import reader
 from gemmviz.files.program_text import decoded
 from gemmviz.model.errors import GemmvizError
-from gemmviz.parser.source_text import SourceText
 from gemmviz.run.engine import Cancel
-from gemmviz.source.reader_link import reader
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.kernels import encoded, kernels
 from tests.fuzz.mutators import WORDS, spoiled_bytes, spoiled_text

@@ -24,8 +24,8 @@ from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.subjects.background_analysis import search
-from gemmviz.subjects.runs import recorded_run
+from gemmviz.shots.background_analysis import search
+from gemmviz.shots.runs import recorded_run
 from tests.conftest import trace_of
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, random_of

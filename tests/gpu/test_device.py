@@ -18,10 +18,10 @@ import pytest
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.cli.main import main
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.files.devices import device_names, device_of
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace

@@ -3,11 +3,11 @@
 from functools import cache
 
 from gemmviz.files.program_text import decoded
-from gemmviz.grading.grade import CheckResult, HandIn
-from gemmviz.grading.judge import Judged, judged_hand_in
-from gemmviz.grading.task import Task
-from gemmviz.grading.task_file import named_task
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.teaching.grading.grade import CheckResult, HandIn
+from gemmviz.teaching.grading.judge import Judged, judged_hand_in
+from gemmviz.teaching.grading.task import Task
+from gemmviz.teaching.grading.task_file import named_task
 from tests.grading.planted import FOLDER
 
 

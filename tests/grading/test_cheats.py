@@ -3,10 +3,10 @@
 import pytest
 
 from gemmviz.files.program_text import decoded
-from gemmviz.grading.grade import HandIn
-from gemmviz.grading.judge import judged_hand_in
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.teaching.grading.grade import HandIn
+from gemmviz.teaching.grading.judge import judged_hand_in
 from tests.grading.cheats import BESIDE, CHEATS, REPLACED
 from tests.grading.judging import failed, judged_text, task_for
 from tests.grading.more_cheats import MORE_CHEATS, NOT_SEEN, Cheat

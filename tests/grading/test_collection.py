@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.grading.collection import collected
 from gemmviz.model.errors import UsageError
+from gemmviz.teaching.grading.collection import collected
 
 _KERNEL = "__global__ void f(float* C) { C[0] = 1; }\n"
 

@@ -3,9 +3,9 @@
 import pytest
 
 from gemmviz.files.program_text import decoded
-from gemmviz.grading.grade import HandIn
-from gemmviz.grading.judge import judged_hand_in
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.teaching.grading.grade import HandIn
+from gemmviz.teaching.grading.judge import judged_hand_in
 from tests.grading.honest import HONEST
 from tests.grading.judging import task_for
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.grading.collection import GradedRecord, Results, autograder_results, csv_table, summary
-from gemmviz.grading.grade import Grade, HandIn, Limits
-from gemmviz.grading.graded import graded
 from gemmviz.model.errors import GemmvizError
+from gemmviz.teaching.grading.collection import GradedRecord, Results, autograder_results, csv_table, summary
+from gemmviz.teaching.grading.grade import Grade, HandIn, Limits
+from gemmviz.teaching.grading.graded import graded
 from tests.grading.judging import task_for
 from tests.grading.planted import base_text, changed
 

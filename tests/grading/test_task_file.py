@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.files.codec import FormatError
-from gemmviz.grading.task import ALWAYS_JUDGED
-from gemmviz.grading.task_file import DEFAULT_SIZES, exercise_task, named_task, parse_task
-from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.errors import UsageError
+from gemmviz.teaching.grading.task import ALWAYS_JUDGED
+from gemmviz.teaching.grading.task_file import DEFAULT_SIZES, exercise_task, named_task, parse_task
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.grading.judging import judged_text
 from tests.grading.planted import FOLDER, KERNELS, base_text

@@ -20,8 +20,8 @@ from gemmviz.gui.widgets.fact_table import Table
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
-from gemmviz.state.shot import default_shot, shot_text
-from gemmviz.subjects.runs import KnownRun
+from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.shot import default_shot, shot_text
 
 _LONG_MS = 20_000
 Kind = TypeVar("Kind")

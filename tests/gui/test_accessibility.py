@@ -31,7 +31,7 @@ from gemmviz.gui.widgets.fact_table import FactTable
 from gemmviz.gui.widgets.input import FocusRing
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import AboutBox
-from gemmviz.subjects.describing import step_sentence
+from gemmviz.shots.describing import step_sentence
 from tests.conftest import sure
 from tests.gui.accessible_tree import Element, elements
 from tests.gui.conftest import open_file, pictured

@@ -14,15 +14,15 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
-from gemmviz.subjects.cache import WAITING
+from gemmviz.shots.cache import WAITING
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
 from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure

@@ -6,17 +6,17 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.panel import ViewDock
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.state.shot import default_shot, shot_text
+from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of

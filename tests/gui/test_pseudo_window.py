@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.languages import languages
 from gemmviz.files.recordings import recordings
@@ -15,10 +16,9 @@ from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions, keys_text
-from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.render.credit import LICENCES
-from gemmviz.state.shot import default_shot, shot_text
+from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.lesson_file import original_lesson
 from gemmviz.teaching.lesson_translation import translated
 from tests.gui.conftest import settled

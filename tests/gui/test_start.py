@@ -8,11 +8,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gemmviz.cuda.launch.catalog import DEFAULT_KERNEL, lesson_names
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.shelf import Shelf
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.launch.catalog import DEFAULT_KERNEL, lesson_names
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA, sure
 from tests.gui.conftest import open_file, settled

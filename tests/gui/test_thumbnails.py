@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui import thumbnails
 from gemmviz.gui.thumbnails import CardContents, Thumbnails
-from gemmviz.launch.catalog import lesson_names
 from gemmviz.render.qt import raster
 from gemmviz.render.qt.raster import Raster
 from gemmviz.teaching import shelf

@@ -4,8 +4,8 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.gui.stage.timeline import TimelineSlider
-from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.timeline import x_of_step
 from tests.conftest import trace_of

@@ -25,6 +25,8 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.replay.focus import Focus
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.forms.kernel_picker import KernelBox
@@ -33,8 +35,6 @@ from gemmviz.gui.window.actions.file_actions import export_actions
 from gemmviz.gui.window.actions.view_actions import other_pictures
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import about_text, actions, keys_text
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -43,7 +43,7 @@ from gemmviz.scenes.kit.theme import contrast_of, load_theme
 from gemmviz.scenes.kit.timeline import timeline_primitives
 from gemmviz.scenes.stage.hover import hover_lines
 from gemmviz.scenes.stage.layout import plan_of
-from gemmviz.state.shot import Camera, default_shot, shot_text
+from gemmviz.shots.shot import Camera, default_shot, shot_text
 from tests.conftest import kernel_from, sure
 from tests.gui.conftest import (
     callout_of,

@@ -8,7 +8,7 @@ from gemmviz.files.devices import device_names, load_device
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
-from gemmviz.state.fields import device_text
+from gemmviz.shots.fields import device_text
 
 
 def test_every_device_that_ships_is_sound() -> None:

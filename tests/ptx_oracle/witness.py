@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.cuda.program import macros_of
+from gemmviz.cuda.twin.real import real_source
+from gemmviz.cuda.types import PointerType, Scalar
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import number_argument
 from gemmviz.run.cuda.headers import without_includes
 from gemmviz.run.inputs import matrices
-from gemmviz.source.program import macros_of
-from gemmviz.source.twin.real import real_source
-from gemmviz.source.types import PointerType, Scalar
 from tests.conftest import sure
 from tests.nvrtc import NvrtcError, cuda_include, nvrtc
 from tests.ptx_oracle.machine import Machine

@@ -8,9 +8,9 @@ import pytest
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.recordings import recordings
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import TrafficCase
 from gemmviz.model.chart import Axis
@@ -20,9 +20,9 @@ from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.models import traffic_chart
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.scale import ticks
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"

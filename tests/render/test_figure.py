@@ -20,10 +20,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import gemmviz
 from gemmviz.cli.main import main
-from gemmviz.export.prepare import ExportOptions, prepare, run_reel, slide_at
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.resources import ROOT
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.credit import FigureOptions, citation
 from gemmviz.render.export import page_asset, save_frame, script_hash
@@ -31,7 +30,8 @@ from gemmviz.render.figure import figure_html, figure_script, script_name
 from gemmviz.render.pack import player_words
 from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.scenes.kit.primitives import Cells
-from gemmviz.state.shot import Shot
+from gemmviz.shots.export import ExportOptions, prepare, run_reel, slide_at
+from gemmviz.shots.shot import Shot
 from tests.pseudo import accented, pseudo
 from tests.render.test_formats import difference, interpreter, needs, pixels, stage_of
 from tests.render.test_hostile import CONTROL, SCRIPT, reels

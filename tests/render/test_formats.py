@@ -20,9 +20,8 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.replay.focus import Position
-from gemmviz.export.prepare import ExportOptions, Prepared, prepare, run_reel, still_reel
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.export import formats, page_policy, save_frame, save_numbered, save_reel
@@ -33,7 +32,8 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Lines, Scene
 from gemmviz.scenes.kit.theme import channels, load_theme
-from gemmviz.state.shot import Shot
+from gemmviz.shots.export import ExportOptions, Prepared, prepare, run_reel, still_reel
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson
 from gemmviz.teaching.reel import lesson_reel

@@ -20,14 +20,13 @@ import gemmviz
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.codec import read_toml, toml_text
 from gemmviz.files.recordings import recordings
 from gemmviz.files.resources import resource
 from gemmviz.files.trace_file import read_trace
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
@@ -42,7 +41,8 @@ from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.state.shot import Shot
+from gemmviz.shots.export import ExportOptions, prepare_run, run_reel
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from gemmviz.teaching.pack import moodle_xml

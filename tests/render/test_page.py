@@ -19,16 +19,16 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import gemmviz
-from gemmviz.export.prepare import ExportOptions, prepare, run_reel, slide_at
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.render.export import save_frame, save_reel
 from gemmviz.render.pack import packed
 from gemmviz.render.reel import RenderOptions
 from gemmviz.scenes.kit.primitives import Squares
 from gemmviz.scenes.kit.transition import Transition
-from gemmviz.state.shot import Shot
+from gemmviz.shots.export import ExportOptions, prepare, run_reel, slide_at
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
@@ -188,7 +188,7 @@ def test_a_lesson_moves_as_in_the_lecture(browser: webdriver.Chrome, tmp_path: P
 
 
 def test_it_is_small(tmp_path: Path, qapp: QApplication) -> None:
-    from gemmviz.export.prepare import prepare
+    from gemmviz.shots.export import prepare
 
     stage = prepare(Shot(setup_for(load_kernel("04_tiled")).changed(M=64, N=64, K=64, TILE_WIDTH=16)), interpreter)
     save_reel(run_reel(stage, ExportOptions(), [0], range(stage.steps)), tmp_path / "p.html")

@@ -23,10 +23,10 @@ from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.scenes.views.stage_view import stage_scene
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.kinds.grid import grid_case
-from gemmviz.subjects.kinds.why import speed_case_of
-from gemmviz.subjects.knowledge import occupancy_case
+from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.kinds.why import speed_case_of
+from gemmviz.shots.knowledge import occupancy_case
+from gemmviz.shots.shot import Shot
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import moment_of, piece, sure, trace_of
 

@@ -11,14 +11,14 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.replay.focus import Position
-from gemmviz.export.prepare import ExportOptions, Prepared, page_step, prepare, run_reel, slide_at, still_reel
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.render.export import save_reel
 from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.kit.band import Caption
-from gemmviz.state.shot import Shot
+from gemmviz.shots.export import ExportOptions, Prepared, page_step, prepare, run_reel, slide_at, still_reel
+from gemmviz.shots.shot import Shot
 from tests.render.test_formats import interpreter
 
 _SVG = "{http://www.w3.org/2000/svg}"

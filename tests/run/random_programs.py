@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.cpu.executor import bound, inputs, traced_space

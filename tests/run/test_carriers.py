@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import legal_choices, setup_for
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import legal_choices, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound, origins, origins_of, trace_kernel, traced_space

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
-from gemmviz.launch.legality import device_for, setup_for
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import bound, stream_launch
 from gemmviz.run.cpu.simt.granularity import contents

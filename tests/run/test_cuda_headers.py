@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.launch.launch_form import GivenLaunch
-from gemmviz.launch.legality import setup_for
-from gemmviz.loading.loader import open_kernel
+from gemmviz.cuda.launch.launch_form import GivenLaunch
+from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.cuda.program import program_for
+from gemmviz.cuda.twin.real import real_source
 from gemmviz.run.cuda.headers import ALWAYS, HEADERS, include_folders
-from gemmviz.source.program import program_for
-from gemmviz.source.twin.real import real_source
+from gemmviz.run.opening.loader import open_kernel
 from tests.conftest import sure
 from tests.corpus.test_habits import HABITS
 from tests.nvrtc import nvrtc

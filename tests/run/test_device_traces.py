@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gemmviz.cuda.launch.catalog import kernel_names, pattern_kernel_names
 from gemmviz.files.trace_file import read_trace
-from gemmviz.launch.catalog import kernel_names, pattern_kernel_names
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from tests.conftest import DATA, sure

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gemmviz.cuda.functions import CLOCKS, FUNCTIONS, Signature, Value, function_for
+from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, SCHAR, UINT, Scalar, scalar_of
 from gemmviz.run.cpu.simt.functions import code_for
-from gemmviz.source.functions import CLOCKS, FUNCTIONS, Signature, Value, function_for
-from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, SCHAR, UINT, Scalar, scalar_of
 from tests.run.test_rounding import random_floats
 
 LIBM = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.element_types import ELEMENT_TYPES
 from tests.conftest import kernel_from
 from tests.nvrtc import cuda_include, nvrtc

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gemmviz.cuda import fold as single
+from gemmviz.cuda.functions import Signature, function_for
+from gemmviz.cuda.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, LONG, SHORT, UINT, ULONG, USHORT, Scalar, VectorType
 from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.values import conversion
-from gemmviz.source import fold as single
-from gemmviz.source.functions import Signature, function_for
-from gemmviz.source.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, LONG, SHORT, UINT, ULONG, USHORT, Scalar, VectorType
 from tests.conftest import kernel_from, outcome_of
 from tests.run.test_memory import run
 

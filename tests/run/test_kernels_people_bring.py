@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.counts import count_steps, totals
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import run

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.codec import FormatError, from_plain
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model import errors
 from gemmviz.model.errors import (
     Cancelled,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.legality import setup_for
 from tests.conftest import kernel_from
 from tests.run.test_twin import assert_same, traced
 from tests.run.twin_on_host import GXX, HostTwins

@@ -8,15 +8,8 @@ import numpy.typing as npt
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
-from gemmviz.launch.legality import device_for, setup_for
-from gemmviz.model.errors import KernelFault, Place
-from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
-from gemmviz.run.cpu.executor import bound, inputs, stream_launch, traced_space
-from gemmviz.run.cpu.recorder import StepCounter
-from gemmviz.run.cpu.simt.interpret import interpret
-from gemmviz.run.cpu.simt.pointers import NULL, comparison, is_not_null, joined, same_memory
-from gemmviz.source.nodes import (
+from gemmviz.cuda.launch.legality import device_for, setup_for
+from gemmviz.cuda.nodes import (
     Assign,
     Base,
     Block,
@@ -31,7 +24,14 @@ from gemmviz.source.nodes import (
     Read,
     Reinterpret,
 )
-from gemmviz.source.types import FLOAT, INT, Field, PointerType, Scalar, StructType, VectorType, named_type, unit_bytes
+from gemmviz.cuda.types import FLOAT, INT, Field, PointerType, Scalar, StructType, VectorType, named_type, unit_bytes
+from gemmviz.model.errors import KernelFault, Place
+from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
+from gemmviz.run.cpu.executor import bound, inputs, stream_launch, traced_space
+from gemmviz.run.cpu.recorder import StepCounter
+from gemmviz.run.cpu.simt.interpret import interpret
+from gemmviz.run.cpu.simt.pointers import NULL, comparison, is_not_null, joined, same_memory
 from tests.conftest import kernel_from, outcome_of, trace_of
 
 AT = Place(1, 1, 1, 1)

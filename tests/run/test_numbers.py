@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
-from gemmviz.launch.legality import device_for, setup_for
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.executor import bound, stream_launch, trace_kernel
 from gemmviz.run.cpu.simt.granularity import number_slots

@@ -4,8 +4,8 @@ import pytest
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import SettingError
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling

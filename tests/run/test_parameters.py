@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.cuda.program import program_for
+from gemmviz.cuda.program_parts import KernelArgument
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
-from gemmviz.source.program import program_for
-from gemmviz.source.program_parts import KernelArgument
 from tests.conftest import trace_of
 from tests.run.test_twin import assert_same
 from tests.run.twin_on_host import GXX, HostTwins

@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.problem import Problem

@@ -1,7 +1,7 @@
 """Recorded times of the kernels for other problems."""
 
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.run.stored import RecordedTimes
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gemmviz.cuda import fold as single
+from gemmviz.cuda.types import DOUBLE, FLOAT, INT, LONG, ULONG, Scalar, named_type
 from gemmviz.run.cpu.simt import rounding
-from gemmviz.source import fold as single
-from gemmviz.source.types import DOUBLE, FLOAT, INT, LONG, ULONG, Scalar, named_type
 
 VALUES = [math.nan, math.inf, -math.inf, 3e9, -3e9, 5e9, 1e19, 2e19, -1e19, -1.5, 300.7, -200.2, 70000.0, 9.3e18]
 # (type)x on an H100, compiled by nvcc 13.0 for sm_90: of float, of double.
@@ -148,8 +148,8 @@ def test_literals_are_rounded_once(text: str, wanted: float) -> None:
 
 @pytest.mark.parametrize("to", [INT, LONG, ULONG])
 def test_numbers_convert_as_arrays_do(to: Scalar) -> None:
+    from gemmviz.cuda import fold
     from gemmviz.run.cpu.simt.values import conversion
-    from gemmviz.source import fold
 
     for source in (FLOAT, DOUBLE):
         with np.errstate(all="ignore"):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import legal_choices, setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import legal_choices, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange

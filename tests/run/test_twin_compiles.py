@@ -2,13 +2,13 @@
 
 import pytest
 
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.cuda.program import program_for
+from gemmviz.cuda.twin.real import probed_source
+from gemmviz.cuda.twin.twin import TWIN_ENTRY, twin_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.setup import Setup
-from gemmviz.source.program import program_for
-from gemmviz.source.twin.real import probed_source
-from gemmviz.source.twin.twin import TWIN_ENTRY, twin_for
 from tests.conftest import kernel_from, sure
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.program_writer import Writer, kernel_text

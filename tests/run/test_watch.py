@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.outcome import Watched
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.legality import evaluated_formula
+from gemmviz.cuda.launch.legality import evaluated_formula
+from gemmviz.cuda.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.inputs import matrices
-from gemmviz.source.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
 
 GXX = shutil.which("g++")
 SHIM = Path(__file__).with_name("twin_on_host.h")

@@ -5,17 +5,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.cuda.launch.legality import device_for, launch_for
+from gemmviz.cuda.parser.source_text import SourceText
+from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.reader.read import read_program
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.parser.source_text import SourceText
 from gemmviz.run.cpu.recorder import Recorder
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
-from gemmviz.source.program_parts import Program
-from gemmviz.source.reader.read import read_program
 from tests.conftest import kernel_from
 
 SIDE = 64

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemmviz.launch.catalog import COURSE, lesson_names
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.primitives import Labels, Scene, points

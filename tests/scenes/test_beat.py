@@ -7,8 +7,8 @@ from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.launch.catalog import all_kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel

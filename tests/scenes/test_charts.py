@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings, reported_shares
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.cases import LaunchCase, TrafficCase
 from gemmviz.model.problem import Problem
@@ -23,10 +23,10 @@ from gemmviz.scenes.kit.curves import curve_colours
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.kinds.why import speed_case_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.kinds.why import speed_case_of
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from tests.conftest import sure
 from tests.legible import too_small, wrong_with
 

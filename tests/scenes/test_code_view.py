@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.listing import compared, listing_of
-from gemmviz.export.prepare import prepare
-from gemmviz.launch.catalog import all_kernel_names, kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import all_kernel_names, kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import CodeCase, Listing
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -17,9 +16,10 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.views.code_view import VIEW
-from gemmviz.state.shot import Shot, default_shot
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.export import prepare
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot, default_shot
 from gemmviz.teaching.answer_keys import answers_of
 from tests.legible import wrong_with
 

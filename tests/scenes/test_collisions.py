@@ -6,7 +6,7 @@ import pytest
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.launch.catalog import load_kernel
+from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.words import many

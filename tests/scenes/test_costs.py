@@ -11,9 +11,9 @@ from gemmviz.analysis.memory.costs import moved_sectors
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
-from gemmviz.launch.catalog import all_kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.problem import Problem

@@ -5,8 +5,8 @@ import pytest
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.translation import asking, counted, grouped, in_full, told, tr, trn
 from gemmviz.model.words import many, percent, sized, spaced
 from gemmviz.run.choosing import run
@@ -19,7 +19,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.view import View, counted_scene
 from gemmviz.scenes.stage.meter import meter_primitives, meters_of
-from gemmviz.subjects.knowledge import replay_of
+from gemmviz.shots.knowledge import replay_of
 from tests.conftest import sure
 from tests.pseudo import texts_of
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import device_for, launch_for, requested_launch, setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import device_for, launch_for, requested_launch, setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Needs
@@ -25,10 +25,10 @@ from gemmviz.scenes.kit.scale import ticks
 from gemmviz.scenes.kit.slots import Tray, count_landed
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.views.occupancy_view import why_no_more
-from gemmviz.state.shot import Against, Shot, Trial
-from gemmviz.subjects.kinds.grid import SUBJECT as GRID
-from gemmviz.subjects.kinds.grid import grid_case
-from gemmviz.subjects.knowledge import occupancy_case
+from gemmviz.shots.kinds.grid import SUBJECT as GRID
+from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.knowledge import occupancy_case
+from gemmviz.shots.shot import Against, Shot, Trial
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 

@@ -8,8 +8,8 @@ import pytest
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.recording import Recording
@@ -20,9 +20,9 @@ from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.stage import layout
 from gemmviz.scenes.stage.layout import plan_of
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from tests.conftest import moment_of, sure, trace_of
 
 _FRAMES = ((1.0, 1.0, True), (1100.0, 165.0, False), (1100.0, 250.0, False), (LEAST_WIDTH, 300.0, False), (1600.0, 380.0, True))

@@ -17,8 +17,8 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.knowledge import Knowledge
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import wrong_with
 from tests.scenes.test_device_views import FRAMES, launched, occupied, shot_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.problem import Problem
@@ -12,9 +12,9 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.quantities.catalog import quantity_value
 from tests.conftest import piece
 from tests.legible import too_small, wrong_with

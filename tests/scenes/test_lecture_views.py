@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.declarations import declarations
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.access_times import AccessTimesCase
 from gemmviz.model.cases import BlockPhase, DataUse, LaunchCase, RoundedRun, RoundingCase
 from gemmviz.model.errors import UsageError
@@ -23,9 +23,9 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.scenes.kit.scale import Strips, strips_of
 from gemmviz.scenes.views.rounding_view import error_text
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 

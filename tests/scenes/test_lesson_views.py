@@ -11,11 +11,11 @@ import pytest
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
 from gemmviz.files.resources import resource
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.access_times import StrideTimes
 from gemmviz.model.cases import AmdahlCase, LaunchCase, LoopsCase
 from gemmviz.model.problem import Problem
@@ -29,9 +29,9 @@ from gemmviz.scenes.charts.recorded import strides_chart
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.state.shot import Against, ChartChoice, Shot
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Against, ChartChoice, Shot
 from tests.conftest import kernel_from, moment_of, piece, trace_of
 
 OPTIONS = ViewOptions()

@@ -3,14 +3,14 @@
 import pytest
 
 from gemmviz.analysis.listing import printed_source
-from gemmviz.launch.catalog import all_kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.labels import PLAIN
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.views.listing_view import VIEW
-from gemmviz.subjects.legend import LaunchWords
+from gemmviz.shots.legend import LaunchWords
 from tests.legible import wrong_with
 
 _SIZES = [(1600.0, 900.0), (1600.0, 600.0)]  # alone, and above the largest question

@@ -7,9 +7,8 @@ import pytest
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import prepare
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
@@ -22,7 +21,8 @@ from gemmviz.scenes.stage.race_plan import RacePlan, pair_of
 from gemmviz.scenes.views.phases_view import phases_scene
 from gemmviz.scenes.views.race_view import VIEW, race_motion
 from gemmviz.scenes.views.sum_view import sum_scene
-from gemmviz.state.shot import default_shot
+from gemmviz.shots.export import prepare
+from gemmviz.shots.shot import default_shot
 from tests.conftest import piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 

@@ -2,9 +2,8 @@
 
 from contextlib import nullcontext
 
-from gemmviz.export.prepare import prepare
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import CodeCase
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -12,7 +11,8 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.views.code_view import VIEW
-from gemmviz.state.shot import default_shot
+from gemmviz.shots.export import prepare
+from gemmviz.shots.shot import default_shot
 from tests.conftest import piece
 from tests.legible import wrong_with
 

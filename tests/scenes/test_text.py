@@ -10,8 +10,8 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import COMPUTE, LOAD_A
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import watch_thread
@@ -20,10 +20,10 @@ from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, text_width
-from gemmviz.state.shot import Against, Shot, Trial
-from gemmviz.subjects.kinds.grid import grid_case
-from gemmviz.subjects.kinds.why import speed_case_of
-from gemmviz.subjects.knowledge import occupancy_case
+from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.kinds.why import speed_case_of
+from gemmviz.shots.knowledge import occupancy_case
+from gemmviz.shots.shot import Against, Shot, Trial
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import piece, sure, trace_of
 from tests.legible import texts_of, wrong_with

@@ -5,11 +5,11 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from gemmviz.export.prepare import ExportOptions, frame_at, prepare
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.transition import PaintLayer, Transition
+from gemmviz.shots.export import ExportOptions, frame_at, prepare
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import sure
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson

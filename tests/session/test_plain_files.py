@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.launch.launch_form import GivenLaunch, LaunchForm
+from gemmviz.cuda.launch.launch_form import GivenLaunch, LaunchForm
 from tests.app_model import TestModel
 from tests.conftest import sure
 

@@ -7,13 +7,13 @@ import pytest
 
 from gemmviz.analysis.hazards.shared_hazards import examined
 from gemmviz.analysis.replay.focus import Focus
+from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.trace_file import write_trace
-from gemmviz.jobs.tasks import wait_for_tasks
-from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import SettingError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.state.shot import Camera, save_view
+from gemmviz.shots.jobs import wait_for_tasks
+from gemmviz.shots.shot import Camera, save_view
 from tests.app_model import TestModel
 from tests.conftest import kernel_from, sure, trace_of
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gemmviz.cli.main import main
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.frame import ViewOptions, message

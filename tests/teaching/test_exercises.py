@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gemmviz.launch.catalog import lesson_names
-from gemmviz.launch.legality import launch_for
+from gemmviz.cuda.launch.catalog import lesson_names
+from gemmviz.cuda.launch.legality import launch_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter

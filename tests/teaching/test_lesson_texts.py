@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cli.main import main
-from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.state.shot import default_shot
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import default_shot
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson

@@ -8,10 +8,9 @@ import pytest
 
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import main
-from gemmviz.export.prepare import ExportOptions, prepare
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import FormatError
-from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
-from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -23,9 +22,10 @@ from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels
-from gemmviz.state.shot import Shot, default_shot, save_view
-from gemmviz.subjects.knowledge import Knowledge
-from gemmviz.subjects.picture import picture
+from gemmviz.shots.export import ExportOptions, prepare
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.picture import picture
+from gemmviz.shots.shot import Shot, default_shot, save_view
 from gemmviz.teaching.checking import LessonChecker, says_something
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_text, lesson_title, parse_lesson, shipped_lesson

@@ -1,8 +1,8 @@
 """A course that moves: almost every step of the five lessons plays a motion or is revealed in parts."""
 
-from gemmviz.export.prepare import Prepared, prepare
-from gemmviz.launch.catalog import COURSE
+from gemmviz.cuda.launch.catalog import COURSE
 from gemmviz.model.records import replace
+from gemmviz.shots.export import Prepared, prepare
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.movement import moves

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from gemmviz.launch.catalog import COURSE, lesson_names
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for

@@ -4,16 +4,16 @@ from contextlib import nullcontext
 
 import pytest
 
-from gemmviz.export.prepare import ExportOptions, frame_at, prepare
-from gemmviz.launch.catalog import COURSE
+from gemmviz.cuda.launch.catalog import COURSE
 from gemmviz.model.records import replace
 from gemmviz.render.reel import RenderOptions
 from gemmviz.run.choosing import engine_for
+from gemmviz.shots.export import ExportOptions, frame_at, prepare
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reveal import Reveal, parts_of
 from tests.pseudo import texts_of
-from tests.subjects.test_asked_views import COUNT
+from tests.shots.test_asked_views import COUNT
 
 ENGINE = engine_for("cpu")
 COUNTS = ("count", "lanes", "banks")

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gemmviz.cli.main import main
-from gemmviz.launch.catalog import lesson_names, load_kernel
+from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
 from gemmviz.model.records import replace
 from gemmviz.render.export import formats
 from gemmviz.run.choosing import engine_for

@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel
 from gemmviz.files.checksums import checksum_errors
 from gemmviz.files.resources import ROOT
-from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson

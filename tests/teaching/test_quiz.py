@@ -8,8 +8,8 @@ import pytest
 
 from gemmviz.analysis.listing import printed_source
 from gemmviz.cli.main import main
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.problem import Problem

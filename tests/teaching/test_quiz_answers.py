@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -5,13 +5,13 @@ from contextlib import nullcontext
 import pytest
 
 from gemmviz.analysis.listing import printed_source
-from gemmviz.export.prepare import ExportOptions
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
+from gemmviz.shots.export import ExportOptions
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from gemmviz.teaching.reel import lesson_reel

@@ -8,18 +8,18 @@ import pytest
 from recording import stored
 
 from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
-from gemmviz.launch.catalog import lesson_names, load_kernel
-from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import fields, is_record_type, replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.stored import StoredAnswers, stored_answers
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.knowledge import Knowledge
-from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.ready_shot import ReadyShot, ready_shot
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
@@ -132,7 +132,7 @@ def test_a_shot_is_ready_without_the_reader_of_sources(monkeypatch: pytest.Monke
     def refuse(*args: object) -> None:
         raise AssertionError("a source was parsed")
 
-    monkeypatch.setattr("gemmviz.source.program._program", refuse)
+    monkeypatch.setattr("gemmviz.cuda.program._program", refuse)
     for name in ("coalescing", "shared-memory"):
         for stop in shipped_lesson(name).stops[:8]:
             ready: ReadyShot = ready_shot(stop.shot, StoredAnswers())

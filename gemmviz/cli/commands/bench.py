@@ -6,18 +6,18 @@ from contextlib import closing
 
 from gemmviz.cli.command import Command, add_json, add_output
 from gemmviz.cli.running import add_device, add_timeout, seconds
+from gemmviz.cuda.launch.catalog import kernel_names
+from gemmviz.cuda.launch.legality import parse_sizes, square_problems
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.recordings import recordings
 from gemmviz.files.whole import write_text
-from gemmviz.launch.catalog import kernel_names
-from gemmviz.launch.legality import parse_sizes, square_problems
-from gemmviz.loading.loader import open_kernel
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.words import number
 from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
+from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
 

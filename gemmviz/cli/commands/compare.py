@@ -9,9 +9,9 @@ from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.analysis.replay.pairing import LOCKS, Difference
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.cli.running import add_on, add_timeout, engine_of, interruptible, print_fallback, wrong_result
+from gemmviz.cuda.launch.legality import can_run
 from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import device_names
-from gemmviz.launch.legality import can_run
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
@@ -20,14 +20,14 @@ from gemmviz.model.setup import Setup, launch_title
 from gemmviz.render.export import save_frame, stills
 from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.state.arguments import add_setup, given_parameter, setup_from
-from gemmviz.state.flags import share
-from gemmviz.state.shot import Against, Shot
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.kinds.grid import grid_case
-from gemmviz.subjects.kinds.pair import check_pair
-from gemmviz.subjects.knowledge import Knowledge, LaunchFacts
-from gemmviz.subjects.picture import picture
+from gemmviz.shots.arguments import add_setup, given_parameter, setup_from
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.flags import share
+from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.kinds.pair import check_pair
+from gemmviz.shots.knowledge import Knowledge, LaunchFacts
+from gemmviz.shots.picture import picture
+from gemmviz.shots.shot import Against, Shot
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,8 @@ from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.cli.running import add_on, add_timeout, engine_of, report_hazards
+from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.files.codec import to_plain
-from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
@@ -21,7 +21,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.words import all_blocks
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.state.arguments import add_setup, setup_from
+from gemmviz.shots.arguments import add_setup, setup_from
 
 
 class _CountsAndHazards(LaunchCounter):

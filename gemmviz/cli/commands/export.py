@@ -20,18 +20,6 @@ from gemmviz.cli.running import (
     report_hazards,
     wrong_result,
 )
-from gemmviz.export.prepare import (
-    PARTS,
-    ExportOptions,
-    Prepared,
-    phase_numbered,
-    prepare,
-    prepare_benchmark,
-    prepare_run,
-    run_reel,
-    step_numbered,
-    still_reel,
-)
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
@@ -46,9 +34,21 @@ from gemmviz.render.figure import figure_script, script_name
 from gemmviz.render.reel import Film, Reel, RenderOptions, Still
 from gemmviz.run.choosing import with_stored_answers
 from gemmviz.run.engine import Engine
-from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
-from gemmviz.state.shot import Shot, default_shot
-from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.shots.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.export import (
+    PARTS,
+    ExportOptions,
+    Prepared,
+    phase_numbered,
+    prepare,
+    prepare_benchmark,
+    prepare_run,
+    run_reel,
+    step_numbered,
+    still_reel,
+)
+from gemmviz.shots.shot import Shot, default_shot
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from gemmviz.cli.command import Command, add_json
 from gemmviz.cli.running import interruptible, seconds
-from gemmviz.grading.collection import ALL, TABLE, Results, collected, summary
-from gemmviz.grading.grade import Limits
-from gemmviz.grading.pool import core_count, graded_in_parallel
-from gemmviz.grading.task import Task
-from gemmviz.grading.task_file import named_task
 from gemmviz.model.errors import UsageError
-from gemmviz.state.flags import integer_from
+from gemmviz.shots.flags import integer_from
+from gemmviz.teaching.grading.collection import ALL, TABLE, Results, collected, summary
+from gemmviz.teaching.grading.grade import Limits
+from gemmviz.teaching.grading.pool import core_count, graded_in_parallel
+from gemmviz.teaching.grading.task import Task
+from gemmviz.teaching.grading.task_file import named_task
 
 _WRITE_EVERY_S = 1.0
 _MOST_MIB, _MOST_NAMED = 1 << 20, 10

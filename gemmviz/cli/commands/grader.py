@@ -3,7 +3,7 @@
 import argparse
 
 from gemmviz.cli.command import Command, no_arguments
-from gemmviz.grading.pool import serve_grader
+from gemmviz.teaching.grading.pool import serve_grader
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -8,14 +8,12 @@ from pathlib import Path
 
 from gemmviz.cli.command import Command
 from gemmviz.cli.running import ProgressBar, interruptible
-from gemmviz.export.prepare import ExportOptions, Prepared, prepare, prepare_benchmark, prepare_run, run_reel
+from gemmviz.cuda.launch.catalog import lesson_names
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import file_stem, kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file, is_folder
-from gemmviz.launch.catalog import lesson_names
-from gemmviz.launch.legality import setup_for
-from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
@@ -26,8 +24,10 @@ from gemmviz.render.qt.libraries import platform_here, require_qt
 from gemmviz.render.reel import RenderOptions
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.engine import Engine
-from gemmviz.state.arguments import add_setup, is_set, setup_from
-from gemmviz.state.shot import Shot, default_shot
+from gemmviz.run.opening.loader import open_kernel
+from gemmviz.shots.arguments import add_setup, is_set, setup_from
+from gemmviz.shots.export import ExportOptions, Prepared, prepare, prepare_benchmark, prepare_run, run_reel
+from gemmviz.shots.shot import Shot, default_shot
 from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.reel import lesson_reel
 

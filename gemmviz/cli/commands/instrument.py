@@ -3,9 +3,9 @@
 import argparse
 
 from gemmviz.cli.command import Command
+from gemmviz.cuda.twin.twin import twin_for
 from gemmviz.run.cpu.executor import bound
-from gemmviz.source.twin.twin import twin_for
-from gemmviz.state.arguments import add_setup, setup_from
+from gemmviz.shots.arguments import add_setup, setup_from
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.files.codec import to_plain
-from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.teaching.kernel_groups import kernel_groups
 

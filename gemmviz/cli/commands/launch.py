@@ -7,15 +7,15 @@ from typing import Any
 
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.cuda.launch.launch_form import header_text, launch_command, launch_flags, launch_line, not_confirmed, with_header
+from gemmviz.cuda.launch.legality import requested_launch, setup_for
 from gemmviz.files.whole import is_folder, write_text
-from gemmviz.launch.launch_form import header_text, launch_command, launch_flags, launch_line, not_confirmed, with_header
-from gemmviz.launch.legality import requested_launch, setup_for
-from gemmviz.loading.loader import Opened, opened
-from gemmviz.loading.project import kernel_files
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.cpu.executor import blocks_to_trace, trace_kernel
-from gemmviz.state.arguments import add_launch, launch_from
+from gemmviz.run.opening.loader import Opened, opened
+from gemmviz.run.opening.project import kernel_files
+from gemmviz.shots.arguments import add_launch, launch_from
 
 _TRACED_BYTES = 16 << 20  # of a trace that is searched for hazards
 _ORIGINS = {

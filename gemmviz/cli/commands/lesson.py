@@ -7,7 +7,7 @@ from contextlib import closing
 
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.cli.running import ProgressBar, interruptible
-from gemmviz.launch.catalog import COURSE, lesson_names
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
 from gemmviz.run.choosing import engine_for

@@ -8,9 +8,9 @@ from gemmviz.files.devices import load_device
 from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import many
-from gemmviz.state.arguments import add_setup, shot_from_setup
-from gemmviz.state.shot import Trial
-from gemmviz.subjects.knowledge import occupancy_case
+from gemmviz.shots.arguments import add_setup, shot_from_setup
+from gemmviz.shots.knowledge import occupancy_case
+from gemmviz.shots.shot import Trial
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

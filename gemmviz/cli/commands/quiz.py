@@ -10,8 +10,8 @@ from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import letter
 from gemmviz.run.choosing import engine_for
-from gemmviz.state.arguments import add_labels, add_setup, labelled, setup_from
-from gemmviz.state.shot import Shot
+from gemmviz.shots.arguments import add_labels, add_setup, labelled, setup_from
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Question
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson
 from gemmviz.teaching.pack import moodle_xml

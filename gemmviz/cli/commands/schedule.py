@@ -9,7 +9,7 @@ from gemmviz.cli.running import add_timeout
 from gemmviz.files.codec import to_plain
 from gemmviz.model.words import many
 from gemmviz.run.worker.remote import RemoteGpu
-from gemmviz.state.arguments import add_setup, setup_from
+from gemmviz.shots.arguments import add_setup, setup_from
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

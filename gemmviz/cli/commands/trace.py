@@ -9,7 +9,7 @@ from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
 from gemmviz.run.choosing import run
 from gemmviz.run.recording import record_limit
-from gemmviz.state.arguments import add_setup, setup_from
+from gemmviz.shots.arguments import add_setup, setup_from
 
 _LARGEST_HAZARD_SEARCH = 1 << 26
 

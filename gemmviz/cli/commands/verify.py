@@ -13,11 +13,10 @@ from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cli.command import Command, add_json, add_output, print_error
 from gemmviz.cli.running import add_device, add_timeout
+from gemmviz.cuda.launch.catalog import kernel_names
+from gemmviz.cuda.launch.legality import device_for, legal_choices, parse_sizes
 from gemmviz.files.codec import to_plain
 from gemmviz.files.whole import write_text
-from gemmviz.launch.catalog import kernel_names
-from gemmviz.launch.legality import device_for, legal_choices, parse_sizes
-from gemmviz.loading.loader import open_kernel
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
@@ -25,6 +24,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters
 from gemmviz.run.choosing import engine_for
+from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
 

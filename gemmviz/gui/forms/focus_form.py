@@ -4,10 +4,10 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QHBoxLayout, QSpinBox, QWidget
 
 from gemmviz.analysis.replay.focus import Focus, thread_place
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.gui.widgets.controls import choice, number_field, quietly, set_quietly, tip_text
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.protocol import TIMEOUT_S

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.cuda.launch.catalog import all_kernel_names
 from gemmviz.gui.widgets.controls import line, set_name, tip_text
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.catalog import all_kernel_names
 from gemmviz.model.translation import tr
 from gemmviz.teaching.kernel_groups import KernelGroup, kernel_groups
 

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.cuda.launch.launch_form import LaunchField, LaunchForm
 from gemmviz.gui.widgets.controls import line, plain, set_look, set_name
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.launch_form import LaunchField, LaunchForm
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import marked, tr
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.gui.forms.kernel_picker import kernel_box
 from gemmviz.gui.widgets.controls import (
     choice,
@@ -36,11 +37,10 @@ from gemmviz.gui.widgets.controls import (
 from gemmviz.gui.widgets.input import keep_typing
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.state.fields import FieldValue, FormField, fields_of, launch_lines, limits_line
+from gemmviz.shots.fields import FieldValue, FormField, fields_of, launch_lines, limits_line
 
 # An editor for one field of a setup, by the kind of the field.
 

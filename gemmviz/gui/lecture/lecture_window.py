@@ -26,9 +26,9 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.state.shot import Camera
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.picture import options_for
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.picture import options_for
+from gemmviz.shots.shot import Camera
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import caption_of
 

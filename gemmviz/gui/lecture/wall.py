@@ -23,10 +23,10 @@ from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.shapes import magnified
 from gemmviz.scenes.kit.transition import PaintLayer, Transition
 from gemmviz.session.spoken import Spoken
-from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
-from gemmviz.subjects.cache import WAITING
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.picture import frame_for, options_for
+from gemmviz.shots.cache import WAITING
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.picture import frame_for, options_for
+from gemmviz.shots.shot import MOST_ZOOM, Camera, Shot
 from gemmviz.teaching.reel import is_morph, is_next_beat
 
 # The picture on the wall: a scene, or the way from one scene to the next. What doesn't move on that way is painted once and

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.shelf import Shelf
 from gemmviz.gui.widgets.controls import TextRole, line, set_name
 from gemmviz.gui.widgets.input import WheelGuard, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import letter
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question

@@ -15,9 +15,9 @@ from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
 from gemmviz.model.translation import asking, marked, tr
 from gemmviz.model.words import many, spaced
-from gemmviz.subjects import metrics
-from gemmviz.subjects.runs import KnownRun
-from gemmviz.subjects.subject import step_at_site
+from gemmviz.shots import metrics
+from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.subject import step_at_site
 
 _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
 _LOST = 3

@@ -13,7 +13,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.outcome import VariableValue
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.subject import step_at_text
+from gemmviz.shots.subject import step_at_text
 
 # The table of the variables of one thread, after the current step.
 

@@ -25,9 +25,9 @@ from gemmviz.scenes.kit.primitives import Hit, Scene
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
 from gemmviz.session.spoken import Spoken
-from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.picture import options_for
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.picture import options_for
+from gemmviz.shots.shot import MOST_ZOOM, Camera, Shot
 
 _DRAG_PIXELS = 4.0
 # Pixels per unit of a frame: text keeps its size in a small window and grows with a large one. The scale follows the side that

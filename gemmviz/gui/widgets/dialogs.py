@@ -17,7 +17,7 @@ from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import scene_image
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.state.shot import save_view
+from gemmviz.shots.shot import save_view
 
 
 def ask_to_open(model: WindowModel, parent: QWidget) -> None:
@@ -88,7 +88,7 @@ def ask_to_save_lesson(model: WindowModel, parent: QWidget) -> None:
 
 def seen(model: WindowModel) -> Scene | None:
     """Return the current picture in the format of a slide, None if there is none."""
-    from gemmviz.subjects.picture import picture
+    from gemmviz.shots.picture import picture
 
     subject = model.session.display.subject
     return None if subject is None else picture(model.session.shot, subject, model.theme)
@@ -141,7 +141,7 @@ def copy_frame(model: WindowModel) -> None:
 
 def copy_command(model: WindowModel) -> None:
     """Copy the command line for the current picture to the clipboard."""
-    from gemmviz.state.arguments import command_line
+    from gemmviz.shots.arguments import command_line
 
     QGuiApplication.clipboard().setText(command_line(model.session.shot))
     model.session.say(tr("The command line was copied to the clipboard"))

@@ -11,7 +11,7 @@ from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.problem_kind import Setting, settings_of
 from gemmviz.model.translation import marked, tr
-from gemmviz.state.shot import Shot
+from gemmviz.shots.shot import Shot
 
 # The objects that actions of the window work on.
 

@@ -4,15 +4,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStatusBar, QToolButton, QVBoxLayout, QWidget
 
+from gemmviz.cuda.launch.launch_form import GivenLaunch, launch_line, not_confirmed
 from gemmviz.gui.widgets.controls import choice, line, plain, quietly, set_look
 from gemmviz.gui.widgets.refresh import Refresh, unless_covered
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.launch_form import GivenLaunch, launch_line, not_confirmed
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import stage_of_run
-from gemmviz.state.notices import Notice, Offer
-from gemmviz.subjects.metrics import recorder_line
+from gemmviz.shots.metrics import recorder_line
+from gemmviz.shots.notices import Notice, Offer
 
 # Notices about the picture, above it. Each can be closed.
 

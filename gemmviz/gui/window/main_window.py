@@ -28,13 +28,13 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.state.shot import Shot, title_of
+from gemmviz.shots.shot import Shot, title_of
 
 if TYPE_CHECKING:
+    from gemmviz.cuda.launch.launch_form import LaunchForm
     from gemmviz.gui.benchmark_page import BenchmarkPage
     from gemmviz.gui.lecture.lecture_window import Lecture
     from gemmviz.gui.window.tour import Tour
-    from gemmviz.launch.launch_form import LaunchForm
 
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QMenu, QTextBrowser, QVBoxLayout, QWidget
 
 from gemmviz import RELEASES, __version__
+from gemmviz.cuda.reader_link import reader
 from gemmviz.files.devices import devices
 from gemmviz.files.extensions import Catalog
 from gemmviz.files.extras import installed_distributions
@@ -26,8 +27,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import marked, tr
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.source.reader_link import reader
-from gemmviz.subjects.catalog import subjects
+from gemmviz.shots.catalog import subjects
 
 # The list of keyboard shortcuts, made from the table of actions.
 

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
+from gemmviz.cuda.functions import function_for
+from gemmviz.cuda.nodes import Assign, Binary, Call, Convert
+from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
+from gemmviz.cuda.walk import parts
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Reference, ReferenceRequest, Shape
 from gemmviz.model.trace import Check
-from gemmviz.source.functions import function_for
-from gemmviz.source.nodes import Assign, Binary, Call, Convert
-from gemmviz.source.program_parts import Program
-from gemmviz.source.types import HALF, Scalar, VectorType, scalar_of
-from gemmviz.source.walk import parts
 
 _WORK_PER_CHUNK = 1 << 25
 _MOST_NAMED = 4096

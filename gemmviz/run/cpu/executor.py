@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.launch_form import judged_check
-from gemmviz.launch.legality import device_for, launch_for, other_choices, shared_limit_text
+from gemmviz.cuda.launch.launch_form import judged_check
+from gemmviz.cuda.launch.legality import device_for, launch_for, other_choices, shared_limit_text
+from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
@@ -30,7 +31,6 @@ from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
 from gemmviz.run.inputs import initial_array, matrices
 from gemmviz.run.recording import Recording, record_limit
-from gemmviz.source.program import program_for
 
 # Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance.
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.legality import device_for
+from gemmviz.cuda.launch.legality import device_for
+from gemmviz.cuda.program_parts import NamedSlot
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SettingError
@@ -18,7 +19,6 @@ from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.values import Partial
 from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, TraceRequest, WatchRequest
-from gemmviz.source.program_parts import NamedSlot
 
 
 class Interpreter(Engine):

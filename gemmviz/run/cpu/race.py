@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.launch.launch_form import not_confirmed
-from gemmviz.launch.legality import device_for
+from gemmviz.cuda.launch.launch_form import not_confirmed
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError

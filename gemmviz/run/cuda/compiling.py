@@ -13,10 +13,10 @@ import cupy
 from cupy.cuda import driver, function, nvrtc
 from msgspec import Struct
 
+from gemmviz.cuda.parser.source_text import missing_remedy
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.records import replace
-from gemmviz.parser.source_text import missing_remedy
 from gemmviz.run.cuda.headers import ALWAYS, HEADERS, include_folders, without_includes
 
 _MOST_CACHED = 64

@@ -10,9 +10,11 @@ import cupy
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.cuda.launch.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.cuda.launch.legality import other_choices, setup_for
+from gemmviz.cuda.program import macros_of
+from gemmviz.cuda.twin.real import probed_source
 from gemmviz.files.codec import to_json
-from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
-from gemmviz.launch.legality import other_choices, setup_for
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
@@ -33,8 +35,6 @@ from gemmviz.run.cuda.workload import Workload, real_unit, workload
 from gemmviz.run.engine import Cancel
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.run.recording import Recording
-from gemmviz.source.program import macros_of
-from gemmviz.source.twin.real import probed_source
 
 # The schedule of a kernel, from a probe at its beginning and end: SM and time of each block.
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.cuda.launch.legality import device_for, launch_for
+from gemmviz.cuda.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
@@ -23,7 +24,6 @@ from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload
 from gemmviz.run.recording import Recording
-from gemmviz.source.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
 
 _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256

@@ -10,6 +10,10 @@ import numpy.typing as npt
 from cupy.cuda import runtime
 from msgspec import Struct
 
+from gemmviz.cuda.program import macros_of
+from gemmviz.cuda.program_parts import FunctionParameter
+from gemmviz.cuda.twin.real import DeviceSource, real_source
+from gemmviz.cuda.types import PointerType, Scalar
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import NULL_POINTER, Launch
@@ -21,10 +25,6 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Compiled, Unit, free_memory
 from gemmviz.run.inputs import matrices
-from gemmviz.source.program import macros_of
-from gemmviz.source.program_parts import FunctionParameter
-from gemmviz.source.twin.real import DeviceSource, real_source
-from gemmviz.source.types import PointerType, Scalar
 
 _GAP_BYTES = 1 << 16  # between matrices, so that accesses beyond one don't reach the next
 _LARGEST_WORD = 0x7FFFFFFE

@@ -18,11 +18,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command
 from gemmviz.files.codec import from_plain
 from gemmviz.files.devices import device_of
 from gemmviz.files.trace_file import read_from_folder
-from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import Cancelled, DeviceError

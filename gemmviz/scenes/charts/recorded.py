@@ -3,7 +3,7 @@
 from functools import cache
 from math import sqrt
 
-from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.model.access_times import StrideTime, StrideTimes
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve, Mark

@@ -8,7 +8,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Space
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Factor, Matrix, Whole, matrix_named, quantity
 
 

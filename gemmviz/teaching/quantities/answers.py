@@ -6,7 +6,7 @@ from gemmviz.analysis.memory.banks import lane_words
 from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Matrix, Whole, quantity
 
 _NONE = "nothing"

@@ -9,7 +9,7 @@ import numpy as np
 
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.translation import tr
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities import (
     accesses,
     answers,

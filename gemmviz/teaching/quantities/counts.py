@@ -10,9 +10,9 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, MemoryArray, Space
 from gemmviz.model.speed_case import DRAM
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.kinds.block_phase import loads_per_phase, operations_per_phase
-from gemmviz.subjects.kinds.why import traffic_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.kinds.block_phase import loads_per_phase, operations_per_phase
+from gemmviz.shots.kinds.why import traffic_of
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Factor, GlobalMatrix, Matrix, Measure, Whole, matrix_named, quantity
 
 

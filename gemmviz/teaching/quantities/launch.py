@@ -6,8 +6,8 @@ from typing import Literal
 
 from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.analysis.replay.focus import block_label, thread_number, thread_text
-from gemmviz.launch.catalog import lesson_kernel_names, load_kernel
-from gemmviz.launch.legality import can_run, launch_for, requested_launch
+from gemmviz.cuda.launch.catalog import lesson_kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import can_run, launch_for, requested_launch
 from gemmviz.model.cases import TF32_TILE
 from gemmviz.model.device import Device, MemoryRules
 from gemmviz.model.errors import GemmvizError, UsageError, closest
@@ -17,7 +17,7 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed
 from gemmviz.scenes.kit.scale import strips_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import QuantityValue, Whole, quantity
 
 # Checks of a shipped kernel that is unfinished: its text is the beginning of the whole kernel of its name.

@@ -7,8 +7,8 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.models import blocks_at
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 

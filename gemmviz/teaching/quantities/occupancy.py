@@ -9,8 +9,8 @@ from gemmviz.model.cases import BlockPhase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import quantity
 
 ScheduleSource = Literal["recorded", "model"]

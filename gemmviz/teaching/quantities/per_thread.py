@@ -5,7 +5,7 @@ from gemmviz.analysis.replay.private import exchanged_elements, private_values, 
 from gemmviz.analysis.replay.reads import copies_of, products_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Factor, Whole, quantity
 
 _NONE = "nothing"

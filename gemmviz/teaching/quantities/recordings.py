@@ -8,8 +8,8 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import HostRun, TransferCase
 from gemmviz.model.timing import Measured
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.catalog import value_of
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.catalog import value_of
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 

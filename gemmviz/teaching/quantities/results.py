@@ -3,7 +3,7 @@
 from typing import Literal
 
 from gemmviz.model.translation import marked
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import quantity
 
 HazardId = Literal["read-after-write", "write-after-read", "write-after-write"]

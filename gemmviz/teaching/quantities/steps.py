@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.knowledge import Knowledge
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import MatrixAxis, quantity
 
 

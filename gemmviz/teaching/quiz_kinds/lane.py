@@ -2,7 +2,7 @@
 
 from gemmviz.analysis.replay.focus import Focus, thread_number
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.legend import extents_text
+from gemmviz.shots.legend import extents_text
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 

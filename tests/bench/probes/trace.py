@@ -18,8 +18,8 @@ from gemmviz.model.problem import Problem
 
 def main() -> None:
     size, tile, blocks = (*sys.argv[1:], *("64", "16", "")[len(sys.argv) - 1 :])
-    load = first_of(("gemmviz.launch.catalog", "gemmviz.spec.catalog", "gemmviz.source.catalog"), "load_kernel")
-    parse = first_of(("gemmviz.files.kernel_file", "gemmviz.source.header"), "parse_kernel")
+    load = first_of(("gemmviz.cuda.launch.catalog", "gemmviz.spec.catalog", "gemmviz.cuda.catalog"), "load_kernel")
+    parse = first_of(("gemmviz.files.kernel_file", "gemmviz.cuda.header"), "parse_kernel")
     trace = tracer(blocks)
     kernel = load("04_tiled")
 
@@ -43,9 +43,9 @@ def tracer(blocks: str) -> Callable[..., object]:
     """From a kernel, its problem and its parameters to a trace."""
     trace_kernel = first_of(("gemmviz.run.cpu.executor", "gemmviz.run.executor"), "trace_kernel")
     try:
-        setup_for = first_of(("gemmviz.launch.legality", "gemmviz.spec.legality"), "setup_for")
+        setup_for = first_of(("gemmviz.cuda.launch.legality", "gemmviz.spec.legality"), "setup_for")
     except ModuleNotFoundError:
-        settings_for = first_of(("gemmviz.source.launching",), "settings_for")
+        settings_for = first_of(("gemmviz.cuda.launching",), "settings_for")
         return lambda kernel, problem, parameters: trace_kernel(kernel, settings_for(kernel, problem, parameters))
     return lambda kernel, problem, parameters: trace_kernel(setup_for(kernel, problem, parameters, blocks=blocks)).whole
 

@@ -13,16 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.launch.formula import grid_units, replace_sizes
-from gemmviz.launch.launch_form import with_header
-from gemmviz.launch.legality import launch_for, setup_for
-from gemmviz.loading.loader import LaunchUnknown, opened
+from gemmviz.cuda.launch.formula import grid_units, replace_sizes
+from gemmviz.cuda.launch.launch_form import with_header
+from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import NONE
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import MOST_BYTES, engine_for, run
+from gemmviz.run.opening.loader import LaunchUnknown, opened
 from tests.corpus.public_habits.corpus import Entry
 
 OPENED, GUESSED, UNCONFIRMED, UNCHECKED, ASKED, REFUSED, ACCUSED, INTERNAL = CLASSES = (

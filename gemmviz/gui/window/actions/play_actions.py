@@ -6,8 +6,8 @@ from functools import partial
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
+from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.window.action import Action, ActionContext, needs_picture, needs_time
-from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
 

@@ -8,19 +8,19 @@ from PySide6.QtCore import Qt
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.pairing import Lock
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.languages import languages
 from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.window.action import MENU_OPTIONS, Action, ActionContext, needs_picture, needs_time
 from gemmviz.gui.window.docks import panels
-from gemmviz.launch.legality import device_for
 from gemmviz.model.problem_kind import Setting
 from gemmviz.model.records import replace
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import load_theme, theme_names
-from gemmviz.state.shot import SYSTEM_THEME, Camera
-from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.shot import SYSTEM_THEME, Camera
 
 _TYPE_STEP = 1.25
 _FIRST_OF_SUBMENU = 30  # views from this ``order`` on are in a submenu

@@ -6,14 +6,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.cuda.nodes import Assign, Atomic, AtomicOp, Component, Deref, Expr, Read
+from gemmviz.cuda.types import PointerType, Scalar, VectorType
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.memory import SharedMemory
 from gemmviz.run.cpu.simt.pointers import AccessType, Several, access_type, each_memory
 from gemmviz.run.cpu.simt.values import Closure, Partial, PointerClosure, merged
-from gemmviz.source.nodes import Assign, Atomic, AtomicOp, Component, Deref, Expr, Read
-from gemmviz.source.types import PointerType, Scalar, VectorType
 
 # Compiles assignments to closures: to variables, components of vectors, local arrays, and memory.
 

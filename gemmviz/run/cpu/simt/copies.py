@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.cuda.nodes import Commit, Copy, Deref, Fence, Wait
+from gemmviz.cuda.types import Scalar, named_type, size_bytes, unit_bytes
 from gemmviz.model.arrays import Bools
 from gemmviz.model.element_types import element_type
 from gemmviz.model.errors import Place
@@ -20,8 +22,6 @@ from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Machine, PendingCop
 from gemmviz.run.cpu.simt.memory import Memory
 from gemmviz.run.cpu.simt.pointers import NULL, AccessType, Several, access_type, each_memory
 from gemmviz.run.cpu.simt.values import Closure, PointerClosure
-from gemmviz.source.nodes import Commit, Copy, Deref, Fence, Wait
-from gemmviz.source.types import Scalar, named_type, size_bytes, unit_bytes
 
 Zero = Callable[[Scalar], Any]
 Announce = Callable[[Machine, Any, list[Any], AccessType], None]

@@ -5,26 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.threads import ThreadSpace
-from gemmviz.run.cpu.simt import values
-from gemmviz.run.cpu.simt.accesses import assignment, atomic, load_closure
-from gemmviz.run.cpu.simt.addresses import (
-    base_address,
-    found_address,
-    indexed_address,
-    integer_address,
-    null_address,
-    reinterpreted_address,
-    shifted_address,
-    target_of,
-)  # fmt: skip
-from gemmviz.run.cpu.simt.intrinsics import intrinsic
-from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
-from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.pointers import AccessType, comparison, is_not_null, same_memory
-from gemmviz.run.cpu.simt.values import Closure, PointerClosure, merged
-from gemmviz.source.fold import known_trips
-from gemmviz.source.nodes import (
+from gemmviz.cuda.fold import known_trips
+from gemmviz.cuda.nodes import (
     Address,
     Assign,
     AtAddress,
@@ -53,7 +35,25 @@ from gemmviz.source.nodes import (
     Unary,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
+from gemmviz.cuda.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.cpu.simt import values
+from gemmviz.run.cpu.simt.accesses import assignment, atomic, load_closure
+from gemmviz.run.cpu.simt.addresses import (
+    base_address,
+    found_address,
+    indexed_address,
+    integer_address,
+    null_address,
+    reinterpreted_address,
+    shifted_address,
+    target_of,
+)  # fmt: skip
+from gemmviz.run.cpu.simt.intrinsics import intrinsic
+from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
+from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.pointers import AccessType, comparison, is_not_null, same_memory
+from gemmviz.run.cpu.simt.values import Closure, PointerClosure, merged
 
 _POINTERS = (PointerType, ArrayType)
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from gemmviz.cuda.functions import NAMED_TYPES, Signature, Value
+from gemmviz.cuda.types import BFLOAT16, HALF, LONG, VectorType
 from gemmviz.run.cpu.simt import halves, rounding
-from gemmviz.source.functions import NAMED_TYPES, Signature, Value
-from gemmviz.source.types import BFLOAT16, HALF, LONG, VectorType
 
 # CUDA's bit functions for arrays of int32, uint32, int64 or uint64 of any shape.
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.model.records import replace
-from gemmviz.source.nodes import (
+from gemmviz.cuda.nodes import (
     Assign,
     Atomic,
     Barrier,
@@ -42,9 +41,10 @@ from gemmviz.source.nodes import (
     Unary,
     Wait,
 )
-from gemmviz.source.program_parts import Program
-from gemmviz.source.types import UCHAR, PointerType, Scalar, VectorType, scalar_of
-from gemmviz.source.walk import parts
+from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.types import UCHAR, PointerType, Scalar, VectorType, scalar_of
+from gemmviz.cuda.walk import parts
+from gemmviz.model.records import replace
 
 AccessScalars = dict[int, Scalar]
 

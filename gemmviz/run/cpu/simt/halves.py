@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.cuda.functions import NAMED_TYPES
+from gemmviz.cuda.types import BFLOAT16, DOUBLE, FLOAT, HALF, Scalar
 from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.rounding import exact_product, exact_sum, fused, nearest
-from gemmviz.source.functions import NAMED_TYPES
-from gemmviz.source.types import BFLOAT16, DOUBLE, FLOAT, HALF, Scalar
 
 
 def _add_error(x: Any, y: Any, near: Any) -> Any:

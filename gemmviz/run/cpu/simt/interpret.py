@@ -8,8 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.launch.launch_form import judged_fault
-from gemmviz.launch.legality import evaluated_formula, shapes_for
+from gemmviz.cuda import fold
+from gemmviz.cuda.launch.launch_form import judged_fault
+from gemmviz.cuda.launch.legality import evaluated_formula, shapes_for
+from gemmviz.cuda.nodes import Loop, Unrolled
+from gemmviz.cuda.program_parts import FunctionParameter, Program, SharedArray
+from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of, size_bytes
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
@@ -38,10 +42,6 @@ from gemmviz.run.cpu.simt.statements import statement
 from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
 from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.run.cpu.simt.values import constant
-from gemmviz.source import fold
-from gemmviz.source.nodes import Loop, Unrolled
-from gemmviz.source.program_parts import FunctionParameter, Program, SharedArray
-from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of, size_bytes
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 

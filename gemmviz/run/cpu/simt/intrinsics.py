@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.cuda.functions import CLOCKS, function_for
+from gemmviz.cuda.nodes import Call
+from gemmviz.cuda.types import Scalar, VectorType, scalar_of
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import tr
@@ -13,9 +16,6 @@ from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import access_type
 from gemmviz.run.cpu.simt.values import Closure, constant
-from gemmviz.source.functions import CLOCKS, function_for
-from gemmviz.source.nodes import Call
-from gemmviz.source.types import Scalar, VectorType, scalar_of
 
 # Compiles shuffles to closures: each lane takes the value of another lane of its warp.
 

@@ -6,13 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.errors import OUT_OF_RANGE, Place
-from gemmviz.model.translation import tr
-from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.memory import far_element
-from gemmviz.run.cpu.simt.pointers import AccessType, access_type
-from gemmviz.run.cpu.simt.values import Partial, merged, read
-from gemmviz.source.types import (
+from gemmviz.cuda.types import (
     ArrayType,
     CType,
     PointerType,
@@ -23,6 +17,12 @@ from gemmviz.source.types import (
     scalar_of,
     size_bytes,
 )
+from gemmviz.model.errors import OUT_OF_RANGE, Place
+from gemmviz.model.translation import tr
+from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.memory import far_element
+from gemmviz.run.cpu.simt.pointers import AccessType, access_type
+from gemmviz.run.cpu.simt.values import Partial, merged, read
 
 # The scalars of which a local variable, array or struct consists.
 

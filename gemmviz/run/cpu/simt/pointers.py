@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.cuda.types import Scalar, VectorType, scalar_of
 from gemmviz.model.errors import Place
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.source.types import Scalar, VectorType, scalar_of
 
 Pointer = tuple[Any, Any]
 _NO_MEMORY = -1

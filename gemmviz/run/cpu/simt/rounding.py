@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.source.types import Scalar
+from gemmviz.cuda.types import Scalar
 
 AnyFloats = npt.NDArray[np.floating[Any]]
 Doubles = AnyFloats  # float64 throughout

@@ -5,14 +5,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.model.errors import KernelFault
-from gemmviz.model.translation import tr
-from gemmviz.run.cpu.simt.copies import commit, copy, fence, side, wait_closure
-from gemmviz.run.cpu.simt.expressions import Compiler
-from gemmviz.run.cpu.simt.local import cells_of
-from gemmviz.run.cpu.simt.machine import BREAK, CONTINUE, GONE, NORMAL, RETURN, ActiveMask, Machine, is_empty, without
-from gemmviz.run.cpu.simt.values import Closure, merged
-from gemmviz.source.nodes import (
+from gemmviz.cuda.nodes import (
     Assign,
     Barrier,
     Base,
@@ -35,8 +28,15 @@ from gemmviz.source.nodes import (
     Unrolled,
     Wait,
 )
-from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
-from gemmviz.source.walk import parts
+from gemmviz.cuda.types import PointerType, Scalar, VectorType, scalar_of
+from gemmviz.cuda.walk import parts
+from gemmviz.model.errors import KernelFault
+from gemmviz.model.translation import tr
+from gemmviz.run.cpu.simt.copies import commit, copy, fence, side, wait_closure
+from gemmviz.run.cpu.simt.expressions import Compiler
+from gemmviz.run.cpu.simt.local import cells_of
+from gemmviz.run.cpu.simt.machine import BREAK, CONTINUE, GONE, NORMAL, RETURN, ActiveMask, Machine, is_empty, without
+from gemmviz.run.cpu.simt.values import Closure, merged
 
 # Counts repeated runs of a loop without running it again.
 

@@ -10,16 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.trace import COMPUTED, CONSTANT
-from gemmviz.run.cpu.simt.expressions import Compiler
-from gemmviz.run.cpu.simt.granularity import SlotContents, is_float, is_number
-from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
-from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
-from gemmviz.run.cpu.simt.pointers import AccessType, Several, access_type, each_memory
-from gemmviz.run.cpu.simt.tags import TagLocal, TagShared, constant_tag
-from gemmviz.run.cpu.simt.values import Closure
-from gemmviz.source.nodes import (
+from gemmviz.cuda.nodes import (
     Address,
     Assign,
     AtAddress,
@@ -44,10 +35,19 @@ from gemmviz.source.nodes import (
     Stmt,
     Unary,
 )  # fmt: skip
-from gemmviz.source.nodes import (
+from gemmviz.cuda.nodes import (
     Offset as Moved,
 )
-from gemmviz.source.types import LONG, Scalar, VectorType
+from gemmviz.cuda.types import LONG, Scalar, VectorType
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import COMPUTED, CONSTANT
+from gemmviz.run.cpu.simt.expressions import Compiler
+from gemmviz.run.cpu.simt.granularity import SlotContents, is_float, is_number
+from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
+from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
+from gemmviz.run.cpu.simt.pointers import AccessType, Several, access_type, each_memory
+from gemmviz.run.cpu.simt.tags import TagLocal, TagShared, constant_tag
+from gemmviz.run.cpu.simt.values import Closure
 
 _COPIES = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.cuda.types import LONG, Scalar
 from gemmviz.model.errors import Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import COMPUTED, CONSTANT
@@ -16,7 +17,6 @@ from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
 from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.pointers import AccessType
-from gemmviz.source.types import LONG, Scalar
 
 TAG_SHIFT = 40
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.cuda import fold
+from gemmviz.cuda.fold import rounded
+from gemmviz.cuda.types import Scalar
 from gemmviz.model.errors import Place
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import joined
-from gemmviz.source import fold
-from gemmviz.source.fold import rounded
-from gemmviz.source.types import Scalar
 
 Closure = Callable[[Machine], Any]
 PointerClosure = Callable[[Machine], tuple[Any, Any]]

@@ -10,9 +10,9 @@ from gemmviz.render.reel import RenderOptions, Still
 from gemmviz.scenes.kit.frame import ViewOptions, framed, message, titled
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.view import View
-from gemmviz.state.shot import Shot
-from gemmviz.subjects.knowledge import Context
-from gemmviz.subjects.subject import Subject
+from gemmviz.shots.knowledge import Context
+from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import Subject
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 

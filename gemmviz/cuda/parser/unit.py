@@ -1,0 +1,339 @@
+"""A translation unit: SourceText to the cursors of libclang, with the places of the shown file."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from clang.cindex import (
+    Cursor,
+    Diagnostic,
+    Index,
+    SourceLocation,
+    SourceRange,
+    TranslationUnit,
+    TranslationUnitLoadError,
+    TranslationUnitSaveError,
+)
+from msgspec import Struct
+
+from gemmviz.cuda.parser.sentences import UNCLOSED, UNCLOSED_BRACE
+from gemmviz.cuda.parser.source_text import SourceText, with_paths
+from gemmviz.files.resources import cache_folder
+from gemmviz.model.errors import ENDLESS, Place, SourceError
+
+STUBS = Path(__file__).resolve().parent / "stubs"
+ALL_STUBS = STUBS / "gemmviz.h"  # included before the first line of every file
+_AFTER_SAVED = STUBS / "standard" / "deallocation.h"
+LANGUAGE = (
+    "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "--cuda-gpu-arch=sm_90",
+    "--target=x86_64-unknown-linux-gnu",  # the same sizes of types on every system
+    "-std=c++20", "-ferror-limit=0", "-w", "-fno-spell-checking", "-fno-builtin",
+    # errors of clang that are warnings of nvcc
+    "-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal", "-Wno-non-pod-varargs",
+    "-Wno-address-of-temporary", "-Wno-dynamic-exception-spec", "-Wno-return-type",
+    "-isystem", str(STUBS),
+)  # fmt: skip
+_FOR_PRECOMPILING = TranslationUnit.PARSE_INCOMPLETE | 0x10  # CXTranslationUnit_ForSerialization
+_CLANG = "18"
+_UNUSED_S = 30 * 24 * 3600
+_HEADERS_ALONE = ("-ivfsoverlay", str(STUBS.parent / "files.yaml"), "-include", str(ALL_STUBS))
+
+
+@cache
+def stub_arguments() -> tuple[str, ...]:
+    """Arguments that make the stand-in headers known: their saved form if it can be written and read, else their text."""
+    with contextlib.suppress(OSError):
+        saved = cache_folder().resolve() / f"stubs-{_key()}.pch"
+        files = saved.with_suffix(".json")
+        arguments = ("-ivfsoverlay", str(files), "-include", str(_AFTER_SAVED), "-include-pch", str(saved))
+        if saved.is_file() and _is_usable(arguments):
+            return arguments
+        if _save(saved, files) and _is_usable(arguments):
+            return arguments
+    return _HEADERS_ALONE
+
+
+def have_vanished(arguments: tuple[str, ...]) -> bool:
+    """Whether the saved headers of ``stub_arguments`` were removed meanwhile; then the next call gives others."""
+    if all(Path(each).exists() for each in arguments if not each.startswith("-")):
+        return False
+    stub_arguments.cache_clear()
+    return True
+
+
+def _key() -> str:
+    """A hash of everything that the saved form depends on."""
+    files = [path for path in sorted(STUBS.rglob("*")) if path.is_file()]
+    facts = [(str(path), (state := path.stat()).st_mtime_ns, state.st_size) for path in files]
+    return hashlib.sha256(repr((_CLANG, LANGUAGE, facts)).encode()).hexdigest()[:20]
+
+
+def _is_usable(arguments: tuple[str, ...]) -> bool:
+    """Whether an empty text is parsed with the saved headers."""
+    try:
+        unit = Index.create().parse("/empty.cu", [*LANGUAGE, *arguments], [("/empty.cu", "")])
+    except TranslationUnitLoadError:
+        return False
+    return not any(each.severity >= Diagnostic.Error for each in unit.diagnostics)
+
+
+def _save(saved: Path, files: Path) -> bool:
+    """Parses the headers and saves them; whether that worked. ``files`` gets the file system with which they are used."""
+    saved.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        unit = Index.create().parse(str(ALL_STUBS), [*LANGUAGE, *_HEADERS_ALONE[:2]], options=_FOR_PRECOMPILING)
+        with _replacement(saved) as draft:
+            unit.save(str(draft))
+            _remove_old(saved.parent)
+        with _replacement(files) as draft:
+            draft.write_text(_file_system(saved), encoding="utf-8")
+    except (TranslationUnitLoadError, TranslationUnitSaveError):
+        return False
+    return True
+
+
+def _file_system(saved: Path) -> str:
+    """The parser's file system, in the form of clang's option -ivfsoverlay."""
+    stubs = {"type": "directory-remap", "name": str(STUBS), "external-contents": str(STUBS)}
+    headers = {"type": "file", "name": str(saved), "external-contents": str(saved)}
+    return json.dumps({"version": 0, "fallthrough": "false", "roots": [stubs, headers]})
+
+
+@contextlib.contextmanager
+def _replacement(path: Path) -> Iterator[Path]:
+    """A draft beside ``path`` that replaces it, so that other processes see the old file or the whole new one."""
+    with NamedTemporaryFile(dir=path.parent, prefix="stubs-", suffix=".tmp", delete=False) as file:
+        draft = Path(file.name)
+    try:
+        yield draft
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _remove_old(folder: Path) -> None:
+    """Removes saved headers that no version of gemmviz has written for a month."""
+    for old in (*folder.glob("stubs-*.pch"), *folder.glob("stubs-*.json")):
+        with contextlib.suppress(OSError):  # in use on Windows, or removed by another process
+            if time.time() - old.stat().st_mtime > _UNUSED_S:
+                old.unlink()
+
+
+# What nvcc accepts and the parser doesn't, corrected in memory. Lines keep their numbers.
+
+# Two operands of an asm statement with nothing but space between them.
+_OPERAND = r'"[=+&]*[a-zA-Z]{1,2}"\s*\((?:[^()"]|\([^()"]*\))*\)'
+_NO_COMMA = re.compile(rf'({_OPERAND})(?=\s*"[=+&]*[a-zA-Z]{{1,2}}"\s*\()')
+
+# kernel << <grid, block >> >(…), as some formatters leave it
+_SPACED = re.compile(r"<<([ \t]+)<([^;{}]*?)>(?:>[ \t]+>|[ \t]+>>|[ \t]+>[ \t]+>)(\s*\()")
+
+
+def corrected(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text as nvcc understands it, and a sentence about each correction."""
+    text = _SPACED.sub(lambda match: f"<<<{match[1]}{match[2]}>>>{match[3]}", text)
+    if "asm" not in text:
+        return text, ()
+    lines = [text.count("\n", 0, match.end()) + 1 for match in _NO_COMMA.finditer(text)]
+    notes = (f"a comma is missing between the asm operands in line {line}, which nvcc accepts" for line in dict.fromkeys(lines))
+    return _NO_COMMA.sub(r"\1,", text) if lines else text, tuple(notes)
+
+
+# Parameters of a kernel that take precedence over the file's own definitions of the same names.
+
+_REST_OF_DIRECTIVE = r"(?:[^\n\\]|\\.|\\\n)*"
+_REST_OF_VALUE = r"(?:[^;,(){}\n]|\([^()\n]*\))+(?=[;,])"
+
+
+def with_parameters(text: str, values: Mapping[str, str]) -> tuple[str, frozenset[str]]:
+    """The text with its own ``#define`` of each parameter blanked and its own constants set to the value; the names of the
+    constants set. The others have to be defined as macros. Lines keep their numbers.
+    """
+    constants = set()
+    for name, value in values.items():
+        define = rf"^[ \t]*#[ \t]*(?:define|undef)[ \t]+{name}\b(?!\(){_REST_OF_DIRECTIVE}"
+        text = re.sub(define, _blank, text, flags=re.MULTILINE)
+        constant = rf"(\b(?:const|constexpr)\b[^;(){{}}<>#]*?\b{name}\s*=\s*){_REST_OF_VALUE}"
+        text, count = re.subn(constant, rf"\g<1>{value}", text)
+        if count:
+            constants.add(name)
+    return text, frozenset(constants)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
+
+
+_ROOT = "/project"
+_LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=524288", "-fconstexpr-depth=256", "-fbracket-depth=256")
+_KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
+_MISSING, _CANDIDATE = "' file not found", "candidate"
+_WITHOUT_BODY = "is used but not defined in this translation unit"
+_REQUESTED = re.compile(r"requested here$|in call to")
+
+
+class Spot(Struct, frozen=True):
+    """A line of a project file; ``file`` is empty outside the project."""
+
+    file: str
+    line: int
+
+
+class ParseError(Struct, frozen=True):
+    """An error of the parser, in its own words. ``spots``: where it is, then where what it is in was instantiated or called;
+    ``place``: the first of them in the shown file, None if none is.
+    """
+
+    message: str
+    spots: tuple[Spot, ...]
+    place: Place | None
+
+
+class Unit(Struct, frozen=True, eq=False, dict=True):
+    """A parsed translation unit. ``files`` are the texts as the parser read them, by name; ``notes`` sentences about what was
+    corrected in them.
+    """
+
+    source: SourceText
+    tree: TranslationUnit
+    files: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text of the shown file as the parser read it: lines are those of the file, columns too where nothing was set."""
+        return self.files[self.source.shown or self.source.main]
+
+    @cached_property
+    def diagnostics(self) -> list[Diagnostic]:
+        """Errors of libclang, except about missing headers and about stand-ins that have no body for a file's own types."""
+        return [
+            each for each in self._all_errors if not each.spelling.endswith(_MISSING) and _WITHOUT_BODY not in each.spelling
+        ]
+
+    @cached_property
+    def errors(self) -> tuple[ParseError, ...]:
+        """Errors in the order of the text, but for comments and braces that are not closed, of which those behind them come."""
+        found = sorted(self.diagnostics, key=lambda each: UNCLOSED.fullmatch(each.spelling) is None)
+        return tuple(map(self._error, found))
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """Names of the included headers that neither gemmviz nor the project has."""
+        ends = (each.spelling for each in self._all_errors if each.spelling.endswith(_MISSING))
+        return tuple(dict.fromkeys(spelling.removesuffix(_MISSING).lstrip("'") for spelling in ends))
+
+    def declarations(self) -> Iterator[Cursor]:
+        """Top-level declarations of the project's own files, in order."""
+        for cursor in self.tree.cursor.get_children():
+            if self.file_of(cursor.location):
+                yield cursor
+
+    def file_of(self, location: SourceLocation) -> str:
+        """Name of the project file of a location, empty for one outside the project."""
+        file = location.file
+        return file.name.removeprefix(f"{_ROOT}/") if file is not None and file.name.startswith(f"{_ROOT}/") else ""
+
+    def is_shown(self, cursor: Cursor) -> bool:
+        """Whether a cursor is in the shown file."""
+        return self.file_of(cursor.location) == self._shown
+
+    def place(self, extent: SourceRange) -> Place:
+        """Lines and columns of a range. A macro's expansion is placed where the macro is used."""
+        start, end = extent.start, extent.end
+        return Place(start.line, self._column(start.line, start.column), end.line, self._column(end.line, end.column))
+
+    def _column(self, line: int, byte: int) -> int:
+        """The column of a character of the shown text; libclang counts bytes of UTF-8."""
+        if self._lines is None or line > len(self._lines):
+            return byte
+        return len(self._lines[line - 1].encode()[: byte - 1].decode(errors="replace")) + 1
+
+    @cached_property
+    def _lines(self) -> list[str] | None:
+        """Lines of the shown text; None if characters are bytes in it."""
+        text = self.source.text.removeprefix("\ufeff")
+        return None if text.isascii() else text.split("\n")
+
+    @cached_property
+    def _all_errors(self) -> list[Diagnostic]:
+        return [each for each in self.tree.diagnostics if each.severity >= Diagnostic.Error]
+
+    def _error(self, diagnostic: Diagnostic) -> ParseError:
+        notes = [note for note in diagnostic.children if _REQUESTED.search(note.spelling)]
+        locations = [diagnostic.location, *(note.location for note in notes)]
+        if diagnostic.spelling == UNCLOSED_BRACE:
+            locations = [note.location for note in diagnostic.children] or locations  # where the brace opens
+        spots = tuple(Spot(self.file_of(at), at.line) for at in locations)
+        shown = next((at for at in locations if self.file_of(at) == self._shown), None)
+        reasons = [note.spelling for note in diagnostic.children if note.spelling.startswith(_CANDIDATE)]
+        message = f"{diagnostic.spelling}: {reasons[0]}" if len(reasons) == 1 else diagnostic.spelling
+        return ParseError(message, spots, None if shown is None else self._error_place(diagnostic, shown))
+
+    def _error_place(self, diagnostic: Diagnostic, at: SourceLocation) -> Place:
+        """From a location to the end of the error's range around it, or one character."""
+        ranges = [each for each in diagnostic.ranges if each.start.line == at.line == each.end.line]
+        stop = max((each.end.column for each in ranges if each.end.column > at.column), default=at.column + 1)
+        return Place(at.line, self._column(at.line, at.column), at.line, self._column(at.line, stop))
+
+    @property
+    def _shown(self) -> str:
+        return self.source.shown or self.source.main
+
+
+def parse(source: SourceText, appended: str = "") -> Unit:
+    """The translation unit of a text. ``appended`` is added behind the main file's last line. Raises SourceError if the
+    parser gives up.
+    """
+    files, macros, notes = _prepared(source)
+    files[source.main] = f"{files[source.main]}\n{appended}"
+    headers = stub_arguments()
+    try:
+        tree = _tree(source.main, files, macros, headers)
+    except TranslationUnitLoadError:
+        if have_vanished(headers):
+            return parse(source, appended)
+        raise SourceError("the parser gives up on this file", remedy=ENDLESS) from None
+    return Unit(source, tree, files, notes)
+
+
+def _tree(main: str, files: Mapping[str, str], macros: Mapping[str, str], headers: tuple[str, ...]) -> TranslationUnit:
+    """The tree of prepared texts. Raises TranslationUnitLoadError if the parser gives up."""
+    defines = (f"-D{name}={value}" for name, value in macros.items())
+    unsaved = [(f"{_ROOT}/{name}", text) for name, text in files.items()]
+    return _index().parse(f"{_ROOT}/{main}", [*LANGUAGE, *headers, *_LIMITS, *defines], unsaved, _KEEP_GOING)
+
+
+def load_parser() -> None:
+    """Loads the parser and the stand-in headers ahead of the first text."""
+    parse(SourceText("empty.cu", {"empty.cu": ""}))
+
+
+def _prepared(source: SourceText) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+    """Texts as libclang reads them, by name, the macros that define the remaining parameters, and notes on corrections."""
+    files, constants, notes = {}, set[str](), list[str]()
+    for name, original in source.files.items():
+        text, set_here = with_parameters(original, source.macros) if source.macros else (original, frozenset())
+        text, corrections = corrected(text)
+        files[name] = with_paths(text.removeprefix("\ufeff"), name, source.files, _ROOT, stub_names())
+        constants |= set_here
+        notes += corrections
+    return files, {name: value for name, value in source.macros.items() if name not in constants}, tuple(notes)
+
+
+@cache
+def stub_names() -> frozenset[str]:
+    """Names of the headers that gemmviz stands in for, as they are included."""
+    return frozenset(path.relative_to(STUBS).as_posix() for path in STUBS.rglob("*") if path.is_file())
+
+
+@cache
+def _index() -> Index:
+    return Index.create(excludeDecls=True)  # the stand-in headers, hundreds of declarations

@@ -1,0 +1,191 @@
+"""Loads, stores, asynchronous copies and atomics of PTX to nodes."""
+
+from gemmviz.cuda.nodes import Assign as AssignNode
+from gemmviz.cuda.nodes import (
+    AtAddress,
+    Atomic,
+    AtomicOp,
+    Binary,
+    Block,
+    Commit,
+    Component,
+    Const,
+    Copy,
+    Declare,
+    Deref,
+    Evaluate,
+    Expr,
+    MakeVector,
+    Offset,
+    Read,
+    Reinterpret,
+    Stmt,
+    Wait,
+)
+from gemmviz.cuda.ptx.instructions import Instruction, address_parts, vector_elements
+from gemmviz.cuda.ptx.registers import PTX_TYPES, Registers
+from gemmviz.cuda.types import CHAR, INT, UINT, AddressSpace, CType, PointerType, Scalar, VectorType
+
+_SPACES: dict[str, AddressSpace] = {"global": "global", "shared": "shared"}
+_CACHED = {
+    "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "volatile", "relaxed", "weak", "cta", "gpu", "sys", "noftz",
+    "L1::no_allocate", "L1::evict_first", "L1::evict_last", "L1::evict_normal", "L1::evict_unchanged",
+    "L2::64B", "L2::128B", "L2::256B", "shared::cta", "shared", "global", "async",
+}  # fmt: skip
+_ATOMIC: dict[str, AtomicOp] = {
+    "add": "add", "min": "min", "max": "max", "exch": "exch", "cas": "cas", "and": "and", "or": "or", "xor": "xor",
+    "inc": "inc", "dec": "dec",
+}  # fmt: skip
+_COPIED: dict[int, CType] = {
+    4: UINT, 8: VectorType(UINT, 2), 16: VectorType(UINT, 4),
+}  # fmt: skip
+
+
+class MemoryInstructions:
+    """Translates the instructions that touch memory, for one asm statement."""
+
+    def __init__(self, registers: Registers) -> None:
+        self.registers, self.around, self.place = registers, registers.around, registers.around.place
+
+    def translated(self, instruction: Instruction) -> Stmt | None:
+        """The node of an instruction that touches memory; None for any other."""
+        match instruction.opcode, instruction.modifiers:
+            case "ld", _:
+                return self._load(instruction)
+            case "st", _:
+                return self._store(instruction)
+            case (("atom" | "red"), _):
+                return self._atomic(instruction)
+            case "cp", ("async", "commit_group"):
+                return Commit(self.place)
+            case "cp", ("async", "wait_all"):
+                return Block((Commit(self.place), self._wait(Const(INT, 0))))
+            case "cp", ("async", "wait_group"):
+                return self._wait(self._value(instruction.operands[0], INT))
+            case "cp", ("async", ("ca" | "cg"), *_):
+                return self._copy(instruction)
+        return None
+
+    def _wait(self, pending: Expr) -> Stmt:
+        return Wait(self.around.access("wait", None, 1), pending, self.place, False)
+
+    def _load(self, instruction: Instruction) -> Stmt:
+        names = vector_elements(instruction.operands[0])
+        scalar = self._scalar(instruction, names[0])
+        deref, space = self._target(instruction, instruction.operands[1], scalar, len(names))
+        access = self.around.access("load", space, len(names))
+        slot = self.around.new_slot()
+        loaded = Declare(slot, Deref(deref.type, deref.pointer, self.place, access))
+        value = Read(deref.type, slot, "", False, self.place)
+        parts: list[Expr] = [value] if len(names) == 1 else [Component(scalar, value, i, self.place) for i in range(len(names))]
+        return Block((loaded, *(self.registers.assign(name, part) for name, part in zip(names, parts, strict=True))))
+
+    def _store(self, instruction: Instruction) -> Stmt:
+        names = vector_elements(instruction.operands[1])
+        scalar = self._scalar(instruction, names[0])
+        deref, space = self._target(instruction, instruction.operands[0], scalar, len(names))
+        parts = tuple(self._value(name, scalar) for name in names)
+        value = MakeVector(deref.type, parts) if isinstance(deref.type, VectorType) else parts[0]
+        access = self.around.access("store", space, len(names))
+        return Evaluate(AssignNode(deref.type, deref, value, None, None, access, False, self.place))
+
+    def _atomic(self, instruction: Instruction) -> Stmt:
+        op = _ATOMIC.get(instruction.one_of(*_ATOMIC))
+        known = {*_CACHED, *_ATOMIC, *PTX_TYPES, "acquire", "release", "acq_rel"}
+        if op is None or not known.issuperset(instruction.modifiers):
+            raise self._unknown(instruction)
+        given = instruction.operands if instruction.opcode == "atom" else ("", *instruction.operands)
+        scalar = next(PTX_TYPES[each] for each in instruction.modifiers if each in PTX_TYPES)
+        deref, space = self._target(instruction, given[1], scalar, 1)
+        args = tuple(self._value(name, scalar) for name in given[2:])
+        node = Atomic(scalar, op, deref, args, self.place, self.around.access("atomic", space, 1))
+        return self.registers.assign(given[0], node) if given[0] else Evaluate(node)
+
+    def _copy(self, instruction: Instruction) -> Stmt:
+        target, source, size, *rest = instruction.operands
+        count = int(size, 0) if size.isdigit() else self._constant(size)
+        ctype = _COPIED.get(count)
+        if ctype is None or not {*_CACHED}.issuperset(instruction.modifiers) or len(rest) > 1:
+            raise self._unknown(instruction)
+        assert isinstance(ctype, Scalar | VectorType)
+        taken = self._value(rest[0], UINT) if rest else None
+        to, of = self._pointed(target, ctype, "shared"), self._pointed(source, ctype, "global")
+        access = self.around.access("copy", "shared", count // 4, is_async=True)
+        return Copy(Deref(ctype, to, self.place), Deref(ctype, of, self.place), True, taken, self.place, access)
+
+    def _constant(self, name: str) -> int:
+        value = self.registers.constants.get(name)
+        if value is None:
+            raise self.around.error("the size of a copy must be known before the kernel runs", "pass it with the constraint n")
+        return value
+
+    def _scalar(self, instruction: Instruction, name: str) -> Scalar:
+        """The type of the accessed elements: for bits without a type, that of the register."""
+        spelled = next((each for each in instruction.modifiers if each in PTX_TYPES), "")
+        vector = {2: "v2", 4: "v4"}.get(len(vector_elements(self._vector(instruction))), "")
+        known = {*_CACHED, *PTX_TYPES, *([vector] if vector else [])}
+        if not spelled or not known.issuperset(instruction.modifiers):
+            raise self._unknown(instruction)
+        scalar = PTX_TYPES[spelled]
+        register = self.registers.known.get(name)
+        of_register = register.type if register is not None else scalar
+        is_untyped = spelled.startswith("b") or not scalar.is_float
+        if is_untyped and isinstance(of_register, Scalar) and of_register.is_float and of_register.bits == scalar.bits:
+            return of_register
+        return scalar
+
+    @staticmethod
+    def _vector(instruction: Instruction) -> str:
+        return next((each for each in instruction.operands if each.startswith("{")), "")
+
+    def _target(self, instruction: Instruction, operand: str, scalar: Scalar, width: int) -> tuple[Deref, AddressSpace]:
+        """What an address of an instruction designates, and the memory that it is in."""
+        space = _SPACES.get(instruction.one_of("global", "shared"))
+        if "shared::cta" in instruction.modifiers:
+            space = "shared"
+        ctype = scalar if width == 1 else VectorType(scalar, width)
+        pointer = self._pointed(operand, ctype, space)
+        found = pointer.type.space if isinstance(pointer.type, PointerType) else None
+        return Deref(ctype, pointer, self.place), space or found or "global"
+
+    def _pointed(self, operand: str, ctype: CType, space: AddressSpace | None) -> Expr:
+        """The pointer to ``ctype`` that an address operand means."""
+        parts = address_parts(operand)
+        if parts is None:
+            raise self.around.error(f"the PTX address {operand} is not supported", "write [register] or [register + number]")
+        name, distance = parts
+        register = self.registers[name]
+        if isinstance(register.type, PointerType):
+            return self._moved(self.registers.variable(name), distance, ctype)
+        address: Expr = self.registers.number(name)
+        assert isinstance(address.type, Scalar)
+        if distance:
+            address = Binary(address.type, "+", address, Const(address.type, distance), self.place)
+        return AtAddress(PointerType(ctype, space), address, self.place)
+
+    def _moved(self, pointer: Read, distance: int, ctype: CType) -> Expr:
+        """A pointer moved by some bytes, as one to another type."""
+        assert isinstance(pointer.type, PointerType)
+        result, moved = PointerType(ctype, pointer.type.space), pointer
+        if not distance:
+            return pointer if pointer.type == result else Reinterpret(result, pointer, self.place)
+        chars = PointerType(CHAR, pointer.type.space)
+        moved = Reinterpret(chars, pointer, self.place)  # type: ignore[assignment]
+        return Reinterpret(result, Offset(chars, moved, Const(INT, distance), 1), self.place)
+
+    def _value(self, name: str, scalar: Scalar) -> Expr:
+        return self.registers.value(name, scalar)
+
+    def _unknown(self, instruction: Instruction) -> Exception:
+        return unknown(self.registers, instruction)
+
+
+def unknown(registers: Registers, instruction: Instruction) -> Exception:
+    """The error for an instruction that is not in the subset."""
+    if instruction.opcode in ("mma", "wmma", "ldmatrix", "stmatrix", "wgmma", "movmatrix", "tcgen05"):
+        return registers.around.error(
+            f"the matrix instruction {instruction.name} is not supported yet", "use a kernel without tensor cores"
+        )
+    return registers.around.error(
+        f"the PTX instruction {instruction.name} is not supported", "write it as CUDA C, or with an intrinsic function"
+    )

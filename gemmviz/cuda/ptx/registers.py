@@ -1,0 +1,215 @@
+"""Registers of an asm statement as variables of the kernel, and what their bits mean in each type of PTX."""
+
+import re
+import struct
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct, field
+
+from gemmviz.cuda import fold
+from gemmviz.cuda.nodes import (
+    Address,
+    Assign,
+    Binary,
+    Call,
+    Const,
+    Convert,
+    Declare,
+    Evaluate,
+    Expr,
+    Extent,
+    Index,
+    Read,
+    Stmt,
+)
+from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, AddressSpace, PointerType, Scalar, named_type
+from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.site_kinds import SiteKind
+
+# Special registers of PTX to expressions of the thread's indices.
+
+_WARP = 32
+_ALL_LANES = (1 << _WARP) - 1
+
+
+def special_register(name: str, place: Place) -> Expr | None:
+    """What a special register such as ``%tid.x`` or ``%laneid`` holds; None for an unknown one."""
+    base, _, axis = name.removeprefix("%").removeprefix("%").partition(".")
+    if axis in ("x", "y", "z"):
+        return _of_axis(base, "xyz".index(axis))
+    thread = _thread(place)
+    lane = Binary(UINT, "&", thread, Const(UINT, _WARP - 1), place)
+    below = Binary(UINT, "-", Binary(UINT, "<<", Const(UINT, 1), lane, place), Const(UINT, 1), place)
+    own = Binary(UINT, "<<", Const(UINT, 1), lane, place)
+    match base:
+        case "laneid":
+            return lane
+        case "warpid":
+            return Binary(UINT, ">>", thread, Const(UINT, _WARP.bit_length() - 1), place)
+        case "lanemask_eq":
+            return own
+        case "lanemask_lt":
+            return below
+        case "lanemask_le":
+            return Binary(UINT, "|", below, own, place)
+        case "lanemask_gt":
+            return Binary(UINT, "^", Binary(UINT, "|", below, own, place), Const(UINT, _ALL_LANES), place)
+        case "lanemask_ge":
+            return Binary(UINT, "^", below, Const(UINT, _ALL_LANES), place)
+        case "WARP_SZ":
+            return Const(UINT, _WARP)
+    return None
+
+
+def _of_axis(base: str, axis: int) -> Expr | None:
+    match base:
+        case "tid" | "ctaid":
+            return Index(UINT, base == "ctaid", axis)
+        case "ntid" | "nctaid":
+            return Extent(UINT, base == "nctaid", axis)
+    return None
+
+
+def _thread(place: Place) -> Expr:
+    """The number of a thread in its block."""
+    x, y, z = (Index(UINT, False, axis) for axis in range(3))
+    wide, high = Extent(UINT, False, 0), Extent(UINT, False, 1)
+    row = Binary(UINT, "+", y, Binary(UINT, "*", high, z, place), place)
+    return Binary(UINT, "+", x, Binary(UINT, "*", wide, row, place), place)
+
+
+def _named(name: str) -> Scalar:
+    found = named_type(name)
+    assert isinstance(found, Scalar)
+    return found
+
+
+USHORT, SHORT, HALF = _named("unsigned short"), _named("short"), _named("half")
+PTX_TYPES = {
+    "pred": BOOL, "b8": _named("unsigned char"), "u8": _named("unsigned char"), "s8": _named("signed char"),
+    "b16": USHORT, "u16": USHORT, "s16": SHORT, "f16": HALF, "b32": UINT, "u32": UINT, "s32": INT, "f32": FLOAT,
+    "b64": ULONG, "u64": ULONG, "s64": LONG, "f64": DOUBLE,
+}  # fmt: skip
+CONSTRAINTS = {"h": USHORT, "r": UINT, "l": ULONG, "f": FLOAT, "d": DOUBLE}
+_BITS_OF = {"float": "__float_as_uint", "double": "__double_as_longlong", "half": "__half_as_ushort"}
+_FROM_BITS = {
+    "float": ("__uint_as_float", UINT), "double": ("__longlong_as_double", LONG), "half": ("__ushort_as_half", USHORT),
+}  # fmt: skip
+
+
+class Surroundings(Protocol):
+    """What an asm statement needs of the reader of the kernel around it."""
+
+    place: Place
+    instruction: str  # the text of the instruction being translated
+
+    def new_slot(self) -> int: ...
+    def access(self, kind: SiteKind, space: AddressSpace | None, width: int, is_async: bool = False) -> int: ...
+    def error(self, message: str, remedy: str | None = None) -> SourceError: ...
+
+
+class AsmOperand(Struct, frozen=True):
+    """An operand of an asm statement. ``value``: what it holds before, None for one that is only written; ``assign`` gives the
+    statement that writes it, None for one that is only read.
+    """
+
+    constraint: str
+    value: Expr | None
+    assign: Callable[[Expr], Stmt] | None = None
+
+
+class Register(Struct, frozen=True):
+    slot: int
+    name: str
+    type: Scalar | PointerType
+
+
+class Registers(Struct):
+    """The registers of one asm statement: its operands, as ``%0`` and on, and those that it declares."""
+
+    around: Surroundings
+    known: dict[str, Register] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)  # of the constraint n
+
+    def declare(self, name: str, ctype: Scalar | PointerType, value: Expr | None = None) -> Stmt:
+        slot = self.around.new_slot()
+        self.known[name] = Register(slot, name, ctype)
+        return Declare(slot, value)
+
+    def __getitem__(self, name: str) -> Register:
+        if name not in self.known:
+            raise self.around.error(f"the PTX register {name} is not known")
+        return self.known[name]
+
+    def variable(self, name: str) -> Read:
+        register = self[name]
+        return Read(register.type, register.slot, name, True, self.around.place)
+
+    def number(self, name: str) -> Expr:
+        """What a register holds, as a number; a pointer as its address."""
+        read = self.variable(name)
+        return Address(ULONG, read, "generic") if isinstance(read.type, PointerType) else read
+
+    def value(self, name: str, to: Scalar) -> Expr:
+        """An operand of an instruction: a register, a constant or a special register, as a value of type ``to``."""
+        if name in self.constants:
+            return Const(to, self.constants[name])
+        if name in self.known:
+            return self.converted(self.number(name), to)
+        if (number := immediate(name)) is not None:
+            return self.converted(number, to)
+        special = special_register(name, self.around.place)
+        if special is None:
+            raise self.around.error(f"the PTX operand {name} is not known")
+        return self.converted(special, to)
+
+    def assign(self, name: str, value: Expr) -> Stmt:
+        """The statement that gives a register a value of the same size."""
+        register, target = self[name], self.variable(name)
+        if isinstance(register.type, PointerType):
+            raise self.around.error(f"writing the pointer {name} in PTX is not supported", "write a number instead")
+        return assigned(target, self.converted(value, register.type))
+
+    def converted(self, value: Expr, to: Scalar) -> Expr:
+        """The bits of a value as one of another type; an integer is cut or widened to another size."""
+        source = value.type
+        assert isinstance(source, Scalar)
+        if source == to:
+            return value
+        if isinstance(value, Const) and not source.is_float and not to.is_float:
+            return Const(to, fold.converted(value.value, source, to))
+        if isinstance(value, Const) and source.is_float and to.is_float:
+            return Const(to, fold.converted(value.value, source, to))
+        if source.is_float:
+            call = Call(_bits_type(source), _BITS_OF[source.name], (value,), self.around.place)
+            return self.converted(call, to)
+        if to.is_float:
+            name, bits = _FROM_BITS[to.name]
+            if source.bits != to.bits:
+                raise self.around.error(f"the PTX uses {source.bits} bits as {to}")
+            return Call(to, name, (self.converted(value, bits),), self.around.place)
+        return Convert(to, value)
+
+
+def immediate(text: str) -> Const | None:
+    """The constant that PTX writes so; None if it is none."""
+    if re.fullmatch(r"0[fF][0-9a-fA-F]{8}", text):
+        return Const(FLOAT, struct.unpack(">f", bytes.fromhex(text[2:]))[0])
+    if re.fullmatch(r"0[dD][0-9a-fA-F]{16}", text):
+        return Const(DOUBLE, struct.unpack(">d", bytes.fromhex(text[2:]))[0])
+    if re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|\d+)U?", text):
+        number = int(text.rstrip("U"), 0) if text.lstrip("-")[:2].lower() == "0x" else int(text.rstrip("U"))
+        return Const(LONG, fold.wrap(number, LONG))
+    if re.fullmatch(r"-?\d+\.\d*([eE][-+]?\d+)?", text):
+        return Const(DOUBLE, float(text))
+    return None
+
+
+def _bits_type(scalar: Scalar) -> Scalar:
+    return {"float": UINT, "double": LONG, "half": USHORT}[scalar.name]
+
+
+def assigned(target: Read, value: Expr) -> Stmt:
+    """The statement ``target = value``."""
+    return Evaluate(Assign(target.type, target, value, None, None, None, False, target.place))

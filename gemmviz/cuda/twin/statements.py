@@ -1,0 +1,359 @@
+"""Prints statement nodes as lines of CUDA C, with loops and barriers reported as events.
+
+Slots are unique in a program, so a block within a block is printed without braces of its own.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import indent
+
+from msgspec import Struct
+
+from gemmviz.cuda.nodes import (
+    Address,
+    Assign,
+    AtAddress,
+    Atomic,
+    Barrier,
+    Base,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Commit,
+    Component,
+    Const,
+    Continue,
+    Convert,
+    Copy,
+    Declare,
+    DeclareArray,
+    Deref,
+    Evaluate,
+    Expr,
+    Extent,
+    Fence,
+    If,
+    Index,
+    Inline,
+    Logic,
+    Loop,
+    MakeVector,
+    Offset,
+    PointerDifference,
+    Read,
+    Reinterpret,
+    Return,
+    Select,
+    Sequence,
+    Stmt,
+    Unary,
+    Unrolled,
+    Wait,
+)
+from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.twin.slots import (
+    aligned_slots,
+    c_type,
+    constructor,
+    first_values,
+    literal,
+    pointed_array,
+    scale_in_target,
+    slot_names,
+    slot_types,
+    slots_used_outside,
+    target_type,
+)
+from gemmviz.cuda.types import COMPONENTS, ArrayType, CType, PointerType, Scalar, StructType, VectorType
+from gemmviz.cuda.walk import parts
+
+# Prints expression nodes as CUDA C, with every access to memory wrapped in a call that records it.
+
+_SPACES = {"global": "GV_IN_GLOBAL", "shared": "GV_IN_SHARED"}
+_FULL_WARP = "0xffffffffu"
+_ATOMICS = {"exch": "Exch", "cas": "CAS"}
+
+
+class ExpressionPrinter(Struct):
+    """Prints the expressions of a program. ``names`` and ``types`` are those of its slots; ``body`` prints the body of an
+    inlined function.
+    """
+
+    names: Mapping[int, str]
+    body: Callable[[Block], list[str]]
+    types: Mapping[int, CType]
+
+    def name(self, slot: int) -> str:
+        return self.names.get(slot, f"v_{slot}")
+
+    def value(self, node: Expr) -> str:
+        """The C expression of a node's value."""
+        match node:
+            case Const():
+                return literal(node)
+            case Index(of_block=of_block, axis=axis):
+                return f"gv_block_index({axis})" if of_block else f"threadIdx.{'xyz'[axis]}"
+            case Extent(of_grid=of_grid, axis=axis):
+                return f"gv_grid_extent({axis})" if of_grid else f"blockDim.{'xyz'[axis]}"
+            case Read(slot=slot):
+                return self.name(slot)
+            case Base() | Offset() | Reinterpret() | Address() | AtAddress() | PointerDifference():
+                return self.pointer(node)
+            case Deref(access=None):
+                return self.memory(node)
+            case Deref(access=int(access)):
+                return self._reported("load", access, node, self.memory(node))
+            case Component(of=of, index=index):
+                return f"{self.value(of)}.{COMPONENTS[index]}"
+            case Assign():
+                return f"({self._assignment(node)})"
+            case Inline():
+                return self._inlined(node)
+            case Call() | Atomic():
+                return self._called(node)
+        return self._computed(node)
+
+    def _computed(self, node: Expr) -> str:
+        """An operation without effects of its own."""
+        match node:
+            case MakeVector(type=vector, parts=parts):
+                return f"{constructor(vector)}({', '.join(map(self.value, parts))})"
+            case Unary(op=op, operand=operand):
+                return f"({op}{self.value(operand)})"
+            case Binary(op=op, left=left, right=right) | Logic(op=op, left=left, right=right):
+                return f"({self.value(left)} {op} {self.value(right)})"
+            case Select(condition=condition, then=then, otherwise=otherwise):
+                return f"({self.value(condition)} ? {self.value(then)} : {self.value(otherwise)})"
+            case Convert(type=to, operand=operand):
+                return f"({c_type(to)})({self.value(operand)})"
+            case Sequence(parts=parts):
+                return f"({', '.join(map(self.value, parts))})" if parts else "(void)0"
+        raise AssertionError(node)
+
+    def pointer(self, node: Expr) -> str:
+        """The C expression of a pointer, or of an operation on pointers."""
+        match node:
+            case Base(type=PointerType(to=to), slot=slot):
+                return f"(({target_type(to)}*){self.name(slot)})"
+            case Offset(pointer=pointer, index=index, scale=scale):
+                return self._moved(pointer, index, scale)
+            case Reinterpret(type=to, pointer=pointer):
+                return f"(({c_type(to)}){self.value(pointer)})"
+            case PointerDifference(left=left, right=right):
+                return f"(long long)({self.value(left)} - {self.value(right)})"
+            case Address(type=scalar, pointer=pointer, window="shared"):
+                return f"({c_type(scalar)})__cvta_generic_to_shared({self.value(pointer)})"
+            case Address(type=scalar, pointer=pointer):
+                return f"({c_type(scalar)})(unsigned long long)({self.value(pointer)})"
+            case AtAddress(type=PointerType(space="shared") as to, address=address):
+                return f"(({c_type(to)})__cvta_shared_to_generic({self.value(address)}))"
+            case AtAddress(type=to, address=address):
+                return f"(({c_type(to)})({self.value(address)}))"
+        raise AssertionError(node)
+
+    def _moved(self, pointer: Expr, index: Expr, scale: int) -> str:
+        start = self.value(pointer)
+        if isinstance(index, Const) and index.value == 0:
+            return start
+        scale = scale_in_target(pointer.type, scale)
+        if scale in (1, -1):
+            return f"({start} {'+' if scale > 0 else '-'} {self.value(index)})"
+        return f"({start} + (long long){self.value(index)} * {scale})"
+
+    def memory(self, node: Deref) -> str:
+        """The memory that a node designates, without recording the access."""
+        return f"(*{self.value(node.pointer)})"
+
+    def _reported(self, kind: str, access: int, node: Deref, element: str) -> str:
+        return f"gv_{kind}<{access}, {pointer_space(node)}>(gv_self, {element})"
+
+    def _assignment(self, node: Assign) -> str:
+        target = node.target
+        if not isinstance(target, Deref) or node.store is None:
+            return self._assigned(self.memory(target) if isinstance(target, Deref) else self.value(target), node)
+        element = self.memory(target)
+        if node.op is not None and target.access is not None:
+            element = self._reported("load", target.access, target, element)
+        stored = self._assigned(self._reported("store", node.store, target, element), node)
+        return f"gv_wrote(gv_self, {stored})"
+
+    def _assigned(self, target: str, node: Assign) -> str:
+        if node.gives_old and node.op is not None:
+            return f"{target}{node.op * 2}"
+        if node.gives_old:
+            return f"gv_exchanged({target}, {self.value(node.value)})"
+        return f"{target} {node.op or ''}= {self.value(node.value)}"
+
+    def _inlined(self, node: Inline) -> str:
+        bound = [f"    {c_type(self.types[slot])} {self.name(slot)} = {self.value(value)};" for slot, value in node.bindings]
+        return "\n".join([f"[&]() -> {c_type(node.type)} {{", *bound, *self.body(node.body), "}()"])
+
+    def _called(self, node: Call | Atomic) -> str:
+        if isinstance(node, Atomic):
+            target = f"&{self._reported('atomic', node.access, node.target, self.memory(node.target))}"
+            name = f"atomic{_ATOMICS.get(node.op, node.op.capitalize())}"
+            return f"{name}({', '.join([target, *map(self.value, node.args)])})"
+        args = [self.value(arg) for arg in node.args]
+        match node.name:
+            case "assert":
+                return f"({args[0]} ? (void)0 : __trap())"
+            case "memset":
+                assert isinstance(node.args[2].type, Scalar)
+                return f"memset({args[0]}, 0, {args[1]} * {node.args[2].type.bytes})"
+            case name if name.startswith("__shfl") and len(args) == 3:
+                return f"{name}({', '.join([_FULL_WARP, *args])})"
+        return f"{node.name}({', '.join(args)})"
+
+
+def pointer_space(node: Deref) -> str:
+    """The space of an access as a template argument: where its pointer points, any if that isn't known."""
+    pointer = node.pointer.type
+    space = pointer.space if isinstance(pointer, PointerType | ArrayType) else None
+    return _SPACES.get(space or "", "GV_IN_ANY")
+
+
+_UNROLL = "#pragma unroll"
+_NOTHING = Block(())
+
+
+class Printer:
+    """Prints the body of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.types = slot_types(program)
+        self.aligned = aligned_slots(program)
+        self.first_values = first_values(program)
+        self.outside = slots_used_outside(program)
+        self.expressions = ExpressionPrinter(slot_names(program), self.block, self.types)
+        self.value, self.name = self.expressions.value, self.expressions.name
+
+    def first(self) -> Iterator[str]:
+        """Declarations at the beginning of the kernel, of what is declared in inlined calls and used behind them."""
+        for each in parts(self.program.body):
+            match each:
+                case Declare(slot=slot) if slot in self.outside and slot in self.types:
+                    yield f"{c_type(self.types[slot])} {self.name(slot)};"
+                case DeclareArray(slot=slot) if slot in self.outside:
+                    yield self._storage(each)
+
+    def block(self, node: Stmt | None) -> list[str]:
+        """The indented lines of a statement between braces."""
+        return [] if node is None else [indent(line, "    ") for line in self.lines(node)]
+
+    def lines(self, node: Stmt) -> Iterator[str]:
+        match node:
+            case Block(statements=statements):
+                for each in statements:
+                    yield from self.lines(each)
+            case Declare(slot=slot, value=value):
+                yield self._declared(slot, value)
+            case DeclareArray():
+                yield self._array(node)
+            case Evaluate(expression=Sequence(parts=())):
+                return
+            case Evaluate(expression=expression):
+                yield f"{self.value(expression)};"
+            case If():
+                yield from self._if(node)
+            case Unrolled(slot=slot, values=values, loop=loop):
+                yield f"{c_type(self.types[slot])} {self.name(slot)} = {values[0]};"
+                yield from self._loop(loop, _UNROLL)
+            case Loop():
+                yield from self._loop(node)
+            case _:
+                yield self._simple(node)
+
+    def _simple(self, node: Stmt) -> str:
+        match node:
+            case Break():
+                return "break;"
+            case Continue():
+                return "continue;"
+            case Return(value=None):
+                return "return;"
+            case Return(value=value) if value is not None:
+                return f"return {self.value(value)};"
+            case Barrier(access=access, waits_for_block=waits_for_block):
+                return f"gv_arrive<{access}>(gv_self); {'__syncthreads' if waits_for_block else '__syncwarp'}();"
+            case Fence(access=access):
+                return f"gv_arrive<{access}>(gv_self); __threadfence();"
+            case Copy():
+                return self._copy(node)
+            case Commit():
+                return "gv_commit(gv_self);"
+            case Wait(access=access, pending=pending):
+                return f"gv_wait<{access}>(gv_self, {self.value(pending)});"
+        raise AssertionError(node)
+
+    def _declared(self, slot: int, value: Expr | None) -> str:
+        ctype = self.types.get(slot)
+        if ctype is None:
+            return f"// {self.name(slot)} is never used"
+        given = "" if value is None else f" = {self.value(value)}"
+        return f"{'' if slot in self.outside else f'{c_type(ctype)} '}{self.name(slot)}{given};"
+
+    def _storage(self, node: DeclareArray, values: str = "") -> str:
+        element, name = storage(node.element, node.size, self.name(node.slot))
+        return f"{'__align__(16) ' if node.slot in self.aligned else ''}{element} {name}{values};"
+
+    def _array(self, node: DeclareArray) -> str:
+        values = [self.value(each) for each in node.values or ()]
+        if node.slot not in self.outside:
+            return self._storage(node, "" if node.values is None else f" = {{{', '.join(values)}}}")
+        if node.values is not None:
+            values += ["{}"] * (node.size - len(values))
+        return " ".join(f"{self.name(node.slot)}[{at}] = {each};" for at, each in enumerate(values)) or ";"
+
+    def _copy(self, node: Copy) -> str:
+        """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be. Its value is the
+        number of the first element, of the wider of both arrays as in the interpreter.
+        """
+        ctype = c_type(node.target.type)
+        spaces = f"{pointer_space(node.source)}, {pointer_space(node.target)}"
+        to, of = (f"({ctype}*){self.value(side.pointer)}" for side in (node.target, node.source))
+        taken = f"sizeof({ctype})" if node.fills_zero_from is None else self.value(node.fills_zero_from)
+        kinds = [
+            each for each in map(self._element, (node.source, node.target)) if each and each.bytes <= node.target.type.bytes
+        ]
+        element = c_type(max(kinds, key=lambda each: each.bytes)) if kinds else ctype
+        return f"gv_copy<{node.access}, {spaces}, {ctype}, {element}>(gv_self, {to}, {of}, {taken});"
+
+    def _element(self, side: Deref) -> Scalar | None:
+        """The type of the elements of the array that one side of a copy points into, None if it isn't known."""
+        to: CType | None = pointed_array(side.pointer, self.first_values)
+        while isinstance(to, ArrayType):
+            to = to.element
+        to = to.scalar if isinstance(to, VectorType) else to
+        return to if isinstance(to, Scalar) else None
+
+    def _if(self, node: If) -> Iterator[str]:
+        yield f"if ({self.value(node.condition)}) {{"
+        yield from self.block(node.then)
+        if node.otherwise not in (None, _NOTHING):
+            yield "} else {"
+            yield from self.block(node.otherwise)
+        yield "}"
+
+    def _loop(self, node: Loop, pragma: str = "") -> Iterator[str]:
+        kind = "gv_phases" if node.number == self.program.phase_loop else "gv_loop"
+        trips = f"gv_trips_{node.number}"
+        condition = f"{trips}.next(), {'true' if node.condition is None else self.value(node.condition)}"
+        yield "{"
+        yield f"    {kind}<{node.number}> {trips}(gv_self, {-1 if node.tests_first else 0});"
+        if pragma:
+            yield pragma
+        if node.tests_first:
+            yield f"    for (; {condition}; {'' if node.step is None else self.value(node.step)}) {{"
+        else:
+            yield "    do {"
+        yield from (indent(line, "    ") for line in self.block(node.body))
+        yield "    }" if node.tests_first else f"    }} while ({condition});"
+        yield "}"
+
+
+def storage(element: Scalar | VectorType | StructType, size: int, name: str) -> tuple[str, str]:
+    """The element type and the declarator of an array. Structs are stored as bytes."""
+    if isinstance(element, StructType):
+        return "unsigned char", f"{name}[{element.bytes * size}]"
+    return c_type(element), f"{name}[{size}]"

@@ -1,0 +1,113 @@
+"""A walk over all nodes within one."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+
+from gemmviz.cuda import fold, nodes
+from gemmviz.cuda.nodes import Assign, Block, Const, Convert, Declare, Expr, Loop, Read, Stmt, Unrolled
+from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.types import CType, PointerType, Scalar
+from gemmviz.model.errors import Place
+
+_LEAVES = (bool, int, str, Place, Scalar, PointerType, CType, int | None, str | None)  # types of fields that hold no node
+_NODES = {each for each in vars(nodes).values() if isinstance(each, type) and each.__module__ == nodes.__name__}
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """All nodes within one, itself first, in the order of the source."""
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        yield part
+        pending += reversed(inner_parts(part))
+
+
+def inner_parts(node: Any) -> list[Any]:
+    """The nodes directly below one."""
+    inner: list[Any] = []
+    for name in _inner_fields(node.__class__):
+        value = getattr(node, name)
+        if type(value) is tuple:  # of nodes, or of slots and what is bound to them
+            for each in value:
+                part = each[1] if type(each) is tuple else each
+                if type(part) in _NODES:
+                    inner.append(part)
+        elif type(value) in _NODES:
+            inner.append(value)
+    return inner
+
+
+@cache
+def _inner_fields(kind: Any) -> tuple[str, ...]:
+    """The fields of a type of node that may hold nodes."""
+    return tuple(name for name in kind.__struct_fields__ if kind.__annotations__[name] not in _LEAVES)
+
+
+# The counters of a kernel's loops, from its program: k0 and its values in for (int k0 = 0; ...; k0 += 8).
+
+_STEPS = ("+", "-", "*", "/")
+
+
+class LoopCounter(Struct, frozen=True):
+    """A variable that begins with ``first``, the same for all threads, and that each trip changes by ``op`` and ``by``."""
+
+    name: str
+    first: int
+    op: str
+    by: int
+    within: Scalar
+
+    def at(self, trip: int) -> int:
+        """The value in a trip, counted from 0."""
+        value = self.first
+        for _ in range(trip):
+            value = int(fold.apply_binary(self.op, value, self.by, self.within))
+        return value
+
+
+def loop_counters(program: Program) -> dict[int, LoopCounter]:
+    """The counters by number of the loop. A loop whose counter begins differently in each thread, or that is changed in the
+    loop, has none.
+    """
+    names = {variable.slot: variable.name for variable in program.variables}
+    return {loop.number: counter for start, loop in _loops(program) if (counter := _counter(start, loop, names)) is not None}
+
+
+def _loops(program: Program) -> Iterator[tuple[Declare, Loop]]:
+    """The loops whose counter is declared in front of them."""
+    for node in parts(program.body):
+        match node:
+            case Block(statements=(Declare() as start, Loop() as loop)):
+                yield start, loop
+            case Unrolled(slot=slot, values=(first, *_), loop=loop):
+                yield Declare(slot, Const(Scalar("int", "i", 32), first)), loop
+
+
+def _counter(start: Declare, loop: Loop, names: dict[int, str]) -> LoopCounter | None:
+    first = _constant(start.value)
+    match loop.step:
+        case Assign(target=Read(slot=slot), value=value, op=str() as op, within=Scalar() as within) if slot == start.slot:
+            by = _constant(value)
+            if first is None or by is None or op not in _STEPS or slot not in names or _assigns(loop.body, slot):
+                return None
+            return LoopCounter(names[slot], first, op, by, within)
+    return None
+
+
+def _constant(node: Expr | None) -> int | None:
+    match node:
+        case Const(value=bool() | float()):
+            return None
+        case Const(value=value):
+            return int(value)
+        case Convert(type=Scalar(kind="i" | "u") as to, operand=operand):
+            inner = _constant(operand)
+            return None if inner is None else fold.wrap(inner, to)
+    return None
+
+
+def _assigns(body: Stmt, slot: int) -> bool:
+    return any(isinstance(node, Assign) and isinstance(node.target, Read) and node.target.slot == slot for node in parts(body))

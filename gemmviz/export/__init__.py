@@ -1,1 +1,0 @@
-"""Preparation of exports: the scenes to draw, and their times."""

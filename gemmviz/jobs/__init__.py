@@ -1,1 +1,0 @@
-"""Background work: task workers, engines, watched files and the save queue."""

@@ -1,0 +1,160 @@
+"""Turns the value of a subject into words: a title, a sentence, and rows of facts with their origin, for those who can't see
+the picture and for the metadata of exported files.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from gemmviz.analysis.replay.focus import focus_text
+from gemmviz.analysis.replay.moment import Moment, TouchedOperand
+from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.analysis.replay.tiles import EMPTY
+from gemmviz.model.arrays import Longs
+from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.records import replace
+from gemmviz.model.trace import INTERPRETER
+from gemmviz.model.translation import marked, tr, trn
+from gemmviz.model.words import many
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.beat import beat
+from gemmviz.scenes.kit.chart import chart_facts
+from gemmviz.scenes.kit.primitives import Labels, Scene
+from gemmviz.scenes.kit.table import lines_of
+from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import Subject
+
+_MOST_LINES = 60  # of a picture's texts; longer lists are cut, with their number
+_COUNTED = marked("Every number is counted from the trace of the run")
+UNTITLED = "gemmviz"  # the title of a picture without one
+_VERBS = {"read": marked("Reads {array}"), "write": marked("Writes {array}")}
+
+
+class Description(Struct, frozen=True):
+    """A picture in words. ``title``: what is shown; ``sentence``: what happens; ``facts``: pairs of a name and a text;
+    ``origin``: where the numbers come from.
+    """
+
+    title: str
+    sentence: str
+    facts: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it, one fact per line."""
+        return "\n".join(filter(None, (self.sentence, *(f"{name}: {text}" for name, text in self.facts), self.origin)))
+
+
+def described(scene: Scene, shot: Shot, subject: Any) -> Scene:
+    """The scene with its description, which exported files carry."""
+    words = description_of(shot, subject, scene)
+    return replace(scene, title=words.title, description=words.text)
+
+
+def description_of(shot: Shot, subject: Any, scene: Scene) -> Description:
+    """The picture of a shot in words; the texts of the scene are among its facts unless a moment says all of them."""
+    view = view_named(shot.view)
+    picture = (tr("Picture"), tr(view.title))
+    if isinstance(subject, Moment):
+        words = moment_description(subject, shot.labels)
+        lines = () if shot.view == "stage" else _lines(scene)
+        return replace(words, facts=(picture, *words.facts, *lines))
+    title, caption, notes = texts_of(subject_of_view(shot.view), subject, scene)
+    if isinstance(subject, Pair):
+        return Description(tr(view.title), _both(subject, shot.labels), (picture, *_lines(scene)), f"{tr(_COUNTED)}.")
+    facts = _lines(scene) if view.chart is None else tuple(chart_facts(view.chart(subject).showing(shot.chart.shown)))
+    named = title if title != UNTITLED else tr(view.title)
+    return Description(named, caption or tr(view.title), (picture, *facts), notes)
+
+
+def _both(pair: Pair, labels: LabelStyle) -> str:
+    """What both runs of a comparison do."""
+    left, right = (f"{_kernel(now)}, {step_sentence(now, labels)}" for now in (pair.left, pair.right))
+    return tr("Left: {left}; right: {right}.", left=left, right=right)
+
+
+def _lines(scene: Scene) -> tuple[tuple[str, str], ...]:
+    lines = lines_of(scene)
+    more = len(lines) - _MOST_LINES
+    rest = trn(" … and {count} more line", " … and {count} more lines", more) if more > 0 else ""
+    return ((tr("Texts"), " | ".join(lines[:_MOST_LINES]) + rest),) if lines else ()
+
+
+def texts_of(kind: Subject, subject: Any, scene: Scene) -> tuple[str, str, str]:
+    """Title, caption and notes of a view."""
+    if kind.texts is not None:
+        return kind.texts(subject)
+    texts = {each.meaning: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels) and not each.side}
+    return texts.get("title", UNTITLED), texts.get("action", ""), texts.get("note", "")
+
+
+def moment_description(moment: Moment, labels: LabelStyle = PLAIN) -> Description:
+    """A step of a run in words, with numbers from its trace alone."""
+    trace = moment.trace
+    title = f"{trace.setup.kernel.name}: {sentence.step_title(moment, labels)}"
+    by = tr("the interpreter") if trace.by == INTERPRETER else trace.by
+    origin = tr("{counted}, recorded by {by}. {check}", counted=tr(_COUNTED), by=by, check=trace.check)
+    return Description(title, f"{step_sentence(moment, labels)}.", tuple(_facts(moment)), origin)
+
+
+def step_sentence(moment: Moment, labels: LabelStyle = PLAIN) -> str:
+    """What the watched threads do at a step, on which line, and what it costs."""
+    what, line, cost = beat(moment, labels).text, moment.site.place.line, sentence.cost(moment)
+    return tr("{what}, line {line}; {cost}", what=what, line=line, cost=cost)
+
+
+def _facts(moment: Moment) -> Iterator[tuple[str, str]]:
+    trace = moment.trace
+    yield tr("Kernel"), _kernel(moment)
+    yield tr("Watched"), focus_text(moment.focus, trace)
+    details = beat(moment).details
+    if details[1:]:
+        yield tr("Details"), "; ".join(details[1:])
+    for touched in moment.touched:
+        if len(touched.block_cells):
+            yield tr(_VERBS[touched.operand.access], array=touched.array.name), _region(touched)
+    for number in sorted(moment.tiles):
+        yield trace.arrays[number].name, _held(moment, number)
+
+
+def _kernel(moment: Moment) -> str:
+    setup = moment.trace.setup
+    return ", ".join((setup.kernel.name, *(f"{name} = {n}" for name, n in {**setup.problem.sizes, **setup.parameters}.items())))
+
+
+def _region(touched: TouchedOperand) -> str:
+    """The rows and columns that the watched threads of the block touch."""
+    rows, columns = touched.array.row_column(touched.block_cells)
+    elements, area = many(len(set(touched.block_cells.tolist())), "element"), _area(rows, columns)
+    if touched.array.space == "shared":
+        return tr("{elements} of shared memory, {area}", elements=elements, area=area)
+    return tr("{elements} of global memory, {area}", elements=elements, area=area)
+
+
+def _area(rows: Longs, columns: Longs) -> str:
+    """Rows and columns from the first to the last."""
+    ends = {"row": rows.min(), "last_row": rows.max(), "column": columns.min(), "last_column": columns.max()}
+    return tr("rows {row} to {last_row}, columns {column} to {last_column}", **ends)
+
+
+def _held(moment: Moment, number: int) -> str:
+    """What a shared array holds: of which matrices, which rows and columns, from which phases."""
+    content, array = moment.tiles[number], moment.trace.arrays[number]
+    parts = []
+    for matrix in sorted({int(each) for each in content.array if each >= 0}):
+        source, inside = moment.trace.arrays[matrix], content.array == matrix
+        rows, columns = source.row_column(content.element[inside])
+        elements = many(int(inside.sum()), "element")
+        parts.append(tr("{elements} of {array}, {area}", elements=elements, array=source.name, area=_area(rows, columns)))
+    others = int(((content.array < 0) & (content.array != EMPTY)).sum())
+    if others:
+        parts.append(trn("{count} constant or computed value", "{count} constants or computed values", others))
+    empty = int((content.array == EMPTY).sum())
+    if empty:
+        is_all = empty == array.size
+        parts.append(tr("nothing stored yet") if is_all else tr("{elements} without a value", elements=many(empty, "element")))
+    return tr("{elements} of shared memory: {contents}", elements=many(array.size, "element"), contents="; ".join(parts))

@@ -1,0 +1,34 @@
+"""Occupancy of a shot's kernel on its device: resources of a block, and what limits the blocks per SM."""
+
+from gemmviz.model.device import Needs, OccupancyCase
+from gemmviz.model.records import replace
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.what_if import value_at
+from gemmviz.shots.knowledge import Context, occupancy_case
+from gemmviz.shots.shot import Shot, Trial
+from gemmviz.shots.subject import Subject
+
+
+def _make(shot: Shot, context: Context) -> OccupancyCase:
+    """The occupancy. Raises GemmvizError for a setup without a launch."""
+    case = occupancy_case(shot, context.speed_of(shot.setup))
+    return context.known.occupancy if case is None else case  # which raises the reason
+
+
+def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
+    """The trial that gives a block these resources."""
+    own = case.own
+    return Trial(
+        needs.threads if needs.threads != own.threads else None,
+        needs.registers if needs.registers != own.registers else None,
+        needs.shared_bytes if needs.shared_bytes != own.shared_bytes else None,
+    )
+
+
+def _click(case: OccupancyCase, shot: Shot, hit: Hit) -> Shot | None:
+    """Use the value under the pointer as a trial value."""
+    needs = value_at(case, hit)
+    return None if needs is None else replace(shot, trial=_trial_of(case, needs))
+
+
+SUBJECT = Subject(OccupancyCase, _make, uses=("facts",), click=_click, order=20)

@@ -1,0 +1,16 @@
+"""Strides: recorded times of loads at several strides, on the device of a shot or on another one."""
+
+from gemmviz.cuda.launch.legality import device_for
+from gemmviz.files.recordings import recordings
+from gemmviz.model.access_times import StrideTimes
+from gemmviz.model.recording import nearest_recording
+from gemmviz.shots.knowledge import Context
+from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import Subject
+
+
+def _make(shot: Shot, context: Context) -> StrideTimes:
+    return nearest_recording(device_for(shot.setup), recordings("strides", StrideTimes))
+
+
+SUBJECT = Subject(StrideTimes, _make, order=51)

@@ -1,0 +1,37 @@
+"""Global memory reads of a kernel for each tile width."""
+
+from gemmviz.cuda.launch.legality import can_run
+from gemmviz.model.cases import TrafficCase, WidthCount
+from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
+from gemmviz.model.setup import launch_title
+from gemmviz.model.translation import tr
+from gemmviz.shots.knowledge import Context
+from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import Subject
+
+_WIDTHS = ("TILE_WIDTH", "BLOCK_DIM", "BLOCK")
+
+
+def _make(shot: Shot, context: Context) -> TrafficCase:
+    """Reads for each width. Raises UsageError for a kernel without a width parameter."""
+    setup = shot.setup
+    name = next((name for name in _WIDTHS if name in setup.parameters), None)
+    parameter = next((each for each in setup.kernel.parameters if each.name == name), None)
+    if name is None or parameter is None:
+        raise UsageError(
+            tr("{kernel} has no width parameter", kernel=setup.kernel.name),
+            remedy=tr("choose a kernel with {widths}", widths=tr(" or ").join(_WIDTHS)),
+        )
+    if not setup.problem.is_multiply or setup.problem.flops is None:
+        raise UsageError(tr("the reads of tiles are compared with those of a multiplication without tiles"))
+    rows = []
+    for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
+        tried = setup.changed(**{name: width})
+        if can_run(tried):
+            counts = context.known.about(replace(shot, setup=tried)).counts
+            rows.append(WidthCount(width, counts.elements("global", "read"), counts.total("global", "read").sectors))
+    return TrafficCase(launch_title(setup), name, tuple(rows), setup.problem.flops, setup.parameters[name])
+
+
+SUBJECT = Subject(TrafficCase, _make, is_slow=True, order=45)

@@ -1,0 +1,209 @@
+"""Why a kernel is as fast as it is: counts of the launch, measured or recorded speed, and progress of the displayed run."""
+
+import contextlib
+from collections.abc import Iterator
+
+from gemmviz.analysis.memory.counts import LaunchCounts
+from gemmviz.analysis.models.occupancy import occupancy_limits
+from gemmviz.analysis.models.reasons import Launched, causes_of
+from gemmviz.analysis.replay.focus import Focus, site_position
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
+from gemmviz.files.recordings import recordings
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.recording import recording_of, row_of
+from gemmviz.model.records import replace
+from gemmviz.model.setup import Setup, launch_title, parameters_text
+from gemmviz.model.sinks import COST_COLUMNS
+from gemmviz.model.speed_case import DRAM, MOVED, REQUESTED, Cause, CauseKind, Effect, SpeedCase, Suggestion, Traffic
+from gemmviz.model.timing import KernelSpeed, Levels
+from gemmviz.model.translation import marked, tr
+from gemmviz.run.stored import recorded_speed
+from gemmviz.scenes.kit.meaning import Button
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.shots.knowledge import Context, LaunchFacts, occupancy_case
+from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import Subject
+
+# Suggested setups for each bottleneck: another kernel of the ladder, or another parameter. All suggestions can run; their
+# effect is not claimed before they have run.
+
+_LADDER: dict[str, tuple[str, tuple[CauseKind, ...], str]] = {
+    "02_naive": (marked("swap x and y: 03_coalesced"), ("coalescing",), "03_coalesced"),
+    "03_coalesced": (marked("tiles in shared memory: 04_tiled"), ("reuse", "coalescing"), "04_tiled"),
+    "04_tiled": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
+    "05_tiled_unguarded": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
+    "06_tiled_unrolled": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
+    "08_register_tiled": ("float4: 09_vectorised", ("shared", "coalescing", "banks", "nothing", "reuse", "occupancy"),
+                          "09_vectorised"),
+}  # fmt: skip
+_WIDTHS = ("TILE_WIDTH", "BLOCK")
+
+
+def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
+    """Suggestions against one kind of bottleneck."""
+    return tuple(each for each in _candidates(setup, kind) if can_run(each.setup))
+
+
+def _candidates(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
+    if kind == "banks" and setup.parameters.get("PAD") == 0:
+        yield Suggestion(tr("a column of padding: PAD = 1"), setup.changed(PAD=1))
+    if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
+        text, kinds, other = _LADDER[setup.kernel.name]
+        if kind in kinds:
+            yield from _other_kernel(setup, text, other)
+    for name in _WIDTHS:
+        if kind in ("reuse", "coalescing", "lanes") and name in setup.parameters:
+            larger = _next(setup, name, up=True)
+            if larger is not None:
+                yield Suggestion(
+                    tr("a larger block: {name} = {larger}", name=name, larger=larger), setup.changed(**{name: larger})
+                )
+        if kind == "idle" and name in setup.parameters:
+            smaller = _next(setup, name, up=False)
+            if smaller is not None:
+                yield Suggestion(
+                    tr("smaller blocks: {name} = {smaller}", name=name, smaller=smaller), setup.changed(**{name: smaller})
+                )
+
+
+def _fastest(setups: list[Setup]) -> Setup | None:
+    """The setup with the best recorded time; None if there is no recording."""
+    times: dict[int, float] = {}
+    for number, setup in enumerate(setups):
+        with contextlib.suppress(GemmvizError):
+            time_ms = recorded_speed(setup).median_ms
+            if time_ms is not None:
+                times[number] = time_ms
+    return setups[min(times, key=times.__getitem__)] if times else None
+
+
+def _next(setup: Setup, name: str, up: bool) -> int | None:
+    """The next larger or smaller choice of a parameter with which the setup can run; None if there is none."""
+    now = setup.parameters[name]
+    choices = next((each.choices for each in setup.kernel.parameters if each.name == name), None) or ()
+    beyond = sorted((each for each in choices if (each > now if up else each < now)), reverse=not up)
+    return next((each for each in beyond if can_run(setup.changed(**{name: each}))), None)
+
+
+def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
+    """Another kernel on the same problem: with its fastest recorded parameters, otherwise with the same parameters, otherwise
+    with the largest block that can run.
+    """
+    kernel = load_kernel(name)
+    common = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
+    if "BLOCK" in setup.parameters and "TILE_WIDTH" in kernel.defaults:
+        common["TILE_WIDTH"] = setup.parameters["BLOCK"]
+    others = {"filling": setup.filling, "device": setup.device}
+    fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
+    if fastest is not None:
+        yield Suggestion(f"{tr(text)}, {parameters_text(fastest)}", fastest)
+        return
+    same = setup_for(kernel, setup.problem, common, **others)
+    if can_run(same):
+        yield Suggestion(tr(text), same)
+        return
+    choices = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
+    if choices:
+        yield Suggestion(tr(text), choices[0])
+
+
+_REQUESTED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
+
+_VIEWS: dict[CauseKind, str] = {
+    "coalescing": "request", "banks": "banks", "idle": "grid", "lanes": "warp", "reuse": "stage", "shared": "stage",
+    "arithmetic": "stage", "occupancy": "occupancy",
+}  # fmt: skip
+
+
+def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "") -> SpeedCase:
+    """The speed of a shot's launch and its causes. ``no_speed``: why its time is unknown."""
+    setup, device = shot.setup, device_for(shot.setup)
+    case = SpeedCase(launch_title(setup), device, setup.problem, rate_source=no_speed)
+    if speed is not None and speed.measured.gflops is not None:
+        rate = speed.measured.gflops
+        case = replace(case, rate=rate, share_of_cublas=speed.share_of_cublas, rate_source=speed.source)
+    if speed is not None:
+        case = replace(case, time_ms=speed.median_ms)
+    occupancy = occupancy_case(shot, speed)
+    if counts is None or occupancy is None:
+        return case
+    limits = occupancy_limits(device, occupancy.own)
+    launched = Launched(counts, limits, setup.problem, launch_for(setup).block_count)
+    causes = tuple(_with_cure(cause, setup) for cause in causes_of(launched))
+    least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
+    return replace(
+        case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
+    )  # fmt: skip
+
+
+def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
+    """Bytes at each level of memory; DRAM only if a profiler recorded exactly this launch."""
+    total, counted = counts.total("global"), tr("counted from the source as written")
+    levels = [
+        Traffic(REQUESTED, total.bytes_asked, counted),
+        Traffic(MOVED, total.bytes_moved(counts.rules), counted),
+    ]
+    recorded = recording_of(device_for(setup), recordings("levels", Levels))
+    if recorded is not None and (row := row_of(setup, recorded.rows)) is not None:
+        both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
+        levels.append(Traffic(DRAM, both, recorded.source, is_dram=True))
+    return tuple(levels)
+
+
+def _with_cure(cause: Cause, setup: Setup) -> Cause:
+    """The cause with its first suggestion and the view that shows it."""
+    return replace(cause, cure=next(iter(suggestions_for(setup, cause.kind)), None), view=_VIEWS.get(cause.kind, ""))
+
+
+def _make(shot: Shot, context: Context) -> SpeedCase | None:
+    """The speed of the displayed run; None before a run. Includes the previous launch if a suggestion was applied."""
+    facts, before = context.facts, context.before
+    if facts is None:
+        return None
+    case = speed_case_of(replace(shot, setup=facts.setup), facts.counts, facts.speed, facts.no_speed)
+    effects = () if before is None else (_effect(before), _effect(facts))
+    return replace(case, no_counts=facts.no_counts, effects=effects)
+
+
+def _advance(case: SpeedCase, now: Moment) -> SpeedCase:
+    """The case with flops and bytes of the watched block so far, at the memory levels of the trace."""
+    is_block = now.scope.of_warps == now.scope.of_block  # flops are counted for the block, so bytes must be, too
+    if not is_block or now.terms is None or not now.replay.knows_costs(now.scope):
+        return case
+    sums = now.replay.sums(now.scope)["global"][now.step]
+    flops = 2.0 * float(now.done.sum())
+    sizes = (float(sums[_REQUESTED]), float(sums[_SECTORS]) * now.trace.rules.sector_bytes)
+    return replace(case, so_far=(flops, sizes))
+
+
+def _effect(facts: LaunchFacts) -> Effect:
+    """Results of a launch, for comparison with another."""
+    counts = facts.counts
+    return Effect(
+        launch_title(facts.setup),
+        facts.passed,
+        None if counts is None else counts.total("global").sectors,
+        None if counts is None else counts.total("shared").wavefronts,
+        facts.time_ms,
+        facts.time_source,
+    )
+
+
+def _click(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
+    """Apply the suggestion under the pointer, or show the cause: its view at the step of its access."""
+    button = hit.cells.meaning
+    if not isinstance(button, Button):
+        return None
+    cause = case.causes[button.number]
+    if button.action == "cure":
+        return None if cause.cure is None else replace(shot, setup=cause.cure.setup)
+    focus = shot.focus if cause.site is None else Focus(shot.focus.block, shot.focus.warp or 0)
+    at = shot.at if cause.site is None else site_position(cause.site)
+    return replace(shot, view=cause.view, at=at, focus=focus, moment=1.0)
+
+
+SUBJECT = Subject(
+    SpeedCase, _make, needs=("facts",), uses=("before",), time="run", advance=_advance, click=_click, order=22
+)  # fmt: skip

@@ -1,0 +1,466 @@
+"""What is known of a shot: its run, counts, times and all that is computed from them. A new fact is one property."""
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Generic, Literal, Self, TypeVar, overload
+
+from msgspec import Struct, field
+
+from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.replay.focus import Focus, Position, Scope, step_at, thread_place
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.reads import Reads, reads_at
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.launch.legality import device_for, launch_for
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cancelling import checkpoint, is_cancelled
+from gemmviz.model.device import Device, Needs, OccupancyCase
+from gemmviz.model.errors import GemmvizError, Place, UsageError
+from gemmviz.model.kernel import Launch
+from gemmviz.model.outcome import Outcome, Watched
+from gemmviz.model.race import RaceCase
+from gemmviz.model.records import replace
+from gemmviz.model.schedule import Schedule
+from gemmviz.model.setup import Setup, kernel_title, launch_title
+from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
+from gemmviz.run.choosing import run
+from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
+from gemmviz.run.needs import needs_of
+from gemmviz.run.stored import RecordedTimes
+from gemmviz.shots.recordings import named, recorded
+from gemmviz.shots.shot import Shot, Trial
+
+_Value = TypeVar("_Value")
+_POLL_S = 0.02
+MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
+Of = Literal["setup", "run", "shot"]
+
+
+class LaunchFacts(Struct, frozen=True, eq=False):
+    """Facts about a whole launch: its counts and the speed of the real kernel, None while unknown; ``no_counts`` and
+    ``no_speed`` give the reason if they stay unknown. ``passed``: whether C is correct, None before a run.
+    """
+
+    setup: Setup
+    counts: LaunchCounts | None = None
+    no_counts: str = ""
+    speed: KernelSpeed | None = None
+    no_speed: str = ""
+    passed: bool | None = None
+
+    @property
+    def time_ms(self) -> float | None:
+        """Time of one launch in ms; None if unknown."""
+        return None if self.speed is None else self.speed.median_ms
+
+    @property
+    def time_source(self) -> str:
+        """Source of the time; "" if there is none."""
+        return "" if self.speed is None else self.speed.source
+
+
+class MeasuredCase(Struct, frozen=True, eq=False):
+    """A launch as it ran on this machine's GPU; ``source`` names that GPU."""
+
+    setup: Setup
+    schedule: Schedule
+    source: str
+
+
+class WatchResult(Struct, frozen=True):
+    """Variables of the first thread of a scope in ``watched``; if None, ``why_none`` gives the reason."""
+
+    scope: Scope
+    watched: Watched | None
+    why_none: str = ""
+
+
+class Compared(Struct, frozen=True):
+    """The run that a shot is compared with: its reader, facts about its whole launch, and its outcome."""
+
+    reader: Reader
+    facts: LaunchFacts
+    outcome: Outcome | None = None
+
+
+class Context(Struct, frozen=True, eq=False):
+    """What a subject is made from besides a shot; unknown values are None or empty.
+
+    ``known``: what is known of the shot; asking it may take long and run engines, while the subject is made, not afterwards.
+    ``moment``: the displayed step of the run. ``facts``: the whole launch of that run. ``compared``: the run to compare with.
+    ``before``: the launch that the run's setup was suggested for. ``schedules``: launches measured on this machine.
+    ``measurements``: benchmarks by name.
+    """
+
+    known: "Knowledge"
+    moment: Moment | None = None
+    facts: LaunchFacts | None = None
+    compared: Compared | None = None
+    before: LaunchFacts | None = None
+    schedules: tuple[MeasuredCase, ...] = ()
+    measurements: Mapping[str, Benchmark] = field(default_factory=dict)
+
+    def speed_of(self, setup: Setup) -> KernelSpeed | None:
+        """The speed of a setup, if the launch is of that setup; None while unknown."""
+        return self.facts.speed if self.facts is not None and self.facts.setup == setup else None
+
+
+class _Store:
+    """Facts by name. Each is computed by the first thread that asks for it, while others wait. ``given``: known facts."""
+
+    def __init__(self, **given: Any) -> None:
+        self.values, self.is_given = given, bool(given)
+        self._locks: dict[str, threading.RLock] = {}
+
+    def get(self, name: str, compute: Callable[[], Any]) -> Any:
+        """A fact. Raises what ``compute`` raises, each time; Cancelled if the work of this thread is cancelled."""
+        if name in self.values:
+            return self.values[name]
+        lock = self._locks.setdefault(name, threading.RLock())
+        while not lock.acquire(timeout=_POLL_S):
+            checkpoint()
+        try:
+            if name not in self.values:
+                self.values[name] = compute()
+            return self.values[name]
+        finally:
+            lock.release()
+
+
+class Fact(Generic[_Value]):
+    """A property of a Knowledge that is computed on first use. ``of``: what it depends on: the setup, the run (the setup and
+    its traced blocks), or all of the shot.
+    """
+
+    def __init__(self, compute: Callable[[Any], _Value], of: Of) -> None:
+        self.compute, self.of, self.name, self.__doc__ = compute, of, compute.__name__, compute.__doc__
+
+    @overload
+    def __get__(self, known: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, known: "Knowledge", owner: type) -> _Value: ...
+    def __get__(self, known: "Knowledge | None", owner: type) -> "_Value | Self":
+        if known is None:
+            return self
+        value: _Value = known.stores[self.of].get(self.name, lambda: self.compute(known))
+        return value
+
+
+def of_setup(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+    """A fact that depends on the setup alone."""
+    return Fact(compute, "setup")
+
+
+def of_run(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+    """A fact that depends on the setup and its traced blocks."""
+    return Fact(compute, "run")
+
+
+def of_shot(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+    """A fact that depends on all of the shot."""
+    return Fact(compute, "shot")
+
+
+class Knowledge:
+    """Facts about a shot, from ``engine`` and from recordings. Any thread may ask; what is computed is kept. Each fact raises
+    GemmvizError if it can't be computed, and Cancelled if the work of the thread that asks is cancelled.
+
+    ``outcome``: of the shot's run, if it is finished; ``measurements``: benchmarks by name (default: the shipped ones);
+    ``like``: what is known of shots from the same engine, whose facts are used where they are about the same.
+    """
+
+    def __init__(
+        self,
+        shot: Shot,
+        engine: Engine,
+        outcome: Outcome | None = None,
+        *,
+        measurements: Mapping[str, Benchmark] | None = None,
+        like: Iterable["Knowledge"] = (),
+    ) -> None:
+        self.shot, self.engine, self._measurements = shot, engine, measurements
+        self.stores: dict[Of, _Store] = {"setup": _Store(), "run": _Store(), "shot": _Store()}
+        same = [each for each in like if each.setup == shot.setup]
+        if same:
+            self.stores["setup"] = same[0].stores["setup"]
+        if same := [each for each in same if each.has_block(shot)]:
+            self.stores["run"] = same[0].stores["run"]
+        if outcome is not None:
+            self.stores["run"] = _Store(outcome=outcome)
+
+    def about(self, shot: Shot) -> "Knowledge":
+        """What is known of another shot, from the same engine."""
+        return Knowledge(shot, self.engine, measurements=self._measurements, like=(self,))
+
+    def has_block(self, shot: Shot) -> bool:
+        """Whether the run contains the block of a shot of the same setup, or is the only one that there is."""
+        if self.stores["run"].is_given:
+            return True
+        outcome: Outcome | None = self.stores["run"].values.get("outcome")
+        if outcome is None or outcome.trace is None:
+            return self.shot.focus.block == shot.focus.block
+        return shot.focus.within(outcome.trace).block == shot.focus.block
+
+    # The setup
+
+    @property
+    def setup(self) -> Setup:
+        return self.shot.setup
+
+    @property
+    def device(self) -> Device:
+        return device_for(self.setup)
+
+    @of_setup
+    def launch(self) -> Launch:
+        return launch_for(self.setup, with_nearest=False)
+
+    @of_setup
+    def counts(self) -> LaunchCounts:
+        """Counts of all accesses of the launch, from its source."""
+        counter = LaunchCounter(self.device.rules)
+        self.engine.count(self.setup, counter)
+        return counter.counts
+
+    @of_setup
+    def speed(self) -> KernelSpeed:
+        """The speed of the real kernel, as measured or recorded."""
+        return FallbackEngine(self.engine, RecordedTimes()).time(self.setup)
+
+    @of_setup
+    def facts(self) -> LaunchFacts:
+        """The counts of the launch and its speed, or why they are unknown."""
+        facts = LaunchFacts(self.setup)
+        try:
+            facts = replace(facts, counts=self.counts)
+        except CannotAnswer as error:
+            facts = replace(facts, no_counts=str(error))
+        try:
+            return replace(facts, speed=self.speed)
+        except GemmvizError as error:
+            return replace(facts, no_speed=str(error))
+
+    @of_shot
+    def occupancy(self) -> OccupancyCase:
+        """The occupancy with the shot's trial values, from recorded registers."""
+        case = occupancy_case(self.shot)
+        if case is None:
+            launch_for(self.setup, with_nearest=False)
+            raise UsageError(tr("the resources of this kernel's blocks are unknown"))
+        return case
+
+    @property
+    def limits(self) -> OccupancyLimits:
+        return occupancy_limits(self.occupancy.device, self.occupancy.needs)
+
+    @of_shot
+    def race(self) -> RaceCase:
+        """The race of the block in focus."""
+        return self.engine.race(self.setup, self.shot.focus.block, launch_title(self.setup))
+
+    # The run
+
+    @of_run
+    def outcome(self) -> Outcome:
+        return run(self.setup, self.shot.focus.block, self.engine, values=True)
+
+    @of_run
+    def replay(self) -> Replay:
+        """The replay with its hazards, searched in as many blocks as is quick."""
+        return replay_of(self.outcome)
+
+    @of_shot
+    def reader(self) -> Reader:
+        """Reads the run through the shot's focus, with the terms of its sums."""
+        reader = Reader(self.replay, self.shot.focus)
+        self.replay.terms(reader.scope)
+        return reader
+
+    @of_shot
+    def watch_result(self) -> WatchResult:
+        """The variables of the first thread in focus, or why they are unknown."""
+        return watch(self.setup, self.replay, self.reader.scope, self.engine)
+
+    @property
+    def watched(self) -> Watched | None:
+        """The variables of the first thread in focus; None if they are unknown."""
+        return self.watch_result.watched
+
+    @of_shot
+    def moment(self) -> Moment:
+        """The step of the shot."""
+        return self.reader.at(step_at(self.replay.trace, self.shot.at))
+
+    @of_shot
+    def reads(self) -> Reads:
+        return reads_at(self.moment)
+
+    @of_shot
+    def compared(self) -> "Knowledge":
+        """What is known of the launch that the shot compares with: of its first block, in the same focus. Raises UsageError if
+        there is none.
+        """
+        against, focus = self.shot.against, replace(self.shot.focus, block=(0, 0, 0))
+        if against is None:
+            raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+        return self.about(replace(self.shot, setup=against.setup, against=None, focus=focus))
+
+    @of_shot
+    def compared_reader(self) -> Reader:
+        """Reads the run of the launch that the shot compares with, in the shot's focus."""
+        other = self.compared
+        focus = self.shot.focus.within(other.replay.trace)
+        other = other.about(replace(other.shot, focus=focus))
+        for each in (self, other):
+            each.replay.sums(each.reader.scope)
+        return other.drawn_reader
+
+    @property
+    def drawn_reader(self) -> Reader:
+        """The reader with the watched variables, which pictures show."""
+        self.reader.watched = self.watched
+        return self.reader
+
+    def at_fault(self) -> "Knowledge":
+        """The same, moved to the fault of its run, if there is one and the shot is at the first step."""
+        fault, shot = self.outcome.fault, self.shot
+        if fault is None or shot.at != Position():
+            return self
+        focus = shot.focus if fault.block is None else Focus(fault.block)
+        return self.about(replace(shot, at=Position(self.replay.steps - 1), focus=focus))
+
+    def in_run(self) -> "Knowledge":
+        """The same with warp and thread of its focus resolved. Raises UsageError if the run doesn't contain the focus."""
+        return self.about(replace(self.shot, focus=_inside_run(self.shot.focus, self.replay.trace)))
+
+    def without_barriers(self, line: int) -> "Knowledge":
+        """What is known of the launch without the barriers in a line of its source. Raises UsageError if there are none."""
+        places = {site.place for site in self.replay.trace.sites if site.is_barrier and site.place.line == line}
+        if not places:
+            raise UsageError(tr("line {line} has no barrier", line=line))
+        kernel = replace(self.setup.kernel, text=_without(self.setup.kernel.text, places), is_shipped=False)
+        focus = replace(self.shot.focus, block=(0, 0, 0))
+        return self.about(replace(self.shot, setup=replace(self.setup, kernel=kernel), focus=focus))
+
+    @of_run
+    def hazard_kinds(self) -> tuple[str, ...]:
+        """The kinds of hazards in all blocks of a complete run, sorted."""
+        return tuple(sorted({hazard.kind.replace(" ", "-") for hazard in ordering_of(self.outcome.whole).hazards}))
+
+    def context(self, needs: Collection[str], step: int | None = None) -> Context:
+        """What a subject is made from that needs these fields of the context, at a step of the run, by default the shot's."""
+        moment, facts, beside = None, None, None
+        if "moment" in needs:
+            reader = self.drawn_reader
+            moment = reader.at(step_at(reader.replay.trace, self.shot.at) if step is None else step)
+        if "facts" in needs or "compared" in needs:
+            facts = self.facts
+        if "compared" in needs and self.shot.against is not None:
+            beside = Compared(self.compared_reader, self.compared.facts, self.compared.outcome)
+        return Context(self, moment, facts, beside, measurements=self.measurements if "measurements" in needs else {})
+
+    # Recordings
+
+    @property
+    def measurements(self) -> Mapping[str, Benchmark]:
+        """Benchmarks by name."""
+        return recorded() if self._measurements is None else self._measurements
+
+    @of_shot
+    def benchmark(self) -> Benchmark:
+        """The recording that the shot's chart names; the first one if it names none."""
+        source = self.shot.chart.source
+        benchmark = self.measurements.get(source) if source else named(self.measurements, source)
+        if benchmark is None:
+            raise UsageError(f"there is no recording {source!r}" if source else "there is no recording")
+        return benchmark
+
+
+def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCase | None:
+    """Occupancy of a shot's kernel on its device; None for a setup without a launch. ``speed``: of the real kernel, for its
+    number of registers.
+    """
+    try:
+        needs, source = needs_of(shot.setup)
+        device = device_for(shot.setup)
+    except (GemmvizError, RecursionError):
+        return None
+    resources = None if speed is None else speed.measured.resources
+    if speed is not None and resources is not None and device.name in speed.source:
+        needs, source = replace(needs, registers=resources.registers), speed.source
+    return OccupancyCase(device, _with_trial(needs, shot.trial), needs, kernel_title(shot.setup), source)
+
+
+def watch(setup: Setup, replay: Replay, scope: Scope, engine: Engine) -> WatchResult:
+    """Variables of the first thread of a scope."""
+    if replay.trace.stop is not None:
+        return WatchResult(scope, None, tr("the run ended early"))
+    try:
+        return WatchResult(scope, engine.watch(setup, scope.focus.block, thread_place(scope.first_thread, replay.trace.launch)))
+    except CannotAnswer:
+        return WatchResult(scope, None, tr("a trace does not contain them: run the kernel to see them"))
+    except GemmvizError as error:
+        return WatchResult(scope, None, str(error))
+    except MemoryError:
+        return WatchResult(scope, None, tr("there is not enough memory"))
+
+
+def _with_trial(needs: Needs, trial: Trial) -> Needs:
+    """The resources with trial values applied."""
+    tried = {name: getattr(trial, name) for name in ("threads", "registers", "shared_bytes")}
+    return replace(needs, **{name: value for name, value in tried.items() if value is not None})
+
+
+def _without(text: str, places: set[Place]) -> str:
+    """The text with spaces in some places, each within one line."""
+    lines = text.split("\n")
+    for place in places:
+        line, last = lines[place.line - 1], place.end_column - 1
+        if place.end_line != place.line:
+            raise UsageError(tr("the barrier in line {line} is longer than a line", line=place.line))
+        lines[place.line - 1] = line[: place.column - 1] + " " * (last - place.column + 1) + line[last:]
+    return "\n".join(lines)
+
+
+def _inside_run(focus: Focus, trace: Trace) -> Focus:
+    """The focus with its warp and thread resolved. Raises UsageError if the trace doesn't contain it."""
+    inside = focus.within(trace)
+    is_there = all(number is None or number >= 0 for number in (focus.warp, focus.thread))
+    if not is_there or (inside.block, inside.thread) != (focus.block, focus.thread) or focus.warp not in (None, inside.warp):
+        warp = "" if focus.warp is None else tr(", warp {warp}", warp=focus.warp)
+        thread = "" if focus.thread is None else tr(", thread {thread}", thread=focus.thread)
+        x, y, _ = focus.block
+        raise UsageError(
+            tr(
+                "block {x},{y}{warp}{thread} is not in the trace (blocks {blocks})",
+                x=x,
+                y=y,
+                warp=warp,
+                thread=thread,
+                blocks=trace.blocks,
+            )
+        )
+    return inside
+
+
+def searched_blocks(trace: Trace) -> int:
+    """Number of traced blocks that can be searched for hazards quickly."""
+    return min(trace.blocks.count, max(1, MOST_SEARCHED // (trace.steps * trace.space.threads_per_block)))
+
+
+def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = is_cancelled) -> Replay:
+    """The replay with hazards between threads, searched in its first ``blocks`` blocks. Raises Cancelled."""
+    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value, cancelled))
+
+
+def replay_of(outcome: Outcome, *, hazards: bool = True) -> Replay:
+    """The replay of an outcome; ``hazards``: search for them. Raises the run's fault, or GemmvizError, if there is no trace."""
+    trace = outcome.trace
+    if trace is None:
+        raise outcome.fault or GemmvizError(tr("the kernel produced no trace"))
+    replay = Replay.of(trace)
+    return with_hazards(replay, searched_blocks(trace)) if hazards else replay

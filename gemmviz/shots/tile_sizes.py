@@ -1,0 +1,143 @@
+"""The tile sizes to try for a setup, what the others break, and what the present one brings, counted from its run."""
+
+import numpy as np
+from msgspec import Struct
+
+from gemmviz.analysis.memory.counts import loads_per_element
+from gemmviz.cuda.launch.legality import broken_limit, shapes_for
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import Parameter
+from gemmviz.model.setup import Setup
+from gemmviz.model.trace import Trace
+from gemmviz.model.translation import counted, tr
+from gemmviz.model.words import listed, many, spaced
+from gemmviz.shots.runs import KnownRun
+
+_WORDS = ("TILE", "BLOCK")
+_USUAL = (2, 4, 8, 16, 32, 64)
+_EXACT = 1000  # reads that are told to the whole number
+_LARGER, _FEW = 64, 3  # matrices to try larger tiles on, if fewer sizes than this suit
+
+
+class TileSize(Struct, frozen=True):
+    """A size to choose. ``why_not``: what it breaks, or why it shows little; "" for a size that suits."""
+
+    value: int
+    why_not: str = ""
+
+    @property
+    def suits(self) -> bool:
+        return not self.why_not
+
+
+class TileSizes(Struct, frozen=True):
+    """The choices of a kernel's tile or block parameter. ``larger``: the setup with matrices for larger tiles, if few sizes
+    suit.
+    """
+
+    name: str
+    value: int
+    sizes: tuple[TileSize, ...]
+    larger: Setup | None = None
+
+    @property
+    def place(self) -> int:
+        """Index of the present size."""
+        return next(place for place, size in enumerate(self.sizes) if size.value == self.value)
+
+
+def tile_sizes(setup: Setup, run: KnownRun | None = None) -> TileSizes | None:
+    """The tile sizes of a setup; None for a kernel without a tile or block parameter. ``run``: the latest run; if it is of the
+    same kernel and has a phase for each tile along K, a tile that leaves a single phase doesn't suit.
+    """
+    parameter = next((each for each in setup.kernel.parameters if any(word in each.name.upper() for word in _WORDS)), None)
+    if parameter is None:
+        return None
+    name, value = parameter.name, setup.parameters[parameter.name]
+    is_same = run is not None and run.setup.kernel == setup.kernel
+    follows = run is not None and is_same and run.replay.phases == _phases(run.setup, run.setup.parameters[name])
+    sizes = tuple(TileSize(each, _why_not(setup, name, each, follows)) for each in _values(parameter, value))
+    return TileSizes(name, value, sizes, _larger(setup) if sum(size.suits for size in sizes) < _FEW else None)
+
+
+def _values(parameter: Parameter, value: int) -> list[int]:
+    return sorted({*(parameter.choices or _USUAL), value})
+
+
+def _phases(setup: Setup, size: int) -> int:
+    """Number of tiles along K; 0 without a K."""
+    return -(-setup.problem.sizes.get("K", 0) // size)
+
+
+def _why_not(setup: Setup, name: str, size: int, follows: bool) -> str:
+    """What a size breaks, or why it shows little. ``follows``: whether the phases of the kernel are the tiles along K."""
+    tried = setup.changed(**{name: size})
+    try:
+        broken = broken_limit(tried)
+        outputs = {array.name: shapes_for(tried)[array.name] for array in setup.problem.arrays if array.role == "output"}
+    except GemmvizError as error:
+        return error.message
+    if broken is not None:
+        return broken.sentence
+    for output, shape in outputs.items():
+        if size > max(shape):
+            return tr("a block is larger than {output}: most of its threads have no element", output=output)
+    if setup.problem.is_multiply and follows and _phases(setup, size) == 1:
+        return tr("one tile holds all of K = {K}: there is a single phase", K=setup.problem.sizes["K"])
+    return ""
+
+
+def _larger(setup: Setup) -> Setup | None:
+    """The setup with matrices that hold several large tiles; None if it has them, or is no multiplication."""
+    if not setup.problem.is_multiply or max(setup.problem.sizes.values()) >= _LARGER:
+        return None
+    return setup.changed(**dict.fromkeys(setup.problem.sizes, _LARGER))
+
+
+def tile_facts(run: KnownRun) -> str:
+    """What the tile of a run brings: its blocks and phases, and how often each element is read; without the reads as long as
+    they are being counted.
+    """
+    trace, phases = run.trace, run.replay.phases if run.replay.has_phases else 0
+    parts = [many(trace.launch.block_count, "block")]
+    if phases and trace.phases is None:
+        parts.append(many(phases, "phase"))
+    loads = _loads_per_element(run)
+    reads = {
+        array.name: loads[array.name] for array in trace.setup.problem.arrays if array.name in loads and array.role == "input"
+    }
+    if len(set(reads.values())) == 1 and len(reads) > 1:
+        parts.append(tr("{reads} are read {next} each", reads=listed(reads), next=_times(next(iter(reads.values())))))
+    else:
+        parts += [tr("{name} is read {times}", name=name, times=_times(value)) for name, value in reads.items()]
+    return ", ".join(parts)
+
+
+def _loads_per_element(run: KnownRun) -> dict[str, float]:
+    """Average number of loads of an element from global memory, by array: from the launch's counts, or before those are known
+    from a trace of all blocks. Empty if neither is there.
+    """
+    trace = run.trace
+    if run.counts is not None:
+        return loads_per_element(run.counts)
+    if trace.blocks.count < trace.launch.block_count or trace.phases is not None or trace.stop is not None:
+        return {}
+    return {
+        array.name: _loads_in(trace, number) / array.size
+        for number, array in enumerate(trace.arrays)
+        if array.space == "global"
+    }
+
+
+def _loads_in(trace: Trace, number: int) -> int:
+    """Number of elements of an array that all threads of a trace read."""
+    return sum(
+        int(np.count_nonzero(trace.element[touches.rows] >= 0)) * touches.operand.width
+        for touches in trace.touches_of(number, "read")
+    )
+
+
+def _times(loads: float) -> str:
+    if loads == 1:
+        return counted(tr("once"))
+    return tr("{count} times", count=spaced(round(loads)) if loads >= _EXACT else counted(f"{loads:.4g}"))

@@ -1,1 +1,0 @@
-"""The Shot, which defines what is displayed, and the code that changes and describes it."""

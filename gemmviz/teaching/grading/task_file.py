@@ -1,0 +1,301 @@
+"""Tasks as TOML files, and the exercises of lessons as tasks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
+from msgspec.structs import asdict
+
+from gemmviz.cuda.launch.catalog import lesson_names
+from gemmviz.cuda.launch.formula import OWN_SIZES
+from gemmviz.cuda.launch.launch_form import GivenLaunch
+from gemmviz.files.codec import FormatError, check_version, read_fields, read_text, toml_to_plain
+from gemmviz.files.devices import device_names
+from gemmviz.files.program_text import read_program_text
+from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
+from gemmviz.model.device import DEFAULT_DEVICE
+from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
+from gemmviz.model.kernel import MOST_TEXT, text_hash
+from gemmviz.model.problem import Problem
+from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
+from gemmviz.model.records import replace
+from gemmviz.model.words import capital
+from gemmviz.teaching.exercises import requirements_of
+from gemmviz.teaching.grading.task import ALWAYS_JUDGED, REQUIREMENTS, Task, TaskCheck
+from gemmviz.teaching.grading.task_rules import (
+    TaskMistake,
+    argument_mistakes,
+    column_mistakes,
+    criterion_mistakes,
+    entry_mistakes,
+    launch_mistakes,
+    size_mistakes,
+)
+from gemmviz.teaching.lesson import ExerciseSize, Lesson, LessonStep
+from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
+from gemmviz.teaching.quantities.catalog import check_reference, quantity_title
+from gemmviz.teaching.requirements import QuantityRequirement, Relation
+
+FORMAT, VERSION = "gemmviz task", 1
+DEFAULT_SIZES = ((5, 7, 3), (37, 21, 43), (50, 70, 65))  # no usual tile divides them
+_SQUARE_SIDES = (5, 37, 67)
+_LENGTHS = (5, 333, 2501)
+_ONE_BLOCK = ("scan", "exclusive_scan", "transpose_in_place")  # usual kernels scan what one block holds; a matrix has a side
+_START = Place(1, 1, 1, 2)
+_Points = Annotated[float, Meta(ge=0, le=10_000)]
+_Formulas = tuple[str, ...]
+_Number = str | bool | int | float
+_Places = dict[FieldPath, Place]
+
+
+class _KernelFields(Struct, forbid_unknown_fields=True):
+    """``[kernel]``"""
+
+    entry: str = ""
+    arguments: _Formulas = ()
+    block: Annotated[_Formulas, Meta(max_length=3)] = ()
+    grid: Annotated[_Formulas, Meta(max_length=3)] = ()
+    shared_bytes: str = ""
+    column_major: tuple[str, ...] = ()
+    problem: str = MULTIPLY
+    device: str = DEFAULT_DEVICE
+    type: Literal["float", "double", "half", "nv_bfloat16"] = "float"
+    files: tuple[str, ...] = ()
+
+
+class _PointsFields(Struct, forbid_unknown_fields=True):
+    """``[points]``"""
+
+    parses: _Points = 1.0
+    host: _Points = 1.0
+    guards: _Points = 1.0
+    hazards: _Points = 1.0
+    result: _Points = 1.0
+
+
+class _SizeFields(Struct, forbid_unknown_fields=True):
+    """``[[size]]``"""
+
+    problem: dict[str, Annotated[int, Meta(ge=1, le=4096)]]
+    parameters: dict[str, int] = {}
+
+
+class _CriterionFields(Struct, forbid_unknown_fields=True):
+    """``[[criterion]]``"""
+
+    quantity: str
+    equals: _Number | None = field(name="is", default=None)
+    at_most: float | int | None = None
+    at_least: float | int | None = None
+    about: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    points: _Points = 1.0
+    title: str = ""
+    message: str = ""
+    size: _SizeFields | None = None
+
+
+class _TaskFields(Struct, forbid_unknown_fields=True):
+    """A task file without ``format`` and ``version``."""
+
+    title: str
+    text: str = ""
+    kernel: _KernelFields = field(default_factory=_KernelFields)
+    points: _PointsFields = field(default_factory=_PointsFields)
+    size: tuple[_SizeFields, ...] = ()
+    criterion: tuple[_CriterionFields, ...] = ()
+
+
+def named_task(name: str) -> Task:
+    """The task in a TOML file, or the exercise ``LESSON/STEP`` of a shipped lesson. Raises UsageError or FormatError."""
+    lesson, _, step = name.partition("/")
+    if not name.endswith(".toml") and lesson in lesson_names():
+        return exercise_task(lesson, step)
+    path = Path(name)
+    if path.suffix != ".toml":
+        remedy = closest(lesson, lesson_names()) or "name a .toml file, or an exercise as LESSON/STEP"
+        raise UsageError(f"there is no task {name!r}", remedy=remedy)
+    return parse_task(read_text(path), str(path))
+
+
+def parse_task(text: str, file: str) -> Task:
+    """The task in a text. Raises FormatError with file, line and column."""
+    try:
+        plain = toml_to_plain(text)
+        kind, version = plain.pop("format", None), plain.pop("version", 0)
+        places = toml_places(text)
+        if kind != FORMAT:
+            where = places.get(("format",), _START)
+            raise FormatError("this is not a gemmviz task", where, remedy=f'begin it with format = "{FORMAT}"')
+        check_version(version, VERSION, f"write version = {VERSION}", places.get(("version",), _START))
+        task = _task(read_fields(plain, _TaskFields, lambda: places), places, Path(file))
+        return replace(task, digest=text_hash(repr((text, task.files))))
+    except GemmvizError as error:
+        error.in_file(file)
+        raise
+
+
+def _task(fields: _TaskFields, places: _Places, path: Path) -> Task:
+    kernel = fields.kernel
+    _check_known(kernel.problem, PROBLEM_KINDS, "problem", places, ("kernel", "problem"))
+    _check_known(kernel.device, device_names(), "device", places, ("kernel", "device"))
+    sizes = tuple(_size(each, kernel.problem, ("size", place), places) for place, each in enumerate(fields.size))
+    criteria = (
+        _criterion(each, number, kernel.problem, ("criterion", number - 1), places)
+        for number, each in enumerate(fields.criterion, 1)
+    )
+    sizes = sizes or _default_sizes(kernel.problem)
+    _refuse(_kernel_mistakes(kernel, sizes), places)
+    return Task(
+        title=fields.title,
+        checks=(*always_judged(asdict(fields.points)), *criteria),
+        sizes=sizes,
+        text=fields.text,
+        name=path.stem,
+        launch=GivenLaunch(
+            kernel.entry, kernel.arguments, kernel.block, kernel.grid, kernel.shared_bytes, frozenset(kernel.column_major),
+            kernel.problem,
+        ),
+        problem=Problem(kind=kernel.problem),
+        device=kernel.device,
+        type=kernel.type,
+        square=() if fields.size else _squares(kernel.problem),
+        files=tuple(_given_file(path.parent, name, number, places) for number, name in enumerate(kernel.files)),
+    )  # fmt: skip
+
+
+def _kernel_mistakes(kernel: _KernelFields, sizes: tuple[ExerciseSize, ...]) -> Iterator[TaskMistake]:
+    kind = PROBLEM_KINDS[kernel.problem]
+    yield from entry_mistakes(kernel.entry)
+    yield from argument_mistakes(kind, kernel.arguments)
+    yield from column_mistakes(kind, kernel.column_major)
+    shared = (kernel.shared_bytes,) if kernel.shared_bytes else ()
+    formulas = {"block": kernel.block, "grid": kernel.grid, "shared_bytes": shared}
+    yield from launch_mistakes(formulas, kernel.device, sizes)
+
+
+def _refuse(mistakes: Iterator[TaskMistake], places: _Places) -> None:
+    """Raises FormatError for the first mistake."""
+    for each in mistakes:
+        raise FormatError(each.message, nearest_place(places, each.path), remedy=each.remedy)
+
+
+def always_judged(points: dict[str, float]) -> tuple[TaskCheck, ...]:
+    """The checks of every task, one point each unless ``points`` says otherwise; 0 leaves one out, but not reading the file."""
+    return tuple(
+        TaskCheck(id, title, float(points.get(id, 1)), REQUIREMENTS.get(id, ()))
+        for id, title in ALWAYS_JUDGED.items()
+        if points.get(id, 1) or id == "parses"
+    )
+
+
+def _check_known(name: str, known: Any, what: str, places: _Places, path: FieldPath) -> None:
+    if name not in known:
+        remedy = closest(name, known) or f"choose {', '.join(known)}"
+        raise FormatError(f"there is no {what} {name!r}", nearest_place(places, path), remedy=remedy)
+
+
+def _size(fields: _SizeFields, kind: str, path: FieldPath, places: _Places) -> ExerciseSize:
+    known = [each.name for each in PROBLEM_KINDS[kind].sizes]
+    for name in fields.problem:
+        _check_known(name, known, "size", places, (*path, "problem", name))
+    _refuse(size_mistakes(PROBLEM_KINDS[kind], tuple(fields.problem), (*path, "problem")), places)
+    return ExerciseSize(fields.problem, fields.parameters)
+
+
+def _default_sizes(kind: str) -> tuple[ExerciseSize, ...]:
+    """Sizes that differ from each other, as exchanged ones give a right result otherwise; vectors that need several blocks."""
+    names = _scaled_sizes(kind)
+    if len(names) > 1:
+        return tuple(_size_of(kind, dict(zip(names, each, strict=False))) for each in DEFAULT_SIZES)
+    lengths = _SQUARE_SIDES if kind in _ONE_BLOCK else _LENGTHS
+    return tuple(_size_of(kind, dict.fromkeys(names, each)) for each in lengths)
+
+
+def _squares(kind: str) -> tuple[ExerciseSize, ...]:
+    names = _scaled_sizes(kind)
+    return tuple(_size_of(kind, dict.fromkeys(names, side)) for side in _SQUARE_SIDES) if len(names) > 1 else ()
+
+
+def _scaled_sizes(kind: str) -> list[str]:
+    """Names of the sizes that grow with a problem, unlike the radius of a stencil."""
+    return [each.name for each in PROBLEM_KINDS[kind].sizes if not each.is_optional and each.name not in OWN_SIZES]
+
+
+def _size_of(kind: str, values: dict[str, int]) -> ExerciseSize:
+    fixed = {each.name: each.default for each in PROBLEM_KINDS[kind].sizes if not each.is_optional}
+    return ExerciseSize({**fixed, **values})
+
+
+def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath, places: _Places) -> TaskCheck:
+    given: dict[Relation, _Number | None] = {"is": fields.equals, "at_most": fields.at_most, "at_least": fields.at_least}
+    try:
+        check_reference(fields.quantity)
+    except GemmvizError as error:
+        raise FormatError(error.message, nearest_place(places, (*path, "quantity")), remedy=error.remedy) from None
+    requirements = tuple(
+        QuantityRequirement(fields.quantity, value, relation, fields.about if relation == "is" else 0.0)
+        for relation, value in given.items()
+        if value is not None
+    )
+    if not requirements:
+        raise FormatError(
+            f"criterion {number} requires nothing", nearest_place(places, path), remedy="write is, at_most or at_least"
+        )
+    _refuse(criterion_mistakes(PROBLEM_KINDS[kind], requirements, fields.about, path), places)
+    title = fields.title or capital(f"{quantity_title(fields.quantity)}: {' and '.join(each.words for each in requirements)}")
+    at = None if fields.size is None else _size(fields.size, kind, (*path, "size"), places)
+    return TaskCheck(f"criterion-{number}", title, float(fields.points), requirements, fields.message, at)
+
+
+def _given_file(folder: Path, name: str, number: int, places: _Places) -> tuple[str, str]:
+    """A file beside the task that every hand-in may include."""
+    if Path(name).name != name:
+        where = nearest_place(places, ("kernel", "files", number))
+        raise FormatError(f"{name!r} is not the name of a file beside the task", where, remedy="put it there")
+    try:
+        return name, read_program_text(folder / name, 4 * MOST_TEXT)
+    except GemmvizError as error:
+        where = nearest_place(places, ("kernel", "files", number))
+        raise FormatError(f"{name}: {error.message}", where, remedy=error.remedy or "put it beside the task") from None
+
+
+# Exercises
+
+
+def exercise_task(lesson: str, id: str) -> Task:
+    """The exercise of a shipped lesson's step as a task: it judges what the lesson does. Raises UsageError if there is none."""
+    steps = [each for each in shipped_lesson(lesson).stops if each.exercise is not None]
+    step = next((each for each in steps if each.id == id), None)
+    if step is None:
+        names = [f"{lesson}/{each.id}" for each in steps]
+        remedy = closest(f"{lesson}/{id}", names) or (f"its exercises are {', '.join(names)}" if names else None)
+        raise UsageError(f"the lesson {lesson} has no exercise {id!r}", remedy=remedy)
+    return task_of(step, f"{lesson}-{id}")
+
+
+def task_of(step: LessonStep, name: str) -> Task:
+    """The exercise of a step as a task: a check for each requirement, at each of its sizes."""
+    exercise, setup = step.exercise, step.shot.setup
+    assert exercise is not None
+    sizes = exercise.sizes or (ExerciseSize(dict(setup.problem.sizes)),)
+    checks = dict.fromkeys(
+        (each, None if each.relation == "is" else ExerciseSize(size.problem, size.parameters))
+        for size in sizes
+        for each in requirements_of(exercise, size)
+    )
+    criteria = (
+        TaskCheck(f"criterion-{number}", capital(f"{quantity_title(each.quantity)}: {each.words}"), 1.0, (each,), at=at)
+        for number, (each, at) in enumerate(checks, 1)
+    )
+    return Task(
+        title=step.title or exercise.task,
+        checks=(*always_judged({"hazards": 0, "result": 0, "host": 0}), *criteria),
+        sizes=tuple(ExerciseSize(each.problem, each.parameters) for each in sizes),
+        text=exercise.task,
+        name=name,
+        problem=setup.problem,
+        device=setup.device,
+        shot=step.shot,
+        digest=text_hash(lesson_text(Lesson(stops=(step,)))),
+    )

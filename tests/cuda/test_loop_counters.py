@@ -1,0 +1,61 @@
+"""Counters of loops, which name the moments of a run."""
+
+import pytest
+
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.program import program_for
+from gemmviz.cuda.walk import loop_counters
+from gemmviz.model.records import replace
+
+_KERNEL = """
+extern "C" __global__ void odd(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    float sum = 0.0f;
+    LOOP
+        sum += A[K];
+    C[0] = sum;
+}
+"""
+
+
+def counters(loop: str) -> dict[int, tuple[str, list[int]]]:
+    """Name and first values of each counter, by number of the loop."""
+    kernel = replace(load_kernel("sequential"), text=_KERNEL.replace("LOOP", loop), entry="odd", is_shipped=False)
+    program = program_for(kernel, {})
+    return {number: (each.name, [each.at(trip) for trip in range(4)]) for number, each in loop_counters(program).items()}
+
+
+@pytest.mark.parametrize(
+    ("loop", "values"),
+    [
+        ("for (int k = 0; k < K; ++k)", [0, 1, 2, 3]),
+        ("for (unsigned k = 3; k < K; k += 4u)", [3, 7, 11, 15]),
+        ("for (int k = 64; k > 0; k /= 2)", [64, 32, 16, 8]),
+        ("for (int k = 1; k < K; k *= 2)", [1, 2, 4, 8]),
+        ("for (long k = 9; k >= 0; --k)", [9, 8, 7, 6]),
+    ],
+)
+def test_values_of_a_counter(loop: str, values: list[int]) -> None:
+    assert counters(loop) == {0: ("k", values)}
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int k = threadIdx.x; k < K; k += 4)",  # begins differently in each thread
+        "for (int k = 0; k < K; k += N)",
+        "for (int k = 0; k < K; ++k, ++k)",
+        "int k = 0; while (k++ < K)",
+        "for (int k = 0; k < K; ++k) if (k == 2) ++k; else",
+        "for (float k = 0.5f; k < 4.0f; k += 1.0f)",
+    ],
+)
+def test_a_loop_without_a_counter(loop: str) -> None:
+    assert counters(loop) == {}
+
+
+def test_nested_counters() -> None:
+    assert counters("for (int i = 0; i < M; ++i) for (int k = 2; k < K; k += 2)") == {
+        0: ("i", [0, 1, 2, 3]),
+        1: ("k", [2, 4, 6, 8]),
+    }

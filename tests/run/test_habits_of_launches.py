@@ -1,0 +1,174 @@
+"""Small files whose launch, sizes and roles are hard to tell."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.cuda.launch.launch_form import header_text
+from gemmviz.cuda.launch.legality import launch_for, setup_for
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.errors import SettingError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.opening.loader import open_kernel
+
+PRODUCT = """
+  int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= m || c >= n) return;
+  float s = 0;
+  for (int i = 0; i < k; ++i) s += a[r * k + i] * b[i * n + c];
+"""
+SQUARE = PRODUCT.replace("r >= m", "r >= n").replace("i < k", "i < n").replace("r * k", "r * n")
+DERIVED = f"""#define T 10
+__global__ void mul(float *a, float *b, float *p, int n) {{{SQUARE} p[r * n + c] = s; }}
+int main() {{
+  float *a, *b, *p; int width = T * T;
+  int blocks = ceil(1.0 * width / T);
+  mul<<<dim3(blocks, blocks), dim3(T, T)>>>(a, b, p, width);
+}}
+"""
+GRID_PASSED = f"""
+__global__ void mul(const float *a, const float *b, float *c_, int m, int n, int k) {{{PRODUCT} c_[r * n + c] = s; }}
+void go(const float *a, const float *b, float *c_, int m, int n, int k, dim3 grid, dim3 block) {{
+  mul<<<grid, block>>>(a, b, c_, m, n, k);
+}}
+int main() {{
+  int m = 1024, n = 4096, k = 2048; float *a, *b, *c;
+  dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+  go(a, b, c, m, n, k, grid, block);
+}}
+"""
+ADDED = f"""
+__global__ void gemm(int m, int n, int k, float alpha, const float *a, const float *b, float beta, const float *c_in, float *d) {{
+  {PRODUCT} d[r * n + c] = alpha * s + beta * c_in[r * n + c]; }}
+void go(int m, int n, int k, const float *a, const float *b, const float *c_in, float *d) {{
+  gemm<<<dim3((n + 7) / 8, (m + 7) / 8), dim3(8, 8)>>>(m, n, k, 1.5f, a, b, 0.5f, c_in, d);
+}}
+"""
+STRUCT = """
+struct Matrix { int width, height, stride; float *elements; };
+__global__ void mul(Matrix A, Matrix B, Matrix C) {
+  int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= C.height || c >= C.width) return;
+  float s = 0;
+  for (int i = 0; i < A.width; ++i) s += A.elements[r * A.stride + i] * B.elements[i * B.stride + c];
+  C.elements[r * C.stride + c] = s;
+}
+void go(Matrix A, Matrix B, Matrix C) { mul<<<dim3((C.width + 7) / 8, (C.height + 7) / 8), dim3(8, 8)>>>(A, B, C); }
+"""
+FILTER = """
+#define RADIUS 2
+__constant__ float weights[2 * RADIUS + 1];
+__global__ void convolve(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float s = 0;
+  for (int j = -RADIUS; j <= RADIUS; ++j) if (i + j >= 0 && i + j < n) s += x[i + j] * weights[j + RADIUS];
+  if (i < n) y[i] = s;
+}
+void go(const float *x, float *y, int n) { convolve<<<(n + 31) / 32, 32>>>(x, y, n); }
+"""
+MASK_WIDTH = """
+__global__ void convolution(const float *x, const float *mask, float *y, int mask_width, int width) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, first = i - mask_width / 2;
+  float s = 0;
+  for (int j = 0; j < mask_width; ++j) if (first + j >= 0 && first + j < width) s += x[first + j] * mask[j];
+  if (i < width) y[i] = s;
+}
+void go(const float *x, const float *m, float *y, int mask_width, int width) {
+  convolution<<<(width + 31) / 32, 32>>>(x, m, y, mask_width, width);
+}
+"""
+BINS = """
+#define NUM_BINS 7
+__global__ void histogram(const unsigned char *data, int n, unsigned int *counts) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&counts[data[i]], 1);
+}
+int main() { int n = 1 << 20; unsigned char *d; unsigned int *h; cudaMalloc(&d, n); cudaMalloc(&h, NUM_BINS * 4);
+  histogram<<<(n + 31) / 32, 32>>>(d, n, h); }
+"""
+UNKNOWN = """
+__global__ void blend(int n, float a, const float *x, float *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] * y[i];
+}
+void go(int n, float a, const float *x, float *y) { blend<<<(n + 255) / 256, 256>>>(n, a, x, y); }
+"""
+OPTS_IN = """
+extern __shared__ float pool[];
+__global__ void reduce(const float *x, float *y, int n) {
+  int t = threadIdx.x, i = blockIdx.x * 32 + t;
+  pool[t] = i < n ? x[i] : 0;
+  __syncthreads();
+  if (t == 0) { float s = 0; for (int j = 0; j < 32; ++j) s += pool[j]; y[blockIdx.x] = s; }
+}
+int main() {
+  int n = 4096; float *x, *y; cudaMalloc(&x, n * 4); cudaMalloc(&y, n / 32 * 4);
+  cudaFuncSetAttribute(reduce, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
+  reduce<<<(n + 31) / 32, 32, 65536>>>(x, y, n);
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path / "home"))
+
+
+def read(text: str, folder: Path) -> KernelSpec:
+    path = folder / "k.cu"
+    path.write_text(text)
+    return open_kernel(str(path))
+
+
+def is_right(kernel: KernelSpec, **sizes: int) -> bool:
+    trace = trace_kernel(setup_for(kernel).changed(**sizes)).trace
+    return trace is not None and trace.is_whole and trace.check.passed and trace.check.compared > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "args", "sizes"),
+    [
+        (DERIVED, "multiply", ("A", "B", "C", "N"), {"M": 30, "N": 30, "K": 30}),
+        (GRID_PASSED, "multiply", ("A", "B", "C", "M", "N", "K"), {"M": 32, "N": 48, "K": 5}),
+        (ADDED, "multiply", ("M", "N", "K", "alpha", "A", "B", "beta", "C", "C"), {"M": 9, "N": 17, "K": 5}),
+        (STRUCT, "multiply", ("K", "M", "K", "A", "N", "K", "N", "B", "N", "M", "N", "C"), {"M": 9, "N": 17, "K": 5}),
+        (FILTER, "convolution_1d", ("in", "out", "n", "filter"), {"n": 40, "radius": 3}),
+        (MASK_WIDTH, "convolution_1d", ("in", "filter", "out", "(2 * radius + 1)", "n"), {"n": 40, "radius": 3}),
+        (BINS, "histogram", ("in", "n", "out"), {"n": 40, "bins": 7}),
+        (OPTS_IN, "reduction", ("in", "out", "n"), {"n": 64}),
+    ],
+    ids=["derived", "grid passed", "added", "struct", "filter", "mask width", "bins", "opts in"],
+)  # fmt: skip
+def test_roles_are_found_and_hold_at_other_sizes(
+    text: str, kind: str, args: tuple[str, ...], sizes: dict[str, int], tmp_path: Path
+) -> None:
+    kernel = read(text, tmp_path)
+    assert (kernel.problem.kind.name, kernel.args, kernel.launch_from) == (kind, args, "read")
+    assert is_right(kernel)
+    assert is_right(kernel, **sizes)
+
+
+def test_a_kernel_that_solves_no_known_problem_runs_without_a_check(tmp_path: Path) -> None:
+    kernel = read(UNKNOWN, tmp_path)
+    assert kernel.problem.kind.name == "none"
+    trace = trace_kernel(setup_for(kernel)).trace
+    assert trace is not None
+    assert not trace.check.is_checked
+
+
+def test_shared_values_that_a_thread_has_loaded_stay_as_they_are(tmp_path: Path) -> None:
+    """All threads of each of several blocks load one element, which is stored anew before they use it."""
+    softmax = (Path(__file__).parents[1] / "data" / "kernels" / "habits" / "softmax_rows.cu").read_text()
+    assert is_right(read(softmax, tmp_path), rows=3, columns=5)
+
+
+def test_a_block_has_more_shared_memory_if_the_host_code_asks_for_it(tmp_path: Path) -> None:
+    kernel = read(OPTS_IN, tmp_path)
+    assert launch_for(setup_for(kernel)).shared_bytes == 65536
+    assert parse_kernel(header_text(kernel) + kernel.text, "k.cu").opts_in_to_shared
+    with pytest.raises(SettingError, match=r"at most 49152, and 232448 .* cudaFuncSetAttribute"):
+        launch_for(setup_for(replace(kernel, opts_in_to_shared=False)))
+    with pytest.raises(SettingError, match=r"at most 232448$"):
+        launch_for(setup_for(replace(kernel, shared_bytes="262144")), with_nearest=False)

@@ -1,0 +1,88 @@
+"""Every view while a question is open: it gives no count away in any language, and keeps whatever isn't a count."""
+
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+import pytest
+
+from gemmviz.files.languages import catalogue
+from gemmviz.model.records import replace
+from gemmviz.model.translation import UNKNOWN, spoken
+from gemmviz.scenes.catalog import view_named, views
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares
+from gemmviz.shots.export import prepare
+from gemmviz.shots.picture import options_for, theme_of
+from tests.conftest import once
+from tests.pseudo import pseudo, texts_of
+from tests.shots.test_every_view import shot_of
+
+# Things that are counted, and words that stand behind a count; what a size is of, such as "rows of 4 elements", is none.
+COUNT = re.compile(
+    r"(?<![\w.,\[(] )(?<!\w )\d[\d\u202f.]* "
+    r"(?:sectors?|wavefronts?|requests?|transactions?|moved|needed|excess|lost|terms?|loads?|reads?|stores?|collisions?|times)\b"
+    r"|\d ?%|\d × (?:more|fewer|faster|slower)"
+)
+_NUMBER = re.compile(r"\d[\d\u202f\u2009]*(?:\.\d+)?")
+_LANGUAGES: dict[str, Callable[[], AbstractContextManager[None]]] = {
+    "English": nullcontext, "Chinese": lambda: spoken("zh_CN", catalogue("zh_CN")), "pseudo": pseudo,
+}  # fmt: skip
+
+
+def asked_at(view: str, place: float, share: float) -> Scene:
+    """The picture of a view at a place of its time, with its counts at a share of their value."""
+    shot = shot_of(view)
+    stage = prepare(shot, once)
+    options: ViewOptions = options_for(shot, theme_of(shot), (1600.0, 900.0))
+    subject = stage.subject(round(place * (stage.steps - 1)))
+    return view_named(view).scene(subject, replace(options, counted=share))
+
+
+@pytest.mark.parametrize("view", views())
+def test_no_view_gives_a_count_away(view: str) -> None:
+    for place in (0.0, 0.3, 0.6, 1.0):
+        asked: dict[str, set[str]] = {}
+        for name, speak in _LANGUAGES.items():
+            with speak():
+                asked_at(view, place, 1.0)  # what is remembered of the answered picture isn't shown
+                texts = [text for _, text in texts_of(asked_at(view, place, 0.0))]
+            asked[name] = {number for text in texts for number in _NUMBER.findall(text)}
+            if name == "English":
+                assert [text for text in texts if COUNT.search(text)] == []
+        of_message = {"1"} if view == "traffic" else set()  # "1/?" in Chinese
+        assert asked["Chinese"] - asked["English"] - of_message == set()
+        assert asked["pseudo"] - asked["English"] == set()
+
+
+@pytest.mark.parametrize("view", [name for name, view in views().items() if not view.is_count])
+def test_whatever_is_no_count_is_there(view: str) -> None:
+    whole, asked = (asked_at(view, 0.3, share) for share in (1.0, 0.0))
+    kept = [each for each in whole.all if each.meaning not in ("count", "lanes", "banks", "action", "cost")]
+    assert [(type(each), each.key) for each in asked.all] == [(type(each), each.key) for each in kept]
+    for one, other in zip(kept, asked.all, strict=True):
+        assert _without_texts(one) == _without_texts(other), one.key
+        for text, shown in zip(_texts(one), _texts(other), strict=True):
+            assert shown in (text, f"{text}s") or UNKNOWN in shown  # the unit of a hidden count is in the plural
+
+
+def _texts(each: Primitive) -> list[str]:
+    match each:
+        case Labels(texts=texts):
+            return list(texts)
+        case Cells() | Squares():
+            tables = (each.labels, each.tips if isinstance(each, Cells) else None)
+            return [str(text) for table in tables if table is not None for text in np.ravel(table)]
+    return []
+
+
+def _without_texts(each: Primitive) -> Primitive:
+    match each:
+        case Labels():
+            return replace(each, texts=())
+        case Cells():
+            return replace(each, labels=None, tips=None)
+        case Squares():
+            return replace(each, labels=None)
+    return each

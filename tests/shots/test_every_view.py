@@ -1,0 +1,101 @@
+"""Every view is drawn in the window's session, by the export command and by the library; one of an unknown subject is refused."""
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+import gemmviz
+import gemmviz.scenes.views as folder
+from gemmviz.cli.main import main
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.model.errors import UsageError
+from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
+from gemmviz.scenes.catalog import CHARTS, view_named, views
+from gemmviz.scenes.kit.theme import theme_names
+from gemmviz.scenes.kit.view import View
+from gemmviz.shots.catalog import subject_for, subject_of_view
+from gemmviz.shots.export import prepare
+from gemmviz.shots.picture import picture
+from gemmviz.shots.shot import Against, Shot, default_shot, save_view
+from tests.app_model import TestModel
+from tests.conftest import once
+from tests.legible import texts_of, too_small, wrong_with
+from tests.pseudo import pseudo
+
+
+def shot_of(view: str) -> Shot:
+    """The default shot in a view: compared with other tiles where the view shows two runs, small where all orders are tried."""
+    shot = replace(default_shot(), view=view, theme="dark")
+    match view:
+        case "pair" | "rounding":
+            return replace(shot, against=Against(shot.setup.changed(TILE_WIDTH=2)))
+        case "race":
+            return replace(shot, setup=setup_for(load_kernel("02_naive"), Problem(4, 4, 4), {"BLOCK": 2}))
+    return shot
+
+
+def test_there_are_all_the_views() -> None:
+    files = {path.name.removesuffix("_view.py") for path in Path(folder.__file__).parent.glob("*_view.py")}
+    assert {*views()} == files | {*CHARTS}
+    assert all(subject_of_view(name).kind is view.subject for name, view in views().items())
+
+
+@pytest.mark.parametrize("view", views())
+def test_the_command_draws_a_saved_view_as_the_library_does(view: str, tmp_path: Path) -> None:
+    save_view(shot_of(view), tmp_path / "view.toml")
+    assert main(["export", str(tmp_path / "view.toml"), "-o", str(tmp_path / "view.svg")]) == 0
+    assert (tmp_path / "view.svg").read_text(encoding="utf-8") == gemmviz.scene(shot_of(view)).svg
+
+
+@pytest.mark.parametrize("view", views())
+def test_the_session_draws_a_view(model: TestModel, view: str) -> None:
+    session = model.session
+    session.show(shot_of(view))
+    model.inbox.until(lambda: session.display.subject is not None and not session.display.pending)
+    assert isinstance(session.display.subject, view_named(view).subject)
+    assert picture(session.shot, session.display.subject).primitives
+
+
+@pytest.mark.parametrize("language", ["English", "another"])
+def test_a_slow_view_waits_in_every_language(model: TestModel, language: str) -> None:
+    display, slow = model.session.display, next(name for name in views() if subject_of_view(name).is_slow)
+    with pseudo() if language == "another" else nullcontext():
+        model.session.show(shot_of(slow))
+        assert display.subject is None
+        assert display.pending
+        model.inbox.until(lambda: display.subject is not None)
+        assert display.pending == ""
+
+
+@pytest.mark.parametrize("view", views())
+def test_every_view_can_be_read(view: str) -> None:
+    """On a slide nothing is cut, covers something else, or is smaller than the least size, at first, midway and at the end.
+    All themes have the same letters.
+    """
+    shot = shot_of(view)
+    stage = prepare(shot, once)
+    for step in sorted({0, stage.steps // 3, stage.steps // 2, stage.steps - 1}):
+        scene = picture(shot, stage.subject(step))
+        assert (wrong_with(scene), too_small(scene)) == ([], []), step
+    for theme in theme_names():
+        assert texts_of(picture(replace(shot, theme=theme), stage.subject(step))) == texts_of(scene), theme
+
+
+class Unknown:
+    """Drawn by a view, of no subject's type."""
+
+
+def test_a_view_of_an_unknown_subject_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    known = views()
+    odd = View("Odd", Unknown, lambda subject, options: view_named("stage").still(subject, options))
+    monkeypatch.setattr("gemmviz.scenes.catalog.views", lambda: {**known, "odd": odd})
+    with pytest.raises(UsageError, match="no subject has the type Unknown"):
+        subject_for(Unknown)
+    with pytest.raises(UsageError, match="the view 'odd' can't be drawn"):
+        gemmviz.scene(replace(default_shot(), view="odd"))
+    monkeypatch.setattr("gemmviz.shots.flags.views", lambda: {**known, "odd": odd})
+    assert main(["export", "04_tiled", "--view", "odd", "-o", "odd.svg"]) == 2
+    assert "the view 'odd' can't be drawn: no subject has the type Unknown" in capsys.readouterr().err
