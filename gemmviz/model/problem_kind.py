@@ -277,3 +277,13 @@ class ProblemKind(Struct, frozen=True):
     def is_open(self) -> bool:
         """Whether each problem of this kind names its own sizes and arrays."""
         return not self.arrays
+
+
+def vector(sizes: Sizes) -> Shape:
+    """Return the shape of an array of ``n`` elements."""
+    return (sizes["n"],)
+
+
+def matrix(sizes: Sizes) -> Shape:
+    """Return the shape of an array of ``rows`` and ``columns``."""
+    return sizes["rows"], sizes["columns"]

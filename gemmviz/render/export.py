@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +23,7 @@ from gemmviz.scenes.kit.primitives import Scene
 
 OnProgress = Callable[[int, int], None]  # called with the pictures done and their total; may raise to stop
 Item = TypeVar("Item")
+_FILMS = ("mp4", "webm", "gif", "apng", "webp")  # rows of the table of films
 
 
 def _nothing(done: int, of: int) -> None:
@@ -32,7 +33,14 @@ def _nothing(done: int, of: int) -> None:
 @cache
 def formats() -> Catalog[Format]:
     """Return the formats by suffix without its dot."""
-    return extensions_in("gemmviz.render.formats", "FORMAT", Still, Film, Deck, Page)
+    films = {suffix: partial(_film, suffix) for suffix in _FILMS}
+    return extensions_in("gemmviz.render.formats", "FORMAT", Still, Film, Deck, Page, also=films)
+
+
+def _film(suffix: str) -> Film:
+    from gemmviz.render.film import FILMS  # imported here because a picture needs none of it
+
+    return FILMS[suffix]
 
 
 def stills() -> dict[str, Still]:

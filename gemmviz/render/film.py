@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,9 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 from gemmviz.render.qt.libraries import require_qt
-from gemmviz.render.reel import Frame, Reel, RenderOptions
+from gemmviz.render.reel import Film, Frame, Reel, RenderOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.theme import channels
 
@@ -90,12 +91,6 @@ class Coding(Struct, frozen=True):
     container: dict[str, str] = field(default_factory=dict)
     step: int = 1
     most_fps: int = 120
-
-
-MP4 = Coding(
-    "mp4", ("libx264", "libopenh264"), "yuv420p", step=2, container={"movflags": "+faststart"},
-    options={"preset": "superfast", "crf": "18", "tune": "animation", "threads": "2"},
-)  # fmt: skip
 
 
 def save_film(reel: Reel, path: Path, options: RenderOptions, coding: Coding) -> None:
@@ -237,3 +232,34 @@ def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFram
         return av.VideoFrame.from_ndarray((np.asarray(image), table), format="pal8")  # type: ignore[arg-type]
 
     return convert
+
+
+# The formats of films by suffix. MP4: every program plays it. WebM: royalty-free, for the web. GIF: 255 colours, every program
+# shows it. Animated PNG and WebP: lossless loops in full colour, WebP the smaller one.
+
+MP4 = Coding(
+    "mp4", ("libx264", "libopenh264"), "yuv420p", step=2, container={"movflags": "+faststart"},
+    options={"preset": "superfast", "crf": "18", "tune": "animation", "threads": "2"},
+)  # fmt: skip
+_WEBM = Coding(
+    "webm", ("libvpx-vp9",), "yuv420p", "yuva420p", step=2,
+    options={"deadline": "realtime", "cpu-used": "8", "row-mt": "1", "threads": "2", "crf": "24", "b": "0"},
+)  # fmt: skip
+_GIF = Coding("gif", ("gif",), "pal8", container={"loop": "0"}, most_fps=50)
+_APNG = Coding("apng", ("apng",), "rgb24", "rgba", container={"plays": "0"}, options={"pred": "up"})
+_WEBP = Coding(
+    "webp", ("libwebp_anim",), "bgra", "bgra", container={"loop": "0"}, options={"lossless": "1", "compression_level": "1"}
+)
+
+
+def _film(title: str, order: int, coding: Coding) -> Film:
+    return Film(title, partial(save_film, coding=coding), bool(coding.clear_pixels), order, extra="film")
+
+
+FILMS = {
+    "mp4": _film(marked("MP4 video"), 10, MP4),
+    "webm": _film(marked("WebM video"), 11, _WEBM),
+    "gif": _film(marked("GIF animation"), 12, _GIF),
+    "apng": _film(marked("Animated PNG"), 13, _APNG),
+    "webp": _film(marked("WebP animation"), 14, _WEBP),
+}

@@ -2,39 +2,44 @@
 
 from gemmviz.model.errors import SettingError, closest
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems import (
-    axpy,
-    convolution,
-    dot_product,
-    histogram,
-    matrix_add,
-    matrix_vector,
-    multiply,
-    none,
-    reduction,
-    relu,
-    scale,
-    scan,
-    softmax,
-    stencil,
-    transpose,
-    vector_add,
-)
-from gemmviz.model.translation import tr
+from gemmviz.model.problems import elementwise, matrix, multiply, neighbours, reductions
+from gemmviz.model.translation import marked, tr
 
+_NOTHING = ProblemKind("none", marked("Nothing is checked"), "", (), (), why_no_flops=marked("the problem is unknown"))
 MULTIPLY = multiply.KIND.name
 MULTIPLICATIONS = frozenset((MULTIPLY, *(kind.name for kind in multiply.WITH_EPILOGUE)))
-NONE = none.KIND.name
-IN_PARTS = (reduction.KIND.name, dot_product.KIND.name)  # their output may be parts of a sum
+NONE = _NOTHING.name
+IN_PARTS = (reductions.REDUCTION.name, reductions.DOT_PRODUCT.name)  # their output may be parts of a sum
 PROBLEM_KINDS: dict[str, ProblemKind] = {
     kind.name: kind
     for kind in (
-        multiply.KIND, transpose.KIND, vector_add.KIND, reduction.KIND, scan.KIND, scan.EXCLUSIVE, histogram.KIND, stencil.KIND,
-        convolution.KIND, convolution.ONE_DIMENSION, softmax.KIND, matrix_vector.KIND,
-        matrix_add.KIND, dot_product.KIND, axpy.KIND, scale.KIND, scale.IN_PLACE, relu.KIND, transpose.IN_PLACE,
-        reduction.ROW_SUMS, reduction.COLUMN_SUMS, reduction.MAXIMUM, reduction.MINIMUM, *multiply.WITH_EPILOGUE, none.KIND,
+        multiply.KIND,
+        matrix.TRANSPOSE,
+        elementwise.VECTOR_ADD,
+        reductions.REDUCTION,
+        reductions.SCAN,
+        reductions.EXCLUSIVE_SCAN,
+        reductions.HISTOGRAM,
+        neighbours.STENCIL,
+        neighbours.CONVOLUTION,
+        neighbours.CONVOLUTION_1D,
+        reductions.SOFTMAX,
+        matrix.MATRIX_VECTOR,
+        elementwise.MATRIX_ADD,
+        reductions.DOT_PRODUCT,
+        elementwise.AXPY,
+        elementwise.SCALE,
+        elementwise.SCALE_IN_PLACE,
+        elementwise.RELU,
+        matrix.TRANSPOSE_IN_PLACE,
+        reductions.ROW_SUMS,
+        reductions.COLUMN_SUMS,
+        reductions.MAXIMUM,
+        reductions.MINIMUM,
+        *multiply.WITH_EPILOGUE,
+        _NOTHING,
     )
-}  # fmt: skip
+}
 
 
 def problem_kind(name: str) -> ProblemKind:

@@ -1,9 +1,40 @@
-"""Convolution with a filter of odd width that is not turned over, in one dimension or two; the input is zero outside."""
+"""Problems whose output elements depend on a neighbourhood of the input: stencil and convolution; the input is zero outside."""
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKind, ReferenceRequest, Size, Sizes
+from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKind, ReferenceRequest, Size, Sizes, matrix, vector
 from gemmviz.model.translation import marked
+
+
+def _sum_of_neighbours(question: ReferenceRequest) -> Answer:
+    values, radius, places = question.flat("in"), question.sizes["radius"], question.places[0]
+    padded = np.pad(values, radius)
+    right, magnitude = np.zeros(len(places)), np.zeros(len(places))
+    for offset in range(2 * radius + 1):
+        right += padded[places + offset]
+        magnitude += np.abs(padded[places + offset])
+    return Answer(right, magnitude, 2 * radius + 1)
+
+
+STENCIL = ProblemKind(
+    "stencil",
+    marked("Stencil"),
+    marked("out[i] = in[i - radius] + … + in[i + radius], zero outside"),
+    (
+        Size("n", Control("n", marked("Number of elements"), least=1), 256, dimension=2),
+        Size("radius", Control(marked("Radius"), marked("Neighbours on each side"), least=1), 3),
+    ),
+    (
+        ProblemArray("in", "input", vector),
+        ProblemArray("out", "output", vector),
+    ),
+    _sum_of_neighbours,
+    flops=lambda sizes: 2 * sizes["radius"] * sizes["n"],
+    work=lambda sizes: 2 * sizes["radius"] + 1,
+)
+
+
+# Convolution with a filter of odd width that is not turned over
 
 
 def _width(sizes: Sizes) -> int:
@@ -14,7 +45,7 @@ def _taps(sizes: Sizes) -> int:
     return _width(sizes) ** 2
 
 
-def _reference(question: ReferenceRequest) -> Answer:
+def _filtered(question: ReferenceRequest) -> Answer:
     """A sum of as many products as the filter has weights, rounded at each step."""
     weights = np.asarray(question.arrays["filter"], np.float64)
     padded = np.pad(np.asarray(question.arrays["in"], np.float64), question.sizes["radius"])
@@ -28,7 +59,7 @@ def _reference(question: ReferenceRequest) -> Answer:
 
 _RADIUS = Size("radius", Control(marked("Radius"), marked("Weights on each side of the middle of the filter"), least=1), 2)
 
-KIND = ProblemKind(
+CONVOLUTION = ProblemKind(
     "convolution",
     marked("Convolution, 2-D"),
     marked("out[i, j] = sum of filter[r, s] · in[i + r - radius, j + s - radius], zero outside"),
@@ -38,26 +69,26 @@ KIND = ProblemKind(
         _RADIUS,
     ),
     (
-        ProblemArray("in", "input", lambda sizes: (sizes["rows"], sizes["columns"])),
+        ProblemArray("in", "input", matrix),
         ProblemArray("filter", "input", lambda sizes: (_width(sizes), _width(sizes))),
-        ProblemArray("out", "output", lambda sizes: (sizes["rows"], sizes["columns"])),
+        ProblemArray("out", "output", matrix),
     ),
-    _reference,
+    _filtered,
     flops=lambda sizes: 2 * sizes["rows"] * sizes["columns"] * _taps(sizes),
     work=_taps,
     depth=_taps,
 )
-ONE_DIMENSION = ProblemKind(
+CONVOLUTION_1D = ProblemKind(
     "convolution_1d",
     marked("Convolution, 1-D"),
     marked("out[i] = sum of filter[r] · in[i + r - radius], zero outside"),
     (Size("n", Control("n", marked("Number of elements of in and out"), least=1), 256, dimension=2), _RADIUS),
     (
-        ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
+        ProblemArray("in", "input", vector),
         ProblemArray("filter", "input", lambda sizes: (_width(sizes),)),
-        ProblemArray("out", "output", lambda sizes: (sizes["n"],)),
+        ProblemArray("out", "output", vector),
     ),
-    _reference,
+    _filtered,
     flops=lambda sizes: 2 * sizes["n"] * _width(sizes),
     work=_width,
 )
