@@ -95,7 +95,7 @@ def test_a_word_for_the_neighbour_turns_back() -> None:
     assert shared[0] < own[0] < shared[0] + shared[2]
     assert shared[1] < own[1] < shared[1] + shared[3]
     assert np.allclose(first[2], last[2])
-    edge = piece(drawn("reach"), "sm-0", Rects).boxes[0]
+    edge = piece(drawn("reach"), "sm-0-box", Rects).boxes[0]
     furthest = max(float(piece(drawn("reach", m), "words", Squares).boxes[2, 0]) for m in np.linspace(0, 1, 40))
     assert furthest <= edge[0] + edge[2]
 

@@ -54,7 +54,7 @@ def test_a_thread_holds_what_it_read_last() -> None:
 
 def test_threads_hold_values_of_their_own() -> None:
     scene = registers_scene(moment_at(8, TILE_WIDTH=4), ViewOptions())
-    sums = [piece(scene, f"value-{number}-2", Labels).texts[0] for number in range(4)]
+    sums = [piece(scene, f"slot-{number}-2-name", Labels).texts[0] for number in range(4)]
     assert len(set(sums)) == 4
 
 

@@ -45,9 +45,16 @@ def eased(share: Any) -> Any:
     return share**2 * (3 - 2 * share)
 
 
-def eased_from(moment: float, start: float, length: float) -> float:
+def eased_from(moment: float, start: float = 0.0, length: float = 1.0) -> float:
     """Return the eased share of a way that begins at ``start`` and takes ``length``: 0 before it and 1 after it."""
     return float(eased(min(1.0, max(0.0, (moment - start) / length))))
+
+
+def eased_in_turn(moment: float, place: int, count: int, length: float) -> float:
+    """Return the eased share of the way of one of ``count`` things that start one after another, each taking ``length``, so
+    that the last one arrives at the end.
+    """
+    return eased_from(moment, (1 - length) * place / max(1, count - 1), length) if moment < 1 else 1.0
 
 
 class DrawingOptions(Struct, frozen=True, kw_only=True):
@@ -122,6 +129,11 @@ class ViewOptions(DrawingOptions, frozen=True):
     def arrived(self) -> bool:
         """Whether the copies of this step have reached their targets."""
         return self.moment >= ARRIVAL
+
+    @property
+    def passed(self) -> float:
+        """The share of the time until ARRIVAL that has passed, 0 to 1."""
+        return min(1.0, self.moment / ARRIVAL)
 
     @property
     def way(self) -> float:

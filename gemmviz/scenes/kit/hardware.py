@@ -2,25 +2,35 @@
 memories, from registers to the memory off the chip. Views say what is lit, and move things through it.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.translation import tr
-from gemmviz.scenes.kit.layout import REST, Box, Line, cells_in, lines_in, text_in
+from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, cells_in, lines_in, round_boxes, tag, text_in, write
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, boxes
-from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import Style, Theme
 
+_PAD = 18.0  # from the side of a memory to its name
 _CONTROL, _BETWEEN = 34.0, 10.0  # height of a scheduler's bar; gap between the cores of two of them
 _LARGEST, _MOST_OBLONG = 110.0, 2.6  # of a cell: its side, and how many times as wide as high it may be
 
 
-def memory(
-    key: str, box: Box, lines: list[Line], theme: Theme, inset: float = 14.0, radius: float = 8.0, stroke: str | None = None
-) -> list[Primitive]:
+def memory(key: str, box: Box, lines: list[Line], theme: Theme, stroke: str | None = None) -> list[Primitive]:
     """Draw a memory: a slate box with as many of its lines as fit."""
-    ground = Rects(key, boxes(box), theme.slate, stroke or theme.faint, 2.0, radius)
-    return [ground, *lines_in(box.inset(inset, 0.0), lines)]
+    return [round_boxes(key, box, theme.slate, stroke or theme.faint), *lines_in(box.inset(_PAD, 0), lines)]
+
+
+def named_memory(
+    key: str, box: Box, name: str, theme: Theme, stroke: str | None = None, style: Style | None = None
+) -> list[Primitive]:
+    """Draw a memory with its name at its upper edge; the name's key ends with "-name"."""
+    words = style or theme.strong
+    head = box.inset(_PAD, 0.4 * words.size)._replace(height=LINE_PITCH * words.size)
+    return [round_boxes(key, box, theme.slate, stroke or theme.faint), write(f"{key}-name", head, name, words)]
 
 
 def caches_of(device: Device, shared_by: str) -> list[MemoryLevel]:
@@ -37,7 +47,7 @@ def cores(device: Device, room: Box, theme: Theme) -> list[Primitive]:
     for place, box in enumerate(room.columns(*[REST] * count, gap=_BETWEEN)):
         bar, group = box.strip("top", _CONTROL, 4.0)
         words = (tr("warp scheduler"), tr("scheduler"))
-        word = next((text for text in words if text_width(text, least) + 12 <= bar.width), tr("control"))
+        word = next((text for text in words if theme.small.width(text) + 12 <= bar.width), tr("control"))
         pieces += [
             Rects(f"scheduler-{place}", boxes(bar), theme.line, theme.faint, 1.5, 5.0),
             text_in(f"scheduler-{place}-name", bar, word, least, theme.text),
@@ -65,3 +75,40 @@ def _oblong(columns: int, rows: int, room: Box) -> float:
     """Return how far the cells of so many columns and rows are from squares: 1 for squares."""
     wide, high = room.width / columns, room.height / rows
     return max(wide / high, high / wide)
+
+
+# Names that move, one after another, from where they are declared into the box of a memory, as chips.
+
+_CHIP_FLIGHT = 0.4  # share of the motion that one chip takes
+CHIP = 1.4  # height of a chip, in sizes of its text
+_LEAST_PAD, _MOST_PAD = 4.0, 10.0  # within a chip beside its name, and between chips
+
+
+class Chip(NamedTuple):
+    """The chip of a name in its colour; ``number``: that of the name, in the keys of the chip."""
+
+    number: int
+    name: str
+    start: Box
+    end: Box
+    colour: str
+
+
+def chip_boxes(box: Box, names: Sequence[str]) -> list[Box]:
+    """Return the boxes of chips in a row, as many as fit; many names stand closer together."""
+    widths = [Style(box.height / CHIP, "", "mono").width(name) for name in names]
+    pad = max(_LEAST_PAD, min(_MOST_PAD, (box.width - sum(widths)) / (3 * max(1, len(names)))))
+    row = box.columns(*(wide + 2 * pad for wide in widths), gap=pad)
+    return [each for each in row if each.right <= box.right]
+
+
+def moving_chips(chips: Sequence[Chip], options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw chips on their way, with their names once they have arrived: on their way those would stand over others."""
+    pieces = list[Primitive]()
+    for place, chip in enumerate(sorted(chips)):
+        share = eased_in_turn(options.passed, place, len(chips), _CHIP_FLIGHT)
+        now = chip.start.towards(chip.end, share)
+        style = Style(chip.end.height / CHIP, "", "mono")
+        drawn = tag(f"chip-{chip.number}", now, chip.name, chip.colour, options.theme, style)
+        pieces += drawn[: 2 if share >= 1 else 1 if share > 0 else 0]
+    return tuple(pieces)

@@ -7,14 +7,15 @@ A picture begins with the room of its frame, cuts it into boxes, and draws in th
     head, cores, memory = left.inset(24.0).rows(34.0, REST, 120.0, gap=10.0)
     [
         *panel("sm", left, theme),
-        text_in("sm-name", head, "SM 0", theme.type.words, theme.text, "start", "semibold"),
+        write("sm-name", head, "SM 0", theme.strong),
         cells_in("cores", cores, np.zeros((4, 32), np.uint8), (theme.slate,), theme.background),
-        Rects("memory", boxes(memory), theme.slate, radius=8.0),
+        round_boxes("memory", memory, theme.slate),
+        *lines_down(right, wrapped("why", "Each thread has registers of its own.", theme.plain, right.width)),
         arrow("way", right.at(0.0, 0.5), memory.at(1.0, 0.5), theme.faint),
     ]
 
-Sizes in units are numbers, and what is left is divided among the Shares. A text is placed by ``text_at`` at a point and by
-``text_in`` in the middle of a box, where it is cut at the box's edge: no view works out a baseline.
+Sizes in units are numbers, and what is left is divided among the Shares. A text is written in a box or beside it, in a style
+of the theme, and cut where its room ends: no view works out a baseline. Corners are round in proportion to their box.
 
 Boxes are plain tuples, so that an array of them is made at once, and nothing is solved: a layout is computed anew for each
 frame.
@@ -22,21 +23,27 @@ frame.
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from math import inf
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Floats
 from gemmviz.scenes.kit.meaning import Meaning
-from gemmviz.scenes.kit.primitives import Anchor, Cells, Face, Labels, Lines, Rects, Squares, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, text_line, text_width, wrap_text
+from gemmviz.scenes.kit.theme import Style, Theme
 
 Point = tuple[float, float]
 Edge = Literal["top", "bottom", "left", "right"]
 RISE = 0.36  # of the size of a text: from the middle of its letters down to its baseline
 _ROUNDING = 0.01  # units: a text that is as wide as its box fits in it
 LINE_PITCH = 1.3  # of the size of a text: from one line to the next
+NEAR, AIR = 12.0, 20.0  # gaps: from a thing to its name; within a box, and between boxes that belong together
+STROKE = 2.0  # width of an outline
+_ROUND, _MOST_ROUND = 0.12, 10.0  # radius of corners: of the shorter side of a box, and at most
+_LABEL_AIR = 6.0  # of a cell's width, for a text in it
 
 
 class Share(NamedTuple):
@@ -143,6 +150,15 @@ class Box(NamedTuple):
         lines = self.rows(*[REST] * rows, gap=gap if down is None else down)
         return [box for line in lines for box in line.columns(*[REST] * columns, gap=gap)]
 
+    def tiled(self, rows: int, columns: int, largest: float = inf) -> "Box":
+        """Return the largest box of equal squares that fits, at the upper left.
+
+        >>> Box(0, 0, 100, 60).tiled(3, 4)
+        Box(x=0, y=0, width=80.0, height=60.0)
+        """
+        side = min(self.width / columns, self.height / rows, largest)
+        return Box(self.x, self.y, columns * side, rows * side)
+
     def shifted(self, x: float = 0.0, y: float = 0.0) -> "Box":
         """Return the box further to the right and down."""
         return Box(self.x + x, self.y + y, self.width, self.height)
@@ -205,14 +221,79 @@ def text_in(
     return text_at(key, at, shown, size, colour, anchor, face)
 
 
+def write(key: str, box: Box, text: str, style: Style, anchor: Anchor = "start") -> Labels:
+    """Return the Labels of one text in a box as ``text_in`` does, in a style."""
+    return write_all(key, [box], [text], style, anchor)
+
+
+def write_all(key: str, parts: Sequence[Box], texts: Sequence[str], style: Style, anchor: Anchor = "start") -> Labels:
+    """Return the Labels of a text in each of some boxes, as ``write`` does."""
+    share, (size, colour, face) = ANCHORED[anchor], style
+    spots = [(box.x + share * box.width, baseline(box.middle_y, size)) for box in parts]
+    shown = (fitted(text, size, box.width + _ROUNDING, face) for box, text in zip(parts, texts, strict=True))
+    return Labels(key, points(*spots), tuple(shown), size, colour, anchor, face)
+
+
+def beside(key: str, box: Box, side: Edge, text: str, style: Style, gap: float = NEAR, anchor: Anchor | None = None) -> Labels:
+    """Return the Labels of a text beside a box: in the middle of its height at the left or the right; above or below it, from
+    its left edge on or anchored otherwise, cut at its width.
+    """
+    return all_beside(key, [box], side, [text], style, gap, anchor)
+
+
+def all_beside(
+    key: str, parts: Sequence[Box], side: Edge, texts: Sequence[str], style: Style, gap: float = NEAR,
+    anchor: Anchor | None = None,
+) -> Labels:  # fmt: skip
+    """Return the Labels of a text beside each of some boxes, as ``beside`` does."""
+    size, colour, face = style
+    if side in ("left", "right"):
+        spots = [(box.x - gap if side == "left" else box.right + gap, baseline(box.middle_y, size)) for box in parts]
+        return Labels(key, points(*spots), tuple(texts), size, colour, "end" if side == "left" else "start", face)
+    share = ANCHORED[anchor or "start"]
+    down = -gap if side == "top" else gap + CAP_HEIGHT * size
+    spots = [(box.x + share * box.width, (box.y if side == "top" else box.bottom) + down) for box in parts]
+    shown = (fitted(text, size, box.width + _ROUNDING, face) for box, text in zip(parts, texts, strict=True))
+    return Labels(key, points(*spots), tuple(shown), size, colour, anchor or "start", face)
+
+
+def term(key: str, box: Box, name: str, style: Style, meaning: str, other: Style) -> list[Labels]:
+    """Return a name at the left of a box, and after it what it means; the latter's key ends with "-meaning"."""
+    rest = box.trimmed(left=style.width(name) + NEAR)
+    line = baseline(box.middle_y, style.size)
+    return [
+        write(key, box, name, style),
+        text_line(f"{key}-meaning", (rest.x, line), meaning, other.size, rest.width, *other[1:]),
+    ]
+
+
 class Line(NamedTuple):
-    """A line of text with its key, to be placed by ``lines_in``."""
+    """A line of text with its key, to be placed by ``lines_in`` or ``lines_down``; ``space``: units left free above it."""
 
     key: str
     text: str
     size: float
     colour: str
     face: Face = "regular"
+    space: float = 0.0
+
+
+def wrapped(key: str, text: str, style: Style, width: float, most: int = 9, space: float = 0.0) -> list[Line]:
+    """Return the lines of a text that is broken at a width; their keys end with their numbers."""
+    lines = wrap_text(text, style.size, width, most, style.face)
+    return [Line(f"{key}-{number}", line, *style, 0.0 if number else space) for number, line in enumerate(lines)]
+
+
+def lines_down(box: Box, lines: Iterable[Line], leading: float = LINE_PITCH) -> list[Labels]:
+    """Return lines of text from the upper edge of a box down, cut at its width, as many as fit."""
+    drawn, y = list[Labels](), box.y
+    for line in lines:
+        y += line.space + leading * line.size
+        if y > box.bottom + _ROUNDING:
+            break
+        at = box.x, baseline(y - leading * line.size / 2, line.size)
+        drawn.append(text_line(line.key, at, line.text, line.size, box.width, line.colour, line.face))
+    return drawn
 
 
 def lines_in(box: Box, lines: Sequence[Line], leading: float = LINE_PITCH) -> list[Labels]:
@@ -235,6 +316,31 @@ def baseline(middle: float, size: float) -> float:
 
 
 # Shapes
+
+
+def round_boxes(
+    key: str,
+    where: Box | Iterable[Box] | Floats,
+    fill: str | None,
+    stroke: str | None = None,
+    width: float = STROKE,
+    meaning: Meaning | None = None,
+) -> Rects:
+    """Return boxes with round corners, the smaller the boxes, the smaller the corners."""
+    rows = boxes(where) if isinstance(where, Box) else boxes(*where)
+    radius = min(_MOST_ROUND, _ROUND * float(rows[:, 2:].min(initial=inf)))
+    return Rects(key, rows, fill, stroke, width, radius, meaning)
+
+
+def tag(
+    key: str, box: Box, text: str, fill: str, theme: Theme, style: Style | None = None, stroke: str | None = None
+) -> list[Rects | Labels]:
+    """Return a filled box with a text in its middle, if there is space for it, in ink that can be read there; the text's key
+    ends with "-name".
+    """
+    ink, ground = (style or theme.small).inked(theme.ink_on(fill)), round_boxes(key, box, fill, stroke)
+    fits = ink.width(text) <= box.width and ink.size <= box.height
+    return [ground, write(f"{key}-name", box, text, ink, "middle")] if fits else [ground]
 
 
 def panel(
@@ -293,7 +399,17 @@ def cells_in(
     line: str | None,
     inks: tuple[str, ...] | None = None,
     meaning: Meaning | None = None,
+    texts: npt.NDArray[np.str_] | None = None,
+    size: float = 0.0,
 ) -> Cells:
-    """Return the cells of a table that fills a box."""
+    """Return the cells of a table that fills a box, with ``texts`` of a size in them if all of them fit."""
     wide, high = box.width / fill.shape[1], box.height / fill.shape[0]
-    return Cells(key, box.x, box.y, wide, fill, palette, inks or palette, line=line, height=high, meaning=meaning)
+    if texts is not None and not fits_cells(texts, size, wide, high):
+        texts, size = None, 0.0
+    return Cells(key, box.x, box.y, wide, fill, palette, inks or palette, texts, size, line, height=high, meaning=meaning)
+
+
+def fits_cells(texts: npt.NDArray[np.str_], size: float, wide: float, high: float) -> bool:
+    """Return whether all texts of a table fit its cells."""
+    widest = max((text_width(text, size) for text in texts.ravel().tolist()), default=0.0)
+    return size > 0 and widest + _LABEL_AIR <= wide and size <= high

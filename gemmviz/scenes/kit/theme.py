@@ -8,7 +8,7 @@ The colours of lanes grow lighter in order, in one hue that is no matrix's. Curv
 """
 
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
+from gemmviz.scenes.kit.primitives import Face
+from gemmviz.scenes.kit.text import text_width
 
 WARP_ACCENTS = ("#9E76BC", "#B57389", "#4C9657", "#C565A8", "#5885DC", "#1294A6", "#988629", "#19968C")
 LANE_ACCENTS = ("#563E60", "#6E5070", "#856480", "#9C7991", "#B38FA3", "#C9A6B6", "#E0BDC9", "#F6D5DD")
@@ -47,6 +49,24 @@ class TypeSizes(Struct, frozen=True):
     code: float = 23.4
     note: float = 22.0
     least: float = 20.0
+
+
+class Style(NamedTuple):
+    """How a text is drawn: its size, colour and face."""
+
+    size: float
+    colour: str
+    face: Face = "regular"
+
+    def width(self, text: str) -> float:
+        """Return the width of a text in this style."""
+        return text_width(text, self.size, self.face)
+
+    def inked(self, colour: str) -> "Style":
+        return self._replace(colour=colour)
+
+    def sized(self, size: float) -> "Style":
+        return self._replace(size=size)
 
 
 class Theme(Struct, frozen=True):
@@ -78,6 +98,36 @@ class Theme(Struct, frozen=True):
 
     def __hash__(self) -> int:
         return hash((self.title, self.background, self.type))
+
+    @property
+    def large(self) -> Style:
+        """The style of results: a sentence or a number that a picture is about."""
+        return Style(self.type.sentence, self.text, "semibold")
+
+    @property
+    def strong(self) -> Style:
+        """The style of names."""
+        return Style(self.type.words, self.text, "semibold")
+
+    @property
+    def plain(self) -> Style:
+        """The style of words."""
+        return Style(self.type.words, self.text)
+
+    @property
+    def soft(self) -> Style:
+        """The style of words that matter less."""
+        return Style(self.type.words, self.faint)
+
+    @property
+    def small(self) -> Style:
+        """The style of the smallest words."""
+        return Style(self.type.least, self.text)
+
+    @property
+    def aside(self) -> Style:
+        """The style of the smallest words that matter less."""
+        return Style(self.type.least, self.faint)
 
     def accent(self, name: str) -> str:
         return self.accents.get(name, self.faint)

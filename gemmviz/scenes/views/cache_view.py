@@ -3,49 +3,38 @@
 The model: a cache holds whatever is used as long as all of it fits.
 """
 
-from msgspec import Struct
+from typing import NamedTuple
 
 from gemmviz.analysis.models.time import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import number
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.layout import Box, path, square, text_in
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ViewOptions, eased_from, titled
+from gemmviz.scenes.kit.layout import REST, Box, all_beside, lines_down, path, round_boxes, square, wrapped, write
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 
-_TOP, _FOOT, _LEADING = 150.0, 48.0, 1.35
 _AIR = 1.6  # height of the picture, in heights of the box, unless more has to be shown
-_WIDE, _WALL, _JET = 680.0, 4.0, 26.0
+_WALL, _JET = 4, 26
 _MIB = 2**20
 
 
-class _Layer(Struct, frozen=True):
-    """A part of a matrix that lies in the box, or above its edge: its lower and upper height in bytes."""
-
-    name: str
-    low: float
-    high: float
-    is_lost: bool
-
-
-class _Plan(Struct, frozen=True):
-    """The box of the cache, and units of height of a byte."""
+class _Plan(NamedTuple):
+    """The box of the cache, units of height of a byte, and the room of the words beside it."""
 
     box: Box
     unit: float
+    said: Box
 
     @classmethod
     def of(cls, case: LaunchCase, options: ViewOptions) -> "_Plan":
-        cache, room = case.device.last_level_cache, options.height - _TOP - _FOOT
-        most = max(_AIR * cache, 1.06 * data_bytes(case.problem))
-        unit = room / most
-        x, wide = MARGIN + 150.0, min(_WIDE, 0.44 * options.width)
-        return cls(Box(x, options.height - _FOOT - cache * unit, wide, cache * unit), unit)
+        cache, room = case.device.last_level_cache, options.room(150, 48)
+        unit = room.height / max(_AIR * cache, 1.06 * data_bytes(case.problem))
+        _, column, _, said = room.columns(150, min(680, 0.44 * options.width), 70, REST)
+        return cls(column.strip("bottom", cache * unit)[0], unit, said.trimmed(top=options.theme.large.size))
 
     def band(self, low: float, high: float) -> Box:
         """The part of the box between two heights in bytes."""
@@ -55,20 +44,15 @@ class _Plan(Struct, frozen=True):
 def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the empty box of the cache with its size."""
     plan, theme, device = _Plan.of(case, options), options.theme, case.device
-    size, cache = theme.type.least, device.last_level_cache
-    primitives: list[Primitive] = []
+    cache, walls = device.last_level_cache, plan.box.trimmed(-_WALL / 2, right=-_WALL / 2, bottom=-_WALL / 2)
+    corners = [walls.at(*share) for share in ((0, 0), (0, 1), (1, 1), (1, 0))]
+    primitives: list[Primitive] = [path("cache-walls", corners if cache else corners[1:3], theme.faint, _WALL)]
     if cache:
-        walls = plan.box.trimmed(-_WALL / 2, right=-_WALL / 2, bottom=-_WALL / 2)
-        corners = [walls.at(x, y) for x, y in ((0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0))]
-        x, y = plan.box.x - 18, plan.box.middle_y
-        at, texts = points((x, y - 4), (x, y + 1.25 * size)), (tr("cache"), f"{number(cache / _MIB)} MiB")
-        primitives += [
-            Rects("cache", boxes(plan.box), theme.slate),
-            path("cache-walls", corners, theme.faint, _WALL),
-            Labels("cache-size", at, texts, size, theme.text, "end", "semibold"),
-        ]
-    else:
-        primitives.append(path("cache-walls", [plan.box.at(0.0, 1.0), plan.box.at(1.0, 1.0)], theme.faint, _WALL))
+        style = theme.strong.sized(theme.type.least)
+        lines = square(plan.box.middle, plan.box.width, 2.6 * style.size).grid(2, 1)
+        names = (tr("cache"), f"{number(cache / _MIB)} MiB")
+        ground = Rects("cache", boxes(plan.box), theme.slate)
+        primitives = [ground, *primitives, all_beside("cache-size", lines, "left", names, style, 18)]
     note = tr("heights are to scale; the model: a cache holds what is used as long as all of it fits")
     return titled(primitives, tr("A, B and C in the last-level cache of {device}", device=device.name), note, options)
 
@@ -76,17 +60,18 @@ def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Pour the matrices one after the other; when all have been poured, say what fits and what does not."""
     plan, theme = _Plan.of(case, options), options.theme
-    total = data_bytes(case.problem)
-    poured = total * eased_from(options.moment, 0.0, 1.0)
-    pieces: list[Primitive] = []
-    for layer in _layers(case, poured):
-        pieces += _drawn(layer, plan, theme)
-    if 0.0 < poured < total:
+    total, edge, pieces = data_bytes(case.problem), case.device.last_level_cache, list[Primitive]()
+    poured = total * eased_from(options.moment)
+    for name, low, high in _spans(case.problem):
+        for is_lost, start, stop in ((False, low, min(high, edge)), (True, max(low, edge), high)):
+            if start < min(stop, poured):
+                pieces += _layer(name, is_lost, plan.band(start, min(stop, poured)), plan.unit, theme)
+    if 0 < poured < total:
         name = next(each for each, _, high in _spans(case.problem) if poured < high)
-        above = max(0.0, plan.band(0, poured).y - _TOP + 30)
-        jet = boxes(Box(plan.box.middle_x - _JET / 2, _TOP - 30, _JET, above))
-        pieces.append(Rects("jet", jet, theme.accent(name), radius=_JET / 4))
-    return (*pieces, *(_verdict(case, plan, options) if poured >= total else ()))
+        column = options.room(120)
+        jet = square(plan.box.middle, _JET)._replace(y=column.y, height=max(0, plan.band(0, poured).y - column.y))
+        pieces.append(round_boxes("jet", jet, theme.accent(name)))
+    return (*pieces, *(_verdict(case, plan, theme) if poured >= total else ()))
 
 
 def _spans(problem: Problem) -> list[tuple[str, int, int]]:
@@ -98,52 +83,32 @@ def _spans(problem: Problem) -> list[tuple[str, int, int]]:
     return spans
 
 
-def _layers(case: LaunchCase, poured: float) -> list[_Layer]:
-    """Return the parts of the matrices that have been poured, cut at the edge of the box."""
-    edge, found = case.device.last_level_cache, []
-    for name, low, high in _spans(case.problem):
-        for start, stop, is_lost in ((low, min(high, edge), False), (max(low, edge), high, True)):
-            if start < min(stop, poured):
-                found.append(_Layer(name, start, min(stop, poured), is_lost))
-    return found
-
-
-def _drawn(layer: _Layer, plan: _Plan, theme: Theme) -> list[Primitive]:
-    """Draw a layer in its matrix's colour, or red and hatched where it does not fit, with its name and size."""
-    key, band = f"{layer.name}-{'lost' if layer.is_lost else 'held'}", plan.band(layer.low, layer.high)
-    size, text = theme.type.heading, f"{layer.name}  {number((layer.high - layer.low) / _MIB)} MiB"
-    tint, warned = theme.tint(layer.name, 0.75), mixed(theme.background, theme.warning, 0.35)
-    pieces: list[Primitive] = [Rects(key, boxes(band), tint)]
-    if layer.is_lost:
-        ground = Rects(key, boxes(band), warned, theme.warning, 2.0)
-        pieces = [ground, hatching(f"{key}-hatching", boxes(band), theme.warning)]
-    if band.height >= 1.3 * size:
-        if layer.is_lost:
-            behind = square(band.middle, text_width(text, size, "semibold") + 28, 1.5 * size)
-            pieces.append(Rects(f"{key}-ground", boxes(behind), warned))
-        ink = theme.text if layer.is_lost else theme.ink_on(tint)
-        pieces.append(text_in(f"{key}-name", band, text, size, ink, face="semibold"))
+def _layer(name: str, is_lost: bool, band: Box, unit: float, theme: Theme) -> list[Primitive]:
+    """Draw a part of a matrix in its colour, or red and hatched where it does not fit, with its name and size."""
+    key, style = f"{name}-{'lost' if is_lost else 'held'}", theme.strong
+    text = f"{name}  {number(band.height / unit / _MIB)} MiB"
+    fill = mixed(theme.background, theme.warning, 0.35) if is_lost else theme.tint(name, 0.75)
+    pieces: list[Primitive] = [Rects(key, boxes(band), fill, theme.warning if is_lost else None, 2)]
+    if is_lost:
+        pieces.append(hatching(f"{key}-hatching", boxes(band), theme.warning))
+    if band.height >= 1.3 * style.size:
+        behind = square(band.middle, style.width(text) + 28, 1.5 * style.size)
+        pieces += [Rects(f"{key}-ground", boxes(behind), fill)] if is_lost else []
+        ink = theme.text if is_lost else theme.ink_on(fill)
+        pieces.append(write(f"{key}-name", band, text, style.inked(ink), "middle"))
     return pieces
 
 
-def _verdict(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _verdict(case: LaunchCase, plan: _Plan, theme: Theme) -> list[Primitive]:
     """Draw the sizes of all matrices and of what does not fit, and up to which size they do."""
-    theme, sizes, cache = options.theme, options.theme.type, case.device.last_level_cache
-    x = plan.box.right + 70
-    room, total = options.width - MARGIN - x, data_bytes(case.problem)
-    lost = max(0, total - cache)
-    lines = [(tr("A, B and C: {total} MiB", total=number(total / _MIB)), sizes.sentence, theme.text, True)]
-    if lost:
-        lines.append((tr("{lost} MiB do not fit", lost=counted(number(lost / _MIB))), sizes.sentence, theme.warning, True))
-    lines.append((_up_to(case), sizes.words, theme.text, False))
-    y, pieces = _TOP + 2.0 * sizes.sentence, list[Primitive]()
-    for place, (text, size, colour, is_strong) in enumerate(lines):
-        face: Face = "semibold" if is_strong else "regular"
-        for row, line in enumerate(wrap_text(text, size, room, 3, face)):
-            pieces.append(text_line(f"said-{place}-{row}", (x, y), line, size, room, colour, face))
-            y += _LEADING * size
-        y += 0.8 * sizes.words
-    return pieces
+    total, cache = data_bytes(case.problem), case.device.last_level_cache
+    said = [(tr("A, B and C: {total} MiB", total=number(total / _MIB)), theme.large)]
+    if total > cache:
+        lost = counted(number((total - cache) / _MIB))
+        said.append((tr("{lost} MiB do not fit", lost=lost), theme.large.inked(theme.warning)))
+    said.append((_up_to(case), theme.plain))
+    parts = (wrapped(f"said-{n}", *each, plan.said.width, 3, 20) for n, each in enumerate(said))
+    return [*lines_down(plan.said, (line for part in parts for line in part))]
 
 
 def _up_to(case: LaunchCase) -> str:

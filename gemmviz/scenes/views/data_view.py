@@ -5,71 +5,68 @@ memories that they are in.
 from gemmviz.model.cases import ArrayUse, DataUse
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.scenes.kit.hardware import CHIP, Chip, chip_boxes, moving_chips
+from gemmviz.scenes.kit.layout import REST, Box, round_boxes, term, write
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
 
-_TOP, _TABLE, _GAP, _FLIGHT = 124.0, 0.5, 16.0, 0.45
 _CONSTANT = 65536  # bytes: CUDA C++ Programming Guide, Technical Specifications per Compute Capability
-_RULES = (
-    (marked("registers"), marked("used by one thread"), "register"),
-    (marked("shared memory"), marked("read and written by a block"), "shared"),
-    (marked("constant memory"), marked("only read, and small"), "constant"),
-    (marked("global memory"), marked("inputs and results"), "global"),
-)
+_RULES = {
+    "register": (marked("registers"), marked("used by one thread")),
+    "shared": (marked("shared memory"), marked("read and written by a block")),
+    "constant": (marked("constant memory"), marked("only read, and small")),
+    "global": (marked("global memory"), marked("inputs and results")),
+}
 
 
 def data_scene(case: DataUse, options: ViewOptions) -> Scene:
     """Draw the table of data, and a box for each memory with the use that it is for. Names are drawn by ``data_motion``."""
-    theme, sizes, pieces = options.theme, options.theme.type, list[Primitive]()
+    theme, pieces = options.theme, list[Primitive]()
+    room, memories = _places(options)
     rows = [_row(each) for each in case.arrays]
     if case.variables:
         rows.append([TableCell(_variables(case), strong=True), TableCell(tr("each thread")), TableCell(tr("its own"))])
-    room = options.room(_TOP, 40).part(across=(0.0, _TABLE)).trimmed(right=40)
-    pieces += table("data", (tr("data"), tr("elements read"), tr("written")), rows, room, theme, largest=28.0)
-    for name, rule, key in _RULES:
-        box = _box(key, options)
-        pieces.append(Rects(f"memory-{key}", boxes(box), theme.slate, radius=10.0))
-        at = (box.x + 18, box.y + 1.25 * sizes.name)
-        pieces.append(text_line(f"memory-{key}-name", at, tr(name), sizes.name, box.width - 36, theme.text, "semibold"))
-        x = at[0] + text_width(tr(name), sizes.name, "semibold") + 16
-        pieces.append(text_line(f"memory-{key}-rule", (x, at[1]), tr(rule), sizes.least, box.right - x - 10, theme.faint))
+    pieces += table("data", (tr("data"), tr("elements read"), tr("written")), rows, room, theme, largest=theme.type.name)
     small = [each.name for each in case.arrays if each.space == "global" and each.is_only_read and each.size_bytes <= _CONSTANT]
-    if small and case.device.vendor == "NVIDIA":
-        box = _box("constant", options)
-        text = tr("{small} would fit into its {constant}", small=listed(small), constant=size_text(_CONSTANT))
-        at = (box.x + 18, box.bottom - 0.7 * sizes.least)
-        pieces.append(text_line("small", at, text, sizes.least, box.width - 36, theme.text))
+    for key, (name, rule) in _RULES.items():
+        head, _, foot = _of_memory(memories[key], options)
+        name_style = theme.strong.sized(theme.type.name)
+        pieces += [
+            round_boxes(f"memory-{key}", memories[key], theme.slate),
+            *term(f"memory-{key}-name", head, tr(name), name_style, tr(rule), theme.aside),
+        ]
+        if key == "constant" and small and case.device.vendor == "NVIDIA":
+            text = tr("{small} would fit into its {constant}", small=listed(small), constant=size_text(_CONSTANT))
+            pieces.append(write("small", foot, text, theme.small))
     return titled(pieces, tr("Data of {what}", what=case.what), tr("counted over the whole launch"), options)
 
 
 def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the names on their way from the table into their memories."""
-    theme, size, pieces, taken = options.theme, options.theme.type.words, list[Primitive](), dict[str, float]()
-    places = [(each.name, str(each.space)) for each in case.arrays] + [(name, "register") for name in case.variables]
-    moment, rows = min(1.0, options.moment / ARRIVAL), len(case.arrays) + bool(case.variables)
-    for number, (name, key) in enumerate(places):
-        box, wide = _box(key, options), text_width(name, size, "mono") + 20
-        x = taken.get(key, box.x + 18)
-        if x + wide > box.right - 10:
-            continue
-        taken[key] = x + wide + 10
-        share = eased_from(moment, number / len(places) * (1 - _FLIGHT), _FLIGHT)
-        if share <= 0:
-            continue
-        row = min(number, rows - 1)
-        start = MARGIN, _TOP + (row + 1.4) * (options.height - _TOP - 40) / (rows + 1)
-        end = x, box.y + 1.5 * theme.type.name + 8
-        at = start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
-        colour = theme.accents.get(name, theme.load)
-        pieces.append(Rects(f"chip-{number}", boxes((*at, wide, 1.5 * size)), colour, radius=6.0))
-        if share >= 1.0:
-            ink, text_at = theme.ink_on(colour), points((at[0] + 10, at[1] + 1.08 * size))
-            pieces.append(Labels(f"chip-{number}-name", text_at, (name,), size, ink, "start", "mono"))
-    return tuple(pieces)
+    theme, chips, (room, memories) = options.theme, list[Chip](), _places(options)
+    named = [(each.name, str(each.space)) for each in case.arrays] + [(name, "register") for name in case.variables]
+    rows = room.grid(len(case.arrays) + bool(case.variables) + 1, 1)[1:]
+    for key, box in memories.items():
+        own = [(place, name) for place, (name, space) in enumerate(named) if space == key]
+        ends = chip_boxes(_of_memory(box, options)[1], [name for _, name in own])
+        for (place, name), end in zip(own, ends, strict=False):
+            start = rows[min(place, len(rows) - 1)]
+            chips.append(Chip(place, name, end._replace(x=start.x, y=start.y), end, theme.accents.get(name, theme.load)))
+    return moving_chips(chips, options)
+
+
+def _places(options: ViewOptions) -> tuple[Box, dict[str, Box]]:
+    """Return the room of the table, and the box of each memory."""
+    left, right = options.room(124, 40).columns(REST, REST, gap=40)
+    return left, dict(zip(_RULES, right.grid(len(_RULES), 1, down=16), strict=True))
+
+
+def _of_memory(box: Box, options: ViewOptions) -> list[Box]:
+    """Return the parts of a memory: its name, the row of its chips, and what else is said of it."""
+    head, chips, rest = box.inset(18, 10).rows(1.4 * options.theme.type.name, CHIP * options.theme.type.words, REST, gap=8)
+    return [head, chips, rest.strip("bottom", options.theme.type.least)[0]]
 
 
 def _row(each: ArrayUse) -> list[TableCell]:
@@ -80,14 +77,6 @@ def _row(each: ArrayUse) -> list[TableCell]:
 def _variables(case: DataUse) -> str:
     """Return the first variables of a thread by name."""
     return ", ".join(case.variables[:3]) + (", …" if len(case.variables) > 3 else "")
-
-
-def _box(key: str, options: ViewOptions) -> Box:
-    """Return the box of a memory, at the right."""
-    left = MARGIN + _TABLE * (options.width - 2 * MARGIN)
-    place = [rule[2] for rule in _RULES].index(key)
-    high = (options.height - _TOP - 34 - 3 * _GAP) / 4
-    return Box(left, _TOP + place * (high + _GAP), options.width - MARGIN - left, high)
 
 
 VIEW = View(marked("Data and the memories that it belongs in"), DataUse, data_scene, data_motion, order=53)

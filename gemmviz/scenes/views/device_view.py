@@ -9,22 +9,21 @@ from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.model.words import number, size_text, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, titled
 from gemmviz.scenes.kit.hardware import caches_of, cores, memory, units
-from gemmviz.scenes.kit.layout import REST, Box, Line, Share, panel, path
-from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.layout import REST, Box, Line, Share, panel, path, write
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
 
-_CACHE, _PAD = 0.16, 20.0  # of the chip's height: a cache; from the edge of a box to what is in it
+_CACHE, _PAD = 1 / 6, 20  # of the chip's height: a cache; from the edge of a box to what is in it
 
 
 def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw one multiprocessor on the left, the chip on the right, and the memory off the chip below."""
     device, theme = case.device, options.theme
     one, chip, below = _regions(options)
-    primitives = [*_one(device, one, options), *_chip(device, chip, options), *_memory(device, below, options)]
+    primitives = [*_one(device, one, options), *_chip(device, chip, options), *_off_chip(device, below, options)]
     primitives += [
-        path("zoom", [(one.right, one.y + 40), (chip.x + 24, chip.y + 74)], theme.faint, 1.5, dashed=True),
-        path("bus", [chip.at(0.5, 1.0), (chip.middle_x, below.y)], theme.text, 4.0),
+        path("zoom", [(one.right, one.y + 40), (chip.x + 24, chip.y + 74)], theme.faint, 2, dashed=True),
+        path("bus", [chip.at(0.5, 1), (chip.middle_x, below.y)], theme.text, 4),
     ]
     source = tr("an imaginary device") if device.is_toy else tr("figures published by the vendor")
     note = tr("{architecture}, {source}; boxes are not to scale", architecture=device.architecture, source=source)
@@ -50,26 +49,25 @@ def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
 
 def _regions(options: ViewOptions) -> tuple[Box, Box, Box]:
     """Return the boxes of one multiprocessor, the chip and the memory below them."""
-    room = options.room(120.0, 40.0)
-    below, upper = room.strip("bottom", 0.2 * room.height, 30.0)
-    one, _, chip = upper.columns(Share(0.46), Share(0.04), Share(0.5))
+    upper, below = options.room(120, 40).rows(Share(4), REST, gap=30)
+    one, chip = upper.columns(Share(11), Share(12), gap=60)
     return one, chip, below
 
 
 def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw a multiprocessor: its cores, and its memories below them."""
-    theme, words, small = options.theme, device.words, options.theme.type.words
+    theme, words = options.theme, device.words
     inner = room.trimmed(_PAD, 54, _PAD, 16)
     text = tr(
         "{many}, up to {max_threads_per_sm} threads at once",
         many=sized(device.fp32_per_sm, words["core"]),
         max_threads_per_sm=grouped(device.max_threads_per_sm),
     )
-    _, of_cores, _, rest = inner.rows(1.6 * small, 0.42 * inner.height, 14, REST)
-    bars = _memories(device)
+    head, of_cores, _, rest = inner.rows(40, Share(7), 14, Share(8))
+    bars = _bars(device)
     return [
         *panel("one", room, theme, tr("one of its {many}", many=sized(device.sms, words["sm"]))),
-        text_line("cores-name", (inner.x, inner.y + small), text, small, inner.width, theme.text),
+        write("cores-name", head, text, theme.plain),
         *cores(device, of_cores, theme),
         *(
             piece
@@ -79,14 +77,13 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     ]
 
 
-def _chip_memory(key: str, text: str, box: Box, options: ViewOptions, most: float = 0.6) -> list[Primitive]:
-    """Draw a memory of the chip. ``most``: of its height: the size of its text."""
-    theme = options.theme
-    line = Line(f"{key}-said", text, min(theme.type.words, most * box.height), theme.text, "semibold")
-    return memory(f"{key}-bar", box, [line], theme, radius=6.0)
+def _chip_memory(key: str, text: str, box: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw a memory of the chip; in a low one, its text is small."""
+    style = options.theme.strong.sized(min(options.theme.type.words, 0.6 * box.height))
+    return memory(f"{key}-bar", box, [Line(f"{key}-said", text, *style)], options.theme)
 
 
-def _memories(device: Device) -> dict[str, str]:
+def _bars(device: Device) -> dict[str, str]:
     """Return the memories of an SM: their keys, and their texts with sizes."""
     words = device.words
     registers, held = grouped(device.registers_per_sm), size_text(device.register_bytes)
@@ -113,7 +110,7 @@ def _inside(device: Device, room: Box) -> Box:
 def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the frame of the chip and its caches. Its multiprocessors are drawn by ``device_motion``."""
     primitives: list[Primitive] = [*panel("chip", room, options.theme)]
-    rest = room.trimmed(_PAD, 0.0, _PAD, 6)
+    rest = room.trimmed(_PAD, 0, _PAD, 6)
     for place, each in enumerate(reversed(caches_of(device, "device"))):
         bar, rest = rest.strip("bottom", _CACHE * room.height)
         label = tr("{each} of all multiprocessors: {size_bytes}", each=each.name, size_bytes=size_text(each.size_bytes))
@@ -121,23 +118,18 @@ def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     return primitives
 
 
-def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
-    theme, size = options.theme, min(options.theme.type.name, 0.24 * room.height)
-    rate = device.bandwidth_gb_s
-    per_flop = device.peak_gflops / rate if rate else 0.0
+def _off_chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
+    theme, rate = options.theme, device.bandwidth_gb_s
+    style = theme.strong.sized(min(theme.type.name, room.height / 4))
     first = tr("Global memory: {memory_bytes}, off the chip", memory_bytes=size_text(device.memory_bytes))
     second = tr(
         "{rate} GB/s; at {peak_gflops} GFLOP/s, {per_flop} operations per byte",
         rate=number(rate),
         peak_gflops=number(device.peak_gflops),
-        per_flop=f"{per_flop:.3g}",
+        per_flop=f"{device.peak_gflops / rate if rate else 0:.3g}",
     )
-    inner = room.inset(24, 0)
-    return [
-        Rects("memory-box", boxes(room), theme.slate, theme.faint, 3.0, 10.0),
-        text_line("memory-name", inner.at(0.0, 0.42), first, size, inner.width, theme.text, "semibold"),
-        text_line("memory-rate", inner.at(0.0, 0.78), second, 0.85 * size, inner.width, theme.text),
-    ]
+    lines = [Line("memory-name", first, *style), Line("memory-rate", second, *theme.plain.sized(0.85 * style.size))]
+    return memory("memory-box", room, lines, theme)
 
 
 VIEW = View(marked("Device: its multiprocessors and memories"), LaunchCase, device_scene, device_motion, order=40)

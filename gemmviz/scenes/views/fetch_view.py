@@ -6,17 +6,15 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.beat import element_text
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, framed, message
-from gemmviz.scenes.kit.layout import Box, Share, along, baseline, square
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width
+from gemmviz.scenes.kit.frame import ViewOptions, framed, message
+from gemmviz.scenes.kit.layout import NEAR, Box, Share, along, beside, round_boxes, square, write_all
+from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene, boxes
+from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.code_lines import code_primitives
 
-_COLUMNS, _CONTROL, _BUS = 4, 0.4, 90.0  # columns of lanes; share of the width for the control; width of the ways to the lanes
-_HEAD, _GAP, _TALLEST = 44.0, 4.0, 96.0
-_CODE, _BOX = 110.0, 190.0  # heights of the statement, and of the control around it
-_CHIP = 0.4  # of a lane's height: an instruction under way
+_COLUMNS, _BUS, _GAP, _TALLEST = 4, 90, 4, 96  # columns of lanes; width of the ways to them; between them; a lane's height
+_CODE, _BOX = 110, 190  # heights of the statement, and of the control around it
 
 
 class _Plan(NamedTuple):
@@ -28,14 +26,12 @@ class _Plan(NamedTuple):
 
     @classmethod
     def of(cls, lanes: int, options: ViewOptions) -> "_Plan":
-        room = options.room(options.top + _HEAD).trimmed(bottom=10)
+        room = options.room(options.top + 44).trimmed(bottom=10)
         columns = min(_COLUMNS * (1 + (lanes > 32)), lanes)
         rows = -(-lanes // columns)
-        of_lanes = room._replace(height=min(room.height, rows * _TALLEST))
-        left, right = of_lanes.columns(Share(_CONTROL), Share(1.0 - _CONTROL))
-        control = left.trimmed(right=_BUS)
-        control = square(control.middle, control.width, min(_BOX, room.height))
-        return cls(control, [box.trimmed(right=_GAP, bottom=_GAP) for box in right.grid(rows, columns)[:lanes]], rows)
+        left, right = room._replace(height=min(room.height, rows * _TALLEST)).columns(Share(2), Share(3), gap=_BUS)
+        control = square(left.middle, left.width, min(_BOX, room.height))
+        return cls(control, right.grid(rows, columns, _GAP)[:lanes], rows)
 
 
 def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -43,21 +39,19 @@ def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
     warp = _warp(moment)
     if warp is None:
         return framed([message(tr("No thread of this block is active in this step."), options)], moment, options)
-    theme, size, plan = options.theme, options.theme.type.words, _Plan.of(moment.trace.rules.warp_size, options)
-    control, first, last = plan.control, plan.lanes[0], plan.lanes[-1]
-    lanes = len(_touched(moment, warp, options))
-    (source, y), spine = control.at(1.0), first.x - 0.4 * _BUS
+    theme, plan = options.theme, _Plan.of(moment.trace.rules.warp_size, options)
+    control, first = plan.control, plan.lanes[0]
+    lanes, heads = len(_touched(moment, warp, options)), first._replace(width=plan.lanes[-1].right - first.x)
+    (source, y), spine = control.at(1), first.x - _BUS / 3
     middles = [box.middle_y for box in plan.lanes[:: -(-len(plan.lanes) // plan.rows)]]
     ways = [(source, y, spine, y), (spine, middles[0], spine, middles[-1]), *((spine, at, first.x, at) for at in middles)]
-    fetched = tr("the control fetches one instruction")
     said = tr("{lanes} of warp {warp} execute it", lanes=many(lanes, "lane"), warp=warp)
-    above, heads = (control.x, control.y - 0.5 * size), (first.x, options.top + 0.9 * size)
     pieces: list[Primitive] = [
-        text_line("control-name", above, fetched, size, control.width, theme.text, "semibold"),
-        text_line("lanes-name", heads, said, size, last.right + _GAP - first.x, theme.text, "semibold"),
-        Rects("control", boxes(control), theme.panel, theme.line, 2.0, 10.0),
+        beside("control-name", control, "top", tr("the control fetches one instruction"), theme.strong),
+        beside("lanes-name", heads, "top", said, theme.strong),
+        round_boxes("control", control, theme.panel, theme.line),
         *code_primitives(moment, square(control.middle, control.width - 32, _CODE), options),
-        Lines("ways", boxes(*ways), theme.line, 3.0),
+        Lines("ways", boxes(*ways), theme.line, 3),
     ]
     return framed([*pieces, *_lanes(moment, warp, plan, options)], moment, options)
 
@@ -65,14 +59,14 @@ def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
 def fetch_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the instruction on its way: one piece until it leaves the control, then one for each lane."""
     warp = _warp(moment)
-    if warp is None or options.moment >= ARRIVAL:
+    if warp is None or options.arrived:
         return ()
-    plan, share = _Plan.of(moment.trace.rules.warp_size, options), options.way
-    start, colour = plan.control.at(1.0), _colour(warp, options)
-    side = _CHIP * (plan.lanes[0].height + _GAP)
-    ends = [along([start, plan.lanes[lane].middle], share) for lane in _touched(moment, warp, options)]
-    now = boxes(*(square(at, side) for at in ends))
-    return (Rects("instruction", now, colour, options.theme.background, 1.5, 5.0),)
+    plan = _Plan.of(moment.trace.rules.warp_size, options)
+    side, start = 0.4 * plan.lanes[0].height, plan.control.at(1)
+    ends = [along([start, plan.lanes[lane].middle], options.way) for lane in _touched(moment, warp, options)]
+    return (
+        round_boxes("instruction", [square(at, side) for at in ends], _colour(warp, options), options.theme.background, 1.5),
+    )
 
 
 def _warp(moment: Moment) -> int | None:
@@ -104,25 +98,24 @@ def _touched(moment: Moment, warp: int, options: ViewOptions) -> dict[int, str]:
 
 def _lanes(moment: Moment, warp: int, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the lanes, lit once the instruction has arrived, each with its number and its own element."""
-    theme, least, touched = options.theme, options.theme.type.least, _touched(moment, warp, options)
-    lit, dark = [plan.lanes[lane] for lane in touched], [box for lane, box in enumerate(plan.lanes) if lane not in touched]
-    arrived = options.moment >= ARRIVAL
-    colour = _colour(warp, options) if arrived else theme.empty
-    ink = theme.ink_on(colour) if arrived else theme.faint
-    pieces: list[Primitive] = [Rects("lanes-idle", boxes(*dark), None, theme.line, 1.5, 5.0)] if dark else []
-    pieces.append(Rects("lanes", boxes(*lit), colour, None if arrived else theme.line, 1.5, 5.0))
-    forms = ("{lane}: {name}", "{name}") if arrived else ("{lane}",)
-    texts = _fitting([[form.format(lane=lane, name=name) for lane, name in touched.items()] for form in forms], plan, least)
-    at = [(box.x + 10, baseline(box.middle_y, least)) for box in lit]
-    pieces.append(Labels("lanes-names", points(*at), tuple(texts), least, ink))
-    return pieces
+    theme, touched = options.theme, _touched(moment, warp, options)
+    dark = [box for lane, box in enumerate(plan.lanes) if lane not in touched]
+    lit = [plan.lanes[lane] for lane in touched]
+    colour = _colour(warp, options) if options.arrived else theme.empty
+    style = theme.small.inked(theme.ink_on(colour)) if options.arrived else theme.aside
+    forms = ("{lane}: {name}", "{name}") if options.arrived else ("{lane}",)
+    texts = [[form.format(lane=lane, name=name) for lane, name in touched.items()] for form in forms]
+    return [
+        *([round_boxes("lanes-idle", dark, None, theme.line)] if dark else []),
+        round_boxes("lanes", lit, colour, None if options.arrived else theme.line),
+        write_all("lanes-names", [box.inset(NEAR - 2, 0) for box in lit], _fitting(texts, plan, style), style),
+    ]
 
 
-def _fitting(forms: list[list[str]], plan: _Plan, size: float) -> list[str]:
-    """Return the texts of the lanes in the first form in which all fit, else those of the last one, cut."""
-    room = plan.lanes[0].width - 16
-    whole = next((texts for texts in forms if all(text_width(text, size) <= room for text in texts)), None)
-    return whole if whole is not None else [fitted(text, size, room) for text in forms[-1]]
+def _fitting(forms: list[list[str]], plan: _Plan, style: Style) -> list[str]:
+    """Return the texts of the lanes in the first form in which all fit, else those of the last one."""
+    room = plan.lanes[0].width - 2 * NEAR
+    return next((texts for texts in forms if all(style.width(text) <= room for text in texts)), forms[-1])
 
 
 VIEW = View(marked("Instruction: one fetch for a warp"), Moment, fetch_scene, fetch_motion, order=7)

@@ -8,71 +8,62 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import size_text, sized
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased_from, titled
+from gemmviz.scenes.kit.frame import ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.hardware import memory
-from gemmviz.scenes.kit.layout import REST, Box, Line, Point, Share, along, path, squares, text_at
-from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import fitted, text_line
+from gemmviz.scenes.kit.layout import AIR, REST, Box, Line, Point, Share, along, beside, cells_in, panel, path, square, squares
+from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Scene
 from gemmviz.scenes.kit.view import View
 
-_TOP, _GAP, _WORD, _PAD = 120.0, 110.0, 30.0, 24.0
-_CORE, _MOST_CORES = 40.0, 32
+_APART, _WORD, _PAD = 110, 30, 24  # between the multiprocessors; a word; within a box
+_CORE, _MOST_CORES = 40, 32
 _HOPPER = 9  # major compute capability from which blocks may form clusters
-_PASSES = ((0.0, 0.4), (0.25, 0.7), (0.55, 1.0))  # of the motion: own shared memory, global memory, the neighbour's
+_STARTS, _PASS = (0, 0.25, 0.55), 0.45  # of the motion: to the own shared memory, global memory, the neighbour's; each way
 
 
 def _reach_boxes(options: ViewOptions) -> dict[str, Box]:
-    """Return the boxes of two multiprocessors and their shared memories, of the cache that all share and of the memory."""
-    parts = [Share(part) for part in (0.58, 0.07, 0.16, 0.03, 0.16)]
-    upper, _, cache, _, outer = options.room(_TOP, 36.0).rows(*parts)
-    own, other = upper.columns(REST, REST, gap=_GAP)
-    shared = {f"shared-{n}": sm.inset(_PAD, 0.0).part(down=(0.64, 0.92)) for n, sm in enumerate((own, other))}
-    return {"sm-0": own, "sm-1": other, **shared, "cache": cache, "memory": outer}
+    """Return the boxes of two multiprocessors with their cores and shared memories, of the cache that all share and of the
+    memory.
+    """
+    upper, cache, outer = options.room(120, 36).rows(Share(4), REST, REST, gap=AIR)
+    found = {"cache": cache, "memory": outer}
+    for place, sm in enumerate(upper.columns(REST, REST, gap=_APART)):
+        _, cores, _, shared, _ = sm.inset(_PAD, 0).rows(*map(Share, (6, 4, 3, 6, 2)))
+        found |= {f"sm-{place}": sm, f"cores-{place}": cores.part((0, 0.62)), f"shared-{place}": shared}
+    return found
 
 
 def _word_ways(rooms: dict[str, Box]) -> list[list[Point]]:
     """Return the corners of the ways of the three words, from a core on; the last one ends at the edge."""
-    own, shared = rooms["sm-0"], rooms["shared-0"]
-    x, y = start = own.at(0.72, 0.40)
-    beyond, aside = shared.right + 12, x - 60
-    down = rooms["memory"].middle_y
+    own, shared, cores = rooms["sm-0"], rooms["shared-0"], rooms["cores-0"]
+    start = cores.right + 60, cores.middle_y
+    beyond, down = shared.right + 12, rooms["memory"].middle_y
     return [
-        [start, (aside, y), (aside, shared.middle_y)],
-        [start, (beyond, y), (beyond, down)],
-        [start, (own.right, y)],
+        [start, cores.at(1), (cores.right, shared.middle_y)],
+        [start, (beyond, cores.middle_y), (beyond, down)],
+        [start, (own.right, cores.middle_y)],
     ]
 
 
 def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw two multiprocessors, what all of them share, and the ways of a word."""
     device, theme, rooms = case.device, options.theme, _reach_boxes(options)
-    size, words = theme.type.words, device.words
-    drawn = dict[str, list[Primitive]]()
-    for key, text in _memories(device).items():
-        shown = fitted(text, size, 0.7 * rooms[key].width, "semibold")
-        line = Line(f"{key}-name", shown, size, theme.text, "semibold")
-        drawn[key] = memory(f"{key}-box", rooms[key], [line], theme, inset=20.0)
-    pieces: list[Primitive] = []
+    pieces = list[Primitive]()
     for place in (0, 1):
-        side = rooms[f"sm-{place}"]
-        name = f"{tr(words['sm'])} {place}" + ("" if place == 0 else tr(", one of the other {sms}", sms=device.sms - 1))
-        at, room = (side.x + _PAD, side.y + 1.6 * size), side.width - 2 * _PAD
-        pieces += [
-            Rects(f"sm-{place}", boxes(side), theme.panel, theme.line, 2.0, 10.0),
-            text_line(f"sm-{place}-name", at, name, size, room, theme.text, "semibold"),
-            _cores(f"cores-{place}", device, side, options),
-            *drawn[f"shared-{place}"],
-        ]
-    pieces += [*drawn["cache"], *drawn["memory"], *_roads(rooms, options)]
-    title = tr("What a {core} of {device} reaches", core=tr(words["core"]), device=device.name)
+        sm, name = rooms[f"sm-{place}"], f"{tr(device.words['sm'])} {place}"
+        name += "" if place == 0 else tr(", one of the other {sms}", sms=device.sms - 1)
+        pieces += [*panel(f"sm-{place}", sm, theme, name, _PAD), _cores(f"cores-{place}", device, rooms, options)]
+    for key, text in _memories(device).items():
+        pieces += memory(f"{key}-box", rooms[key], [Line(f"{key}-name", text, *theme.strong)], theme)
+    pieces += _roads(rooms, options)
+    title = tr("What a {core} of {device} reaches", core=tr(device.words["core"]), device=device.name)
     return titled(pieces, title, _note(device), options)
 
 
 def reach_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the words on their ways; the one for the neighbour comes back."""
-    theme, passed = options.theme, min(1.0, options.moment / ARRIVAL)
-    shares = [eased_from(passed, start, stop - start) for start, stop in _PASSES]
-    shares[2] = 1.0 - abs(2 * shares[2] - 1.0)  # there and back
+    theme = options.theme
+    shares = [eased_from(options.passed, start, _PASS) for start in _STARTS]
+    shares[2] = 1 - abs(2 * shares[2] - 1)  # there and back
     middles = [along(way, share) for way, share in zip(_word_ways(_reach_boxes(options)), shares, strict=True)]
     return (squares("words", middles, _WORD, theme.load, theme.ink_on(theme.load), theme.background),)
 
@@ -92,27 +83,30 @@ def _memories(device: Device) -> dict[str, str]:
     return {**own, "cache": every if cache else tr("no cache for all"), "memory": outer}
 
 
-def _cores(key: str, device: Device, side: Box, options: ViewOptions) -> Cells:
+def _cores(key: str, device: Device, rooms: dict[str, Box], options: ViewOptions) -> Cells:
     """Draw some cores of a multiprocessor in two rows."""
-    theme, columns = options.theme, max(1, min(_MOST_CORES, device.fp32_per_sm) // 2)
-    size = min(_CORE, 0.6 * side.width / columns)
-    fill = np.zeros((2 if device.fp32_per_sm > 1 else 1, columns), np.uint8)
-    colour = theme.loaded(0.6)
-    y = side.at(0.0, 0.40)[1] - len(fill) * size / 2
-    return Cells(key, side.x + _PAD, y, size, fill, (colour,), (theme.ink_on(colour),), line=theme.panel)
+    rows, columns = min(2, device.fp32_per_sm), max(1, min(_MOST_CORES, device.fp32_per_sm) // 2)
+    return cells_in(
+        key,
+        rooms[key].tiled(rows, columns, _CORE),
+        np.zeros((rows, columns), np.uint8),
+        (options.theme.load,),
+        options.theme.panel,
+    )
 
 
 def _roads(rooms: dict[str, Box], options: ViewOptions) -> list[Primitive]:
     """Draw the ways, and the edge at which the third one ends, with what is on the other side."""
     theme, ways, other = options.theme, _word_ways(rooms), rooms["shared-1"]
-    (x, y), beyond = ways[2][-1], rooms["sm-1"].x + 12
     segments = np.concatenate([path("", way, "").segments for way in ways])
-    blocked = [(x + 8, y), (beyond, y), (beyond, other.middle_y), other.at(0.0)]
+    edge = square(ways[2][-1], _APART, 120)
+    beyond = rooms["sm-1"].x + 12
+    blocked = [(edge.middle_x + 8, edge.middle_y), (beyond, edge.middle_y), (beyond, other.middle_y), other.at(0)]
     return [
-        Lines("ways", segments, theme.faint, 3.0),
-        path("edge", [(x, y - 60), (x, y + 60)], theme.chosen, 7.0),
-        path("no-way", blocked, theme.faint, 2.0, dashed=True),
-        text_at("edge-name", (x + _GAP / 2 + 2, y - 76), tr("no way"), theme.type.least, theme.text, "middle"),
+        Lines("ways", segments, theme.faint, 3),
+        path("edge", [edge.at(0.5, 0), edge.at(0.5, 1)], theme.chosen, 7),
+        path("no-way", blocked, theme.faint, 2, dashed=True),
+        beside("edge-name", edge.shifted(_APART / 2), "top", tr("no way"), theme.small, anchor="middle"),
     ]
 
 

@@ -10,18 +10,17 @@ from gemmviz.analysis.models.time import hiding_of
 from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
-from gemmviz.scenes.kit.layout import REST, Box, baseline, text_at, text_in
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.frame import ViewOptions, eased, titled
+from gemmviz.scenes.kit.hardware import named_memory
+from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, Share, all_beside, beside, round_boxes, tag, write_all
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
-_TOP, _GAP, _HEAD, _STRIPS = 116.0, 60.0, 44.0, 190.0
 _COLUMNS, _MOST_WARPS, _THREADS = 4, 16, 4
-_RUN, _CHANGE = 1.0, 0.8  # lengths in the CPU's model: between two changes, and of a change; of no machine
+_RUN, _CHANGE = 1, 0.8  # lengths in the CPU's model: between two changes, and of a change; of no machine
 _TIME = _THREADS * _RUN + (_THREADS - 1) * _CHANGE
-_NAMES = 190.0  # width of the names of the strips
+_NAMES = 190  # width of the names of the strips
 
 
 class _Plan(NamedTuple):
@@ -34,11 +33,10 @@ class _Plan(NamedTuple):
 
     @classmethod
     def of(cls, options: ViewOptions) -> "_Plan":
-        room = options.room(_TOP + _HEAD, _STRIPS + 20)
-        left, right = room.columns(REST, REST, gap=_GAP)
-        registers, memory = right.part(down=(0.0, 0.36)), right.part(down=(0.52, 1.0))
-        strips = Box(room.x + _NAMES, room.bottom + 30, room.width - _NAMES, _STRIPS - 40)
-        return cls(left, registers, memory, strips)
+        upper, _, below = options.room(160, 30).rows(REST, 30, 150)
+        left, right = upper.columns(REST, REST, gap=60)
+        registers, _, memory = right.rows(Share(9), Share(4), Share(12))
+        return cls(left, registers, memory, below.trimmed(left=_NAMES))
 
     def warp(self, place: int, count: int) -> Box:
         """Return the box of a warp's registers."""
@@ -58,22 +56,18 @@ class _Plan(NamedTuple):
 def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     """Draw the registers of both, empty on the side of the CPU, and the names."""
     plan, theme, hiding = _Plan.of(options), options.theme, hiding_of(case)
-    size, y = theme.type.words, _TOP + 0.9 * theme.type.words
-    shown, wide = min(hiding.warps, _MOST_WARPS), plan.warps.width
-    colours = [theme.warps[place % len(theme.warps)] for place in range(shown)]
+    shown = min(hiding.warps, _MOST_WARPS)
     pieces: list[Primitive] = [
-        text_line("warps-name", (plan.warps.x, y), _warps_title(case, hiding.warps), size, wide, theme.text, "semibold"),
-        text_line(
-            "cpu-name", (plan.registers.x, y), tr("one CPU core: one set of registers"), size, wide, theme.text, "semibold"
-        ),
-        *_box("warps", plan.warps, "", options),
-        *_box("registers", plan.registers, tr("registers"), options),
-        *_box("memory", plan.memory, tr("memory: the registers of threads that wait"), options),
+        beside("warps-name", plan.warps, "top", _warps_title(case, hiding.warps), theme.strong, AIR),
+        beside("cpu-name", plan.registers, "top", tr("one CPU core: one set of registers"), theme.strong, AIR),
+        round_boxes("warps-box", plan.warps, theme.slate, theme.faint),
+        *named_memory("registers-box", plan.registers, tr("registers"), theme, style=theme.small),
+        *named_memory("memory-box", plan.memory, tr("memory: the registers of threads that wait"), theme, style=theme.small),
     ]
-    for place, colour in enumerate(colours):
-        pieces += _state(f"warp-{place}", plan.warp(place, shown), tr("warp {place}", place=place), colour, theme)
-    empty = boxes(*(plan.saved(thread) for thread in range(_THREADS)), plan.loaded)
-    pieces.append(Rects("slots", empty, None, theme.faint, 1.5, 6.0))
+    for place in range(shown):
+        colour, name = theme.warps[place % len(theme.warps)], tr("warp {place}", place=place)
+        pieces += tag(f"warp-{place}", plan.warp(place, shown), name, colour, theme)
+    pieces.append(round_boxes("slots", [*map(plan.saved, range(_THREADS)), plan.loaded], None, theme.faint))
     note = tr("a model of what a change consists of: how long it takes, and waiting for memory, are left out")
     return titled(pieces, tr("Changing warps on {device}, and threads on a CPU", device=case.device.name), note, options)
 
@@ -81,15 +75,15 @@ def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
 def switch_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw which warp issues, where the registers of each CPU thread are, and both strips of time so far."""
     plan, theme = _Plan.of(options), options.theme
-    now = _TIME * min(1.0, options.moment / ARRIVAL)
+    now = _TIME * options.passed
     shown = min(hiding_of(case).warps, _MOST_WARPS)
     pieces: list[Primitive] = []
     if shown:
         here = plan.warp(min(int(now), int(np.ceil(_TIME)) - 1) % shown, shown)
-        pieces.append(Rects("cursor", boxes(here.inset(-4)), None, theme.chosen, 5.0, 9.0))
+        pieces.append(round_boxes("cursor", here.inset(-4), None, theme.chosen, 5))
     for thread, place in enumerate(_threads(plan, now)):
-        pieces += _state(f"thread-{thread}", place, tr("thread {thread}", thread=thread), theme.warps[thread], theme)
-    return (*pieces, *_strips(plan, now, shown, theme))
+        pieces += tag(f"thread-{thread}", place, tr("thread {thread}", thread=thread), theme.warps[thread], theme)
+    return (*pieces, *_time_strips(plan, now, shown, theme))
 
 
 def _warps_title(case: OccupancyCase, warps: int) -> str:
@@ -102,27 +96,11 @@ def _warps_title(case: OccupancyCase, warps: int) -> str:
     return tr("one scheduler: {warps}{each}", warps=many(warps, "warp"), each=each)
 
 
-def _box(key: str, box: Box, name: str, options: ViewOptions) -> list[Primitive]:
-    theme, size = options.theme, options.theme.type.least
-    at = (box.x + 16, box.y + 1.5 * size)
-    pieces: list[Primitive] = [Rects(f"{key}-box", boxes(box), theme.slate, theme.faint, 2.0, 10.0)]
-    return [*pieces, text_at(f"{key}-box-name", at, name, size, theme.text)] if name else pieces
-
-
-def _state(key: str, box: Box, name: str, colour: str, theme: Theme) -> list[Primitive]:
-    """Draw the registers of a warp or a thread, with its name where there is room."""
-    size = theme.type.least
-    pieces: list[Primitive] = [Rects(key, boxes(box), colour, radius=6.0)]
-    if text_width(name, size) + 8 <= box.width and 1.2 * size <= box.height:
-        pieces.append(text_in(f"{key}-name", box, name, size, theme.ink_on(colour)))
-    return pieces
-
-
 def _threads(plan: _Plan, now: float) -> list[Box]:
     """Return where the registers of each CPU thread are: in memory, in the core, or on their way."""
     turn, passed = divmod(now, _RUN + _CHANGE)
-    current, share = int(turn), max(0.0, (passed - _RUN) / _CHANGE)
-    save, restore = float(eased(min(1.0, 2 * share))), float(eased(max(0.0, 2 * share - 1.0)))
+    current, share = int(turn), max(0, (passed - _RUN) / _CHANGE)
+    save, restore = eased(min(1, 2 * share)), eased(max(0, 2 * share - 1))
     places, core = [plan.saved(thread) for thread in range(_THREADS)], plan.loaded
     places[current] = core.towards(places[current], save)
     if current + 1 < _THREADS:
@@ -130,30 +108,26 @@ def _threads(plan: _Plan, now: float) -> list[Box]:
     return places
 
 
-def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive]:
-    """Draw what both have done so far: the scheduler goes from warp to warp, the core saves and restores between threads."""
-    box, size = plan.strips, theme.type.least
-    upper, lower, unit = box.part(down=(0.0, 0.36)), box.part(down=(0.52, 0.88)), box.width / _TIME
-    turns = [(float(at), float(at + 1), at % max(1, shown)) for at in range(int(np.ceil(_TIME)))] if shown else []
-    runs = [(thread * (_RUN + _CHANGE), thread * (_RUN + _CHANGE) + _RUN, thread) for thread in range(_THREADS)]
-    changes = [(stop, stop + _CHANGE) for _, stop, _ in runs[:-1]]
+def _time_strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive]:
+    """Draw both strips of time up to ``now``: the scheduler goes from warp to warp, the core saves and restores between
+    threads.
+    """
+    upper, _, lower, _ = plan.strips.rows(Share(9), Share(4), Share(9), Share(3))
+    turns = [(at, at + 1, at % max(1, shown)) for at in range(int(np.ceil(_TIME)))] if shown else []
+    starts = [thread * (_RUN + _CHANGE) for thread in range(_THREADS)]
     pieces: list[Primitive] = []
-    for key, row, parts in (("gpu", upper, turns), ("cpu", lower, runs)):
+    for key, row, parts in (("gpu", upper, turns), ("cpu", lower, [(at, at + _RUN, n) for n, at in enumerate(starts)])):
         for place, (start, stop, number) in enumerate(parts):
-            wide = (min(stop, now, _TIME) - start) * unit
-            if wide > 0:
-                part = row.shifted(start * unit + 1)._replace(width=max(1.0, wide - 2))
-                pieces.append(Rects(f"{key}-{place}", boxes(part), theme.warps[number % len(theme.warps)], radius=3.0))
-    gaps = [(start, min(stop, now)) for start, stop in changes if start < now]
-    words = tr("save, restore")
-    if gaps:
-        bars = [lower.shifted(start * unit)._replace(width=(stop - start) * unit).inset(1, 0) for start, stop in gaps]
-        pieces.append(Rects("changes", boxes(*bars), None, theme.warning, 2.0, 3.0))
-        middles = [bar.middle_x for bar in bars if bar.width + 2 > text_width(words, size) + 8]
-        at = points(*((x, baseline(lower.middle_y, size)) for x in middles))
-        pieces.append(Labels("changes-names", at, (words,) * len(middles), size, theme.text, "middle"))
-    names = points(*((row.x - 14, baseline(row.middle_y, size)) for row in (upper, lower)))
-    return [*pieces, Labels("strips", names, (tr("scheduler"), tr("CPU core")), size, theme.text, "end")]
+            if start < min(now, _TIME):
+                part = row.part((start / _TIME, min(stop, now, _TIME) / _TIME)).inset(1, 0)
+                pieces.append(round_boxes(f"{key}-{place}", part, theme.warps[number % len(theme.warps)]))
+    changes = [(at + _RUN, min(at + _RUN + _CHANGE, now)) for at in starts[:-1] if at + _RUN < now]
+    if changes:
+        words, bars = tr("save, restore"), [lower.part((start / _TIME, stop / _TIME)).inset(1, 0) for start, stop in changes]
+        named = [bar for bar in bars if bar.width > theme.small.width(words) + 8]
+        pieces.append(round_boxes("changes", bars, None, theme.warning))
+        pieces.append(write_all("changes-names", named, [words] * len(named), theme.small, "middle"))
+    return [*pieces, all_beside("strips", [upper, lower], "left", [tr("scheduler"), tr("CPU core")], theme.small, NEAR)]
 
 
 VIEW = View(marked("Changing warps, beside a CPU"), OccupancyCase, switch_scene, switch_motion, order=61)
