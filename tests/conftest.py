@@ -32,8 +32,7 @@ from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import bound, inputs, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
-from gemmviz.run.engine import Engine
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Engine, Recording
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.teaching.remembered_answers import RememberedAnswers
 from tests.app_model import TestModel

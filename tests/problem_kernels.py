@@ -11,7 +11,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import watch_thread
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 
 _HEAD = '// gemmviz = 1\n// entry = "{name}"\n// args = [{args}]\n// block = [{block}]\n// grid = [{grid}]\n// problem = {problem}\n'
 _ROWS: dict[str, tuple[str, str, str, str, str, str]] = {

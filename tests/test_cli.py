@@ -21,7 +21,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.shots.arguments import command_words
 from gemmviz.shots.shot import default_shot, save_view
@@ -193,7 +193,7 @@ def test_the_record_may_take_half_of_the_free_memory(
 ) -> None:
     needed = 4 * 129 * 64 * 64
     command = ["trace", "02_naive", "-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=8", "--blocks", "all"]
-    monkeypatch.setattr("gemmviz.run.recording._LEAST_RECORD", 1)
+    monkeypatch.setattr("gemmviz.run.engine._LEAST_RECORD", 1)
     for available, code in ((2 * needed, 0), (2 * needed - 2, 2)):
         monkeypatch.setattr("psutil.virtual_memory", lambda available=available: SimpleNamespace(available=available))
         assert main([*command, "-o", str(tmp_path / "t.gvt")]) == code

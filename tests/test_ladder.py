@@ -14,7 +14,7 @@ import pytest
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import broken_limit, setup_for
-from gemmviz.cuda.twin.twin import twin_for
+from gemmviz.cuda.twin.units import twin_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
 

@@ -1,15 +1,21 @@
-"""Typed nodes of a kernel: names resolved, constants folded, ``__device__`` functions inlined.
+"""A kernel's program as typed nodes: names resolved, constants folded, ``__device__`` functions inlined.
 
 Later stages don't know the parser. A slot is a numbered variable of the kernel; every access to global or shared memory carries
 the number of its ``AccessPlace``.
+
+Loads and stores are a Deref and an Assign. Whatever else reaches memory is an Instruction, which describes what it touches: the
+stages work from this description, except where they translate it to CUDA C (``cuda.twin.statements``) and to NumPy
+(``run.cpu.simt.instructions``).
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from gemmviz.cuda.types import CType, PointerType, Scalar, StructType, VectorType
+from gemmviz.cuda.types import AddressSpace, CType, PointerType, Scalar, StructType, VectorType
 from gemmviz.model.errors import Place
+from gemmviz.model.phases import phase_loop
+from gemmviz.model.site_kinds import SiteKind
 
 Number = int | float | bool
 
@@ -166,17 +172,71 @@ class Call(Struct, frozen=True):
 AtomicOp = Literal["add", "sub", "min", "max", "exch", "cas", "and", "or", "xor", "inc", "dec"]
 
 
-class Atomic(Struct, frozen=True):
-    """An atomic operation on ``target``; its value is the one before. ``args``: the operand, of the target's type; for cas the
-    value to compare with and the new one. ``access`` is that of the whole operation; the target's own is None.
+class Touch(Struct, frozen=True):
+    """One operand of an access: the memory ``at`` a place, which is read or written. ``given``: expressions whose values are
+    written. ``is_typed``: it counts scalars of its own type; otherwise it moves bytes, as elements of any type.
     """
 
-    type: Scalar | VectorType
+    access: int
+    at: Deref
+    how: Literal["read", "write"]
+    given: tuple["Expr", ...] = ()
+    is_typed: bool = True
+
+
+class Instruction(Struct, frozen=True):
+    """Base of the expressions that reach memory other than by a load or store. ``access`` is that of the whole instruction; the
+    Derefs that it touches have none of their own.
+    """
+
+    type: CType
+    place: Place
+    access: int
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        """Its operands in memory, in the order in which they are recorded."""
+        raise NotImplementedError
+
+    @property
+    def is_async(self) -> bool:
+        """Whether what it writes can be seen only after a Wait."""
+        return False
+
+
+class Atomic(Instruction, frozen=True):
+    """An atomic operation on ``target``; its value is the one before. ``args``: the operand, of the target's type; for cas the
+    value to compare with and the new one.
+    """
+
     op: AtomicOp
     target: Deref
     args: tuple["Expr", ...]
-    place: Place
-    access: int
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        return (Touch(self.access, self.target, "write", self.args),)
+
+
+class Copy(Instruction, frozen=True):
+    """An asynchronous copy from memory to memory without registers. Both sides have the same size in bytes.
+
+    It belongs to the batch of the thread that its next Commit closes. ``fills_zero_from``: the number of bytes read from the
+    source, after which the target is filled with zeros; None if all are read.
+    """
+
+    target: Deref
+    source: Deref
+    fills_zero_from: "Expr | None"
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        source = Touch(self.access, self.source, "read", is_typed=False)
+        return source, Touch(self.access, self.target, "write", is_typed=False)
+
+    @property
+    def is_async(self) -> bool:
+        return True
 
 
 class Address(Struct, frozen=True):
@@ -218,7 +278,7 @@ class Sequence(Struct, frozen=True):
 
 Expr = (
     Const | Index | Extent | Read | Base | Offset | Reinterpret | Deref | Component | MakeVector | Unary | Binary
-    | PointerDifference | Logic | Select | Convert | Assign | Call | Atomic | Address | AtAddress | Inline | Sequence
+    | PointerDifference | Logic | Select | Convert | Assign | Call | Instruction | Address | AtAddress | Inline | Sequence
 )  # fmt: skip
 
 
@@ -299,21 +359,6 @@ class Barrier(Struct, frozen=True):
     waits_for_block: bool
 
 
-class Copy(Struct, frozen=True):
-    """A copy from memory to memory without registers. Both sides have the same size in bytes; neither has an access of its own.
-
-    An asynchronous copy belongs to the batch of the thread that its next Commit closes. ``fills_zero_from``: the number of
-    bytes read from the source, after which the target is filled with zeros; None if all are read.
-    """
-
-    target: Deref
-    source: Deref
-    is_async: bool
-    fills_zero_from: Expr | None
-    place: Place
-    access: int
-
-
 class Commit(Struct, frozen=True):
     """The end of a thread's current batch of asynchronous copies, which may be empty."""
 
@@ -339,6 +384,125 @@ class Fence(Struct, frozen=True):
 
 
 Stmt = (
-    Declare | DeclareArray | Evaluate | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier | Copy | Commit
-    | Wait | Fence
+    Declare | DeclareArray | Evaluate | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier | Commit | Wait
+    | Fence
 )  # fmt: skip
+
+
+def touches(node: Any) -> tuple[Touch, ...]:
+    """What a node itself touches of global or shared memory."""
+    match node:
+        case Deref(access=int(access)):
+            return (Touch(access, node, "read"),)
+        case Assign(target=Deref() as target, store=int(store), value=value):
+            return (Touch(store, target, "write", (value,)),)
+        case Instruction():
+            return node.touches
+    return ()
+
+
+# The program, and tables of what its nodes number.
+
+
+class AccessPlace(Struct, frozen=True):
+    """A place in the source that accesses memory or synchronises. ``calls`` are the calls through which it was inlined.
+
+    ``space`` of a copy is that of its target. ``is_async`` and ``visible_to`` are those of the site.
+    """
+
+    kind: SiteKind
+    space: AddressSpace | None
+    place: Place
+    text: str
+    width: int
+    loops: tuple[int, ...]
+    calls: tuple[Place, ...]
+    statement: Place | None = None
+    is_async: bool = False
+    visible_to: Literal["thread", "block", "grid"] = "thread"
+
+
+class SharedArray(Struct, frozen=True):
+    """A shared array. ``dims`` is None for ``extern __shared__``, whose size is in the launch."""
+
+    slot: int
+    name: str
+    element: Scalar | VectorType | StructType
+    dims: tuple[int, ...] | None
+    place: Place
+
+
+class LoopPlace(Struct, frozen=True):
+    """A loop of the source: the number of the loop around it (or -1), and whether it contains a barrier."""
+
+    number: int
+    outer: int
+    place: Place
+    holds_barrier: bool
+    tests_first: bool = True
+
+
+class FunctionParameter(Struct, frozen=True):
+    """A number or pointer that a kernel gets from outside. ``argument`` is the index of the ``KernelArgument`` that it is part
+    of, ``offset`` the bytes in front of it there. A member of a struct is named "A.width".
+    """
+
+    slot: int
+    name: str
+    type: CType
+    argument: int = 0
+    offset: int = 0
+
+
+class KernelArgument(Struct, frozen=True):
+    """What the kernel in the file gets from outside, a whole struct for example: its bytes, and for a ``__constant__`` or
+    ``__device__`` variable without a value its name. ``is_array``: it holds the contents of an array, to which its parameter is
+    a pointer.
+    """
+
+    bytes: int
+    symbol: str = ""
+    is_array: bool = False
+
+
+class NamedSlot(Struct, frozen=True):
+    """A variable of the source, and the lines from its declaration to the end of its scope."""
+
+    slot: int
+    name: str
+    first_line: int
+    last_line: int
+
+
+class HostCode(Struct, frozen=True):
+    """A function that runs on the host: its place in ``file``, a name in the project, or "" for the kernel's own file."""
+
+    place: Place
+    file: str = ""
+
+
+class Program(Struct, frozen=True, eq=False):
+    """A kernel in executable form, equal to itself only. ``notes`` are sentences about ignored code; ``held`` is the number of
+    values that a thread may hold, in variables and in arrays of its own. ``opening``: the place where the kernel's body begins.
+    ``parameters`` are flat: one for each number and pointer in the ``arguments``.
+    """
+
+    name: str
+    parameters: tuple[FunctionParameter, ...]
+    body: Block
+    slots: int
+    accesses: tuple[AccessPlace, ...]
+    loops: tuple[LoopPlace, ...]
+    shared: tuple[SharedArray, ...]
+    variables: tuple[NamedSlot, ...]
+    notes: tuple[str, ...]
+    held: int
+    opening: Place
+    host_code: tuple[HostCode, ...] = ()
+    arguments: tuple[KernelArgument, ...] = ()
+
+    @property
+    def phase_loop(self) -> int:
+        """Number of the phase loop, as in ``Trace.phase_loop``, but known before a run."""
+        loads = (a.loops for a in self.accesses if a.kind == "load" and a.space == "global")
+        return phase_loop([loop.holds_barrier for loop in self.loops], loads)

@@ -9,8 +9,8 @@ from hashlib import sha256
 
 import msgspec
 
+from gemmviz.cuda.nodes import Program
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.cuda.program_parts import Program
 from gemmviz.cuda.reader_link import reader
 from gemmviz.files.resources import resource
 from gemmviz.model.errors import InstallationError, SourceError

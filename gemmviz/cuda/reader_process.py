@@ -15,9 +15,9 @@ import threading
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
-from gemmviz.cuda.parser.refusals import parse_refusal
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.parser.unit import load_parser, parse
+from gemmviz.cuda.reader.errors import parse_refusal
 from gemmviz.cuda.reader.read import read_program
 from gemmviz.files.child_process import read_frame, write_frame
 from gemmviz.model.errors import GemmvizError, SourceError

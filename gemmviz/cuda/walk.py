@@ -1,14 +1,13 @@
 """A walk over all nodes within one."""
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from typing import Any
 
 from msgspec import Struct
 
 from gemmviz.cuda import fold, nodes
-from gemmviz.cuda.nodes import Assign, Block, Const, Convert, Declare, Expr, Loop, Read, Stmt, Unrolled
-from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.nodes import Assign, Block, Const, Convert, Declare, Expr, Loop, Program, Read, Stmt, Touch, Unrolled, touches
 from gemmviz.cuda.types import CType, PointerType, Scalar
 from gemmviz.model.errors import Place
 
@@ -43,7 +42,14 @@ def inner_parts(node: Any) -> list[Any]:
 @cache
 def _inner_fields(kind: Any) -> tuple[str, ...]:
     """The fields of a type of node that may hold nodes."""
-    return tuple(name for name in kind.__struct_fields__ if kind.__annotations__[name] not in _LEAVES)
+    types = {name: of for base in kind.__mro__ for name, of in getattr(base, "__annotations__", {}).items()}
+    return tuple(name for name in kind.__struct_fields__ if types[name] not in _LEAVES)
+
+
+@lru_cache(maxsize=64)
+def touches_of(program: Program) -> Mapping[int, tuple[Touch, ...]]:
+    """What each access of a program touches, by its number."""
+    return {several[0].access: several for part in parts(program.body) if (several := touches(part))}
 
 
 # The counters of a kernel's loops, from its program: k0 and its values in for (int k0 = 0; ...; k0 += 8).

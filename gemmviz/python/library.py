@@ -18,8 +18,8 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.words import all_blocks, many
 from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for, run
+from gemmviz.run.engine import record_limit
 from gemmviz.run.opening.loader import open_kernel
-from gemmviz.run.recording import record_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

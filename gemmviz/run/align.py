@@ -12,23 +12,19 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from gemmviz.cuda.program_parts import Program
-from gemmviz.cuda.twin.twin import Twin, copied_bytes
+from gemmviz.cuda.nodes import Program
+from gemmviz.cuda.twin.units import Twin
+from gemmviz.cuda.walk import touches_of
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import OUT_OF_RANGE, GemmvizError, KernelFault
-from gemmviz.model.layouts import vector
-from gemmviz.model.records import replace
-from gemmviz.model.sites import Operand, Site
+from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 from gemmviz.model.translation import tr
-from gemmviz.run.cpu.simt.granularity import types_of_accesses
 from gemmviz.run.cpu.simt.interpret import Binding
 
 OUTSIDE, NOTHING = 0x7FFFFFFF, 0xFFFFFFFF
-_WORDS_OF_COPY = 2
 _MOST_ASKED = 64  # threads
-_OF_MEMORY = {"load", "store", "copy", "atomic", "matrix"}
 
 
 class Path(Struct, frozen=True):
@@ -176,8 +172,8 @@ def alignment(
     ``taken`` (threads,) is the path of each thread, ``first_words(thread, n)`` gives the first n words of a thread, and
     ``regions`` are the locations of the arrays by number.
     """
-    steps = steps_of(binding.program, paths)
-    words_of = np.array([_WORDS_OF_COPY if each.kind == "copy" else 1 for each in binding.program.accesses], np.int64)
+    steps, touches = steps_of(binding.program, paths), touches_of(binding.program)
+    words_of = np.array([max(1, len(touches.get(n, ()))) for n in range(len(binding.program.accesses))], np.int64)
     first = np.concatenate([[0], np.cumsum(words_of[steps.access])])
     array = np.full(first[-1], INACTIVE, np.int32)
     slots = []
@@ -194,7 +190,7 @@ def alignment(
     site = [pairs.setdefault(pair, len(pairs)) for pair in zip(steps.access.tolist(), operands, strict=True)]
     depth = max((len(binding.program.accesses[access].loops) for access, _ in pairs), default=0)
     return Alignment(
-        tuple(_site(binding, *pair) for pair in pairs),
+        tuple(binding.site(access, *arrays) for access, arrays in pairs),
         np.array(site, np.int32),
         np.ascontiguousarray(steps.visits[:, :depth]),
         steps.epoch,
@@ -202,16 +198,6 @@ def alignment(
         int(first[-1]),
         tuple(slots),
     )
-
-
-def _site(binding: Binding, access: int, arrays: tuple[int, ...]) -> Site:
-    """The site of an access to these arrays. A copy reads the first and writes the second."""
-    if len(arrays) == 1:
-        return binding.site(access, arrays[0])
-    copied = copied_bytes(binding.program)[access]
-    widths = [vector(copied // binding.arrays[array].itemsize) for array in arrays]
-    operands = Operand(arrays[0], "read", widths[0]), Operand(arrays[1], "write", widths[1])
-    return replace(binding.site(access, INACTIVE), operands=operands)
 
 
 def _known_words(
@@ -239,8 +225,9 @@ def _slots(
     base, unit, size = np.zeros(count + 1, np.uint32), np.ones(count + 1, np.uint32), np.ones(count + 1, np.int64)
     for number, region in regions.items():
         base[number], unit[number], size[number] = region.base, region.unit, binding.arrays[number].size
-    types = types_of_accesses(binding.program)
-    wide = [each.width * types[n].bytes if n in types else 1 for n, each in enumerate(binding.program.accesses)]
+    touches = touches_of(binding.program)
+    typed = {number: several[0].at.type.bytes for number, several in touches.items() if several[0].is_typed}
+    wide = [typed.get(number, 1) for number in range(len(binding.program.accesses))]
     itemsize = np.array([each.itemsize for each in binding.arrays] + [1], np.int64)[array]
     width = np.maximum(1, np.array(wide, np.int64)[access] // itemsize)
     last = (size[array] - width).clip(0).astype(np.uint32)
@@ -258,7 +245,7 @@ def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regio
     beyond, short = where - (bases + sizes)[at], bases[after] - where
     same_memory = (bases[after] >> 31) == (where >> 31)
     at = np.where((beyond >= 0) & (short > 0) & (short <= beyond) & same_memory, after, at)
-    is_access = np.array([each.kind in _OF_MEMORY for each in binding.program.accesses])[access]
+    is_access = np.isin(access, list(touches_of(binding.program)))
     return np.where(is_access, np.array(numbers, np.int32)[at], INACTIVE).astype(np.int32)
 
 

@@ -13,9 +13,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
 from gemmviz.run.cpu.executor import blocks_to_trace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, Engine, FallbackEngine, KernelEngines
+from gemmviz.run.engine import Cancel, Engine, FallbackEngine, KernelEngines, Recording
 from gemmviz.run.protocol import TIMEOUT_S
-from gemmviz.run.recording import Recording
 from gemmviz.run.stored import RecordedTimes, StoredAnswers
 
 QUICK_BYTES = 32 << 20  # of a trace if the user did not choose the blocks: what is recorded, carried and analysed at a click

@@ -3,8 +3,8 @@
 import numpy as np
 
 from gemmviz.cuda.launch.legality import device_for, requested_launch
+from gemmviz.cuda.nodes import SharedArray
 from gemmviz.cuda.program import program_for
-from gemmviz.cuda.program_parts import SharedArray
 from gemmviz.files.recordings import recorded_registers
 from gemmviz.model.device import Needs
 from gemmviz.model.setup import Setup

@@ -23,8 +23,8 @@ from gemmviz.cuda.launch.guessed_launch import KernelText, choices, fixed_size, 
 from gemmviz.cuda.launch.launch_form import NO_ROLES, TOO_LARGE, GivenLaunch
 from gemmviz.cuda.launch.legality import can_run, setup_for
 from gemmviz.cuda.launch.roles import Roles, fits, is_told
+from gemmviz.cuda.nodes import FunctionParameter, Program
 from gemmviz.cuda.program import program_for
-from gemmviz.cuda.program_parts import FunctionParameter, Program
 from gemmviz.cuda.types import PointerType, Scalar
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError

@@ -19,8 +19,7 @@ from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES
-from gemmviz.run.engine import Cancel, CannotAnswer, Engine
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Cancel, CannotAnswer, Engine, Recording
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge, WatchResult, searched_blocks, watch, with_hazards
 from gemmviz.shots.runs import KnownRun

@@ -7,7 +7,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from gemmviz.cuda.launch.legality import device_for
-from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.nodes import Program
 from gemmviz.model.kernel import Launch
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.setup import Setup, kernel_title

@@ -31,7 +31,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase, RecordedLaunch, RecordedSchedules
 from gemmviz.model.setup import Setup
 from gemmviz.run.benchmarking import Case, run_benchmark
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.scenes.catalog import view_named
 from gemmviz.teaching.lesson_file import shipped_lesson

@@ -15,9 +15,9 @@ import msgspec
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.cuda.launch.catalog import all_kernel_names, lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for
+from gemmviz.cuda.nodes import Program
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import PROGRAMS, entry_of, source_of, stored_name
-from gemmviz.cuda.program_parts import Program
 from gemmviz.cuda.reader_link import reader
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, write_answers
 from gemmviz.files.checksums import checked_files, seal
@@ -32,9 +32,8 @@ from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, TraceRequest, WatchRequest
+from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, Recording, TraceRequest, WatchRequest
 from gemmviz.run.needs import declared_bytes
-from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.primitives import Face
 from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
 from gemmviz.session.ready_steps import ReadyStep, ready_step

@@ -18,7 +18,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import Operand
 from gemmviz.model.trace import INACTIVE, Trace
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from tests.conftest import kernel_from, trace_of
 from tests.hand_made import LANES, HandMade
 

@@ -9,7 +9,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from tests.bench.processes import probe
 from tests.bench.report import REPEATS, median, show
 from tests.conftest import DATA

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemmviz.cuda.ptx.asm_text import asm_statements, asm_text
-from gemmviz.cuda.ptx.instructions import Instruction, RegisterNames, instructions
+from gemmviz.cuda.ptx.registers import AsmInstruction, RegisterNames, instructions
+from gemmviz.cuda.reader.assembly import asm_statements, asm_text
 from gemmviz.model.errors import SourceError
 from tests.run.warp_runs import Kinds, run
 
@@ -92,7 +92,7 @@ def test_refusals_name_instruction_and_place(template: str, message: str) -> Non
 def test_instructions_are_read() -> None:
     found = list(instructions("{ .reg .pred p<2>, q; @!p0 ld.global.v2.f32 {a, b}, [x + 4]; // no\n bar.sync 0; }"))
     assert found[0] == RegisterNames("pred", ("p0", "p1", "q"))
-    assert found[1] == Instruction(
+    assert found[1] == AsmInstruction(
         "@!p0 ld.global.v2.f32 {a, b}, [x + 4]", "ld", ("global", "v2", "f32"), ("{a, b}", "[x + 4]"), "p0", True
     )
     assert len(found) == 3

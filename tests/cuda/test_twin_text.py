@@ -4,14 +4,12 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.launch_form import GivenLaunch
-from gemmviz.cuda.nodes import Const
+from gemmviz.cuda.nodes import Const, HostCode
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import program_for
-from gemmviz.cuda.program_parts import HostCode
 from gemmviz.cuda.reader.read import read_program
-from gemmviz.cuda.twin.real import probed_source, real_source
 from gemmviz.cuda.twin.slots import literal
-from gemmviz.cuda.twin.twin import TWIN_ENTRY, printed_twin, twin_for
+from gemmviz.cuda.twin.units import TWIN_ENTRY, printed_twin, probed_source, real_source, twin_for
 from gemmviz.cuda.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import ProjectFile

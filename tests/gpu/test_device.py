@@ -28,9 +28,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel
-from gemmviz.run.engine import CannotAnswer
+from gemmviz.run.engine import CannotAnswer, Recording
 from gemmviz.run.needs import needs_of
-from gemmviz.run.recording import Recording
 from gemmviz.run.worker.profiler import find_profiler
 from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import kernel_from, sure

@@ -17,8 +17,8 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel
+from gemmviz.run.engine import Recording
 from gemmviz.run.opening.loader import open_kernel
-from gemmviz.run.recording import Recording
 from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import DATA, sure
 from tests.corpus.test_habits import HABITS, expected_kernels

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.cuda.program import macros_of
-from gemmviz.cuda.twin.real import real_source
+from gemmviz.cuda.twin.units import real_source
 from gemmviz.cuda.types import PointerType, Scalar
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace

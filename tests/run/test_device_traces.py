@@ -8,7 +8,7 @@ import pytest
 from gemmviz.cuda.launch.catalog import kernel_names, pattern_kernel_names
 from gemmviz.files.trace_file import read_trace
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from tests.conftest import DATA, sure
 
 RECORDED = sorted((DATA / "device").glob("*.gvt"))

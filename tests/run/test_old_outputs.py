@@ -10,7 +10,7 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from gemmviz.scenes.stage.lens import matrix_values, value_texts
 from tests.conftest import sure
 

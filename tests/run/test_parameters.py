@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.cuda.nodes import KernelArgument
 from gemmviz.cuda.program import program_for
-from gemmviz.cuda.program_parts import KernelArgument
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem

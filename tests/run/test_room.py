@@ -6,11 +6,11 @@ import sys
 import psutil
 import pytest
 
-from gemmviz.run.recording import record_limit
+from gemmviz.run.engine import record_limit
 
 LIMITED = """
 import resource
-from gemmviz.run.recording import record_limit
+from gemmviz.run.engine import record_limit
 resource.setrlimit(resource.{kind}, ({most}, -1))
 print(record_limit())
 """

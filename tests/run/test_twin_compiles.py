@@ -5,8 +5,7 @@ import pytest
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.program import program_for
-from gemmviz.cuda.twin.real import probed_source
-from gemmviz.cuda.twin.twin import TWIN_ENTRY, twin_for
+from gemmviz.cuda.twin.units import TWIN_ENTRY, probed_source, twin_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.setup import Setup
 from tests.conftest import kernel_from, sure

@@ -12,7 +12,7 @@ from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import watch_thread
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from tests.conftest import kernel_from, sure
 
 

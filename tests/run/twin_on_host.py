@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.cuda.launch.legality import evaluated_formula
-from gemmviz.cuda.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
+from gemmviz.cuda.twin.units import TWIN_ENTRY, shared_numbers, twin_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside

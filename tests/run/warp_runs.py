@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.cuda.launch.legality import device_for, launch_for
+from gemmviz.cuda.nodes import Program
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.cuda.program_parts import Program
 from gemmviz.cuda.reader.read import read_program
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup

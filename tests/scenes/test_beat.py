@@ -12,7 +12,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from gemmviz.scenes.kit.beat import beat, stage_of_run
 from tests.conftest import kernel_from, outcome_of, sure, trace_of
 

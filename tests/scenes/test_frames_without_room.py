@@ -12,7 +12,7 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from gemmviz.scenes.catalog import view_named, views, views_of
 from gemmviz.scenes.kit.frame import LEAST_WIDTH, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, boxes

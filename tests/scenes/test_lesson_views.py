@@ -23,7 +23,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.words import spaced
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.charts.recorded import strides_chart
 from gemmviz.scenes.kit.frame import ViewOptions

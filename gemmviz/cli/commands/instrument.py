@@ -3,7 +3,7 @@
 import argparse
 
 from gemmviz.cli.command import Command
-from gemmviz.cuda.twin.twin import twin_for
+from gemmviz.cuda.twin.units import twin_for
 from gemmviz.run.cpu.executor import bound
 from gemmviz.shots.arguments import add_setup, setup_from
 

@@ -8,7 +8,7 @@ from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, 
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
 from gemmviz.run.choosing import run
-from gemmviz.run.recording import record_limit
+from gemmviz.run.engine import record_limit
 from gemmviz.shots.arguments import add_setup, setup_from
 
 _LARGEST_HAZARD_SEARCH = 1 << 26

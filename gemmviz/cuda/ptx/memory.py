@@ -22,9 +22,8 @@ from gemmviz.cuda.nodes import (
     Stmt,
     Wait,
 )
-from gemmviz.cuda.ptx.instructions import Instruction, address_parts, vector_elements
-from gemmviz.cuda.ptx.registers import PTX_TYPES, Registers
-from gemmviz.cuda.types import CHAR, INT, UINT, AddressSpace, CType, PointerType, Scalar, VectorType
+from gemmviz.cuda.ptx.registers import PTX_TYPES, AsmInstruction, Registers, address_parts, vector_elements
+from gemmviz.cuda.types import CHAR, INT, UINT, VOID, AddressSpace, CType, PointerType, Scalar, VectorType
 
 _SPACES: dict[str, AddressSpace] = {"global": "global", "shared": "shared"}
 _CACHED = {
@@ -47,7 +46,7 @@ class MemoryInstructions:
     def __init__(self, registers: Registers) -> None:
         self.registers, self.around, self.place = registers, registers.around, registers.around.place
 
-    def translated(self, instruction: Instruction) -> Stmt | None:
+    def translated(self, instruction: AsmInstruction) -> Stmt | None:
         """The node of an instruction that touches memory; None for any other."""
         match instruction.opcode, instruction.modifiers:
             case "ld", _:
@@ -69,7 +68,7 @@ class MemoryInstructions:
     def _wait(self, pending: Expr) -> Stmt:
         return Wait(self.around.access("wait", None, 1), pending, self.place, False)
 
-    def _load(self, instruction: Instruction) -> Stmt:
+    def _load(self, instruction: AsmInstruction) -> Stmt:
         names = vector_elements(instruction.operands[0])
         scalar = self._scalar(instruction, names[0])
         deref, space = self._target(instruction, instruction.operands[1], scalar, len(names))
@@ -80,7 +79,7 @@ class MemoryInstructions:
         parts: list[Expr] = [value] if len(names) == 1 else [Component(scalar, value, i, self.place) for i in range(len(names))]
         return Block((loaded, *(self.registers.assign(name, part) for name, part in zip(names, parts, strict=True))))
 
-    def _store(self, instruction: Instruction) -> Stmt:
+    def _store(self, instruction: AsmInstruction) -> Stmt:
         names = vector_elements(instruction.operands[1])
         scalar = self._scalar(instruction, names[0])
         deref, space = self._target(instruction, instruction.operands[0], scalar, len(names))
@@ -89,7 +88,7 @@ class MemoryInstructions:
         access = self.around.access("store", space, len(names))
         return Evaluate(AssignNode(deref.type, deref, value, None, None, access, False, self.place))
 
-    def _atomic(self, instruction: Instruction) -> Stmt:
+    def _atomic(self, instruction: AsmInstruction) -> Stmt:
         op = _ATOMIC.get(instruction.one_of(*_ATOMIC))
         known = {*_CACHED, *_ATOMIC, *PTX_TYPES, "acquire", "release", "acq_rel"}
         if op is None or not known.issuperset(instruction.modifiers):
@@ -98,10 +97,10 @@ class MemoryInstructions:
         scalar = next(PTX_TYPES[each] for each in instruction.modifiers if each in PTX_TYPES)
         deref, space = self._target(instruction, given[1], scalar, 1)
         args = tuple(self._value(name, scalar) for name in given[2:])
-        node = Atomic(scalar, op, deref, args, self.place, self.around.access("atomic", space, 1))
+        node = Atomic(scalar, self.place, self.around.access("atomic", space, 1), op, deref, args)
         return self.registers.assign(given[0], node) if given[0] else Evaluate(node)
 
-    def _copy(self, instruction: Instruction) -> Stmt:
+    def _copy(self, instruction: AsmInstruction) -> Stmt:
         target, source, size, *rest = instruction.operands
         count = int(size, 0) if size.isdigit() else self._constant(size)
         ctype = _COPIED.get(count)
@@ -111,7 +110,7 @@ class MemoryInstructions:
         taken = self._value(rest[0], UINT) if rest else None
         to, of = self._pointed(target, ctype, "shared"), self._pointed(source, ctype, "global")
         access = self.around.access("copy", "shared", count // 4, is_async=True)
-        return Copy(Deref(ctype, to, self.place), Deref(ctype, of, self.place), True, taken, self.place, access)
+        return Evaluate(Copy(VOID, self.place, access, Deref(ctype, to, self.place), Deref(ctype, of, self.place), taken))
 
     def _constant(self, name: str) -> int:
         value = self.registers.constants.get(name)
@@ -119,7 +118,7 @@ class MemoryInstructions:
             raise self.around.error("the size of a copy must be known before the kernel runs", "pass it with the constraint n")
         return value
 
-    def _scalar(self, instruction: Instruction, name: str) -> Scalar:
+    def _scalar(self, instruction: AsmInstruction, name: str) -> Scalar:
         """The type of the accessed elements: for bits without a type, that of the register."""
         spelled = next((each for each in instruction.modifiers if each in PTX_TYPES), "")
         vector = {2: "v2", 4: "v4"}.get(len(vector_elements(self._vector(instruction))), "")
@@ -135,10 +134,10 @@ class MemoryInstructions:
         return scalar
 
     @staticmethod
-    def _vector(instruction: Instruction) -> str:
+    def _vector(instruction: AsmInstruction) -> str:
         return next((each for each in instruction.operands if each.startswith("{")), "")
 
-    def _target(self, instruction: Instruction, operand: str, scalar: Scalar, width: int) -> tuple[Deref, AddressSpace]:
+    def _target(self, instruction: AsmInstruction, operand: str, scalar: Scalar, width: int) -> tuple[Deref, AddressSpace]:
         """What an address of an instruction designates, and the memory that it is in."""
         space = _SPACES.get(instruction.one_of("global", "shared"))
         if "shared::cta" in instruction.modifiers:
@@ -176,11 +175,11 @@ class MemoryInstructions:
     def _value(self, name: str, scalar: Scalar) -> Expr:
         return self.registers.value(name, scalar)
 
-    def _unknown(self, instruction: Instruction) -> Exception:
+    def _unknown(self, instruction: AsmInstruction) -> Exception:
         return unknown(self.registers, instruction)
 
 
-def unknown(registers: Registers, instruction: Instruction) -> Exception:
+def unknown(registers: Registers, instruction: AsmInstruction) -> Exception:
     """The error for an instruction that is not in the subset."""
     if instruction.opcode in ("mma", "wmma", "ldmatrix", "stmatrix", "wgmma", "movmatrix", "tcgen05"):
         return registers.around.error(

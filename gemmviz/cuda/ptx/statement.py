@@ -18,16 +18,26 @@ from gemmviz.cuda.nodes import (
     Stmt,
     Unary,
 )
-from gemmviz.cuda.ptx.instructions import Instruction, RegisterNames, instructions, vector_elements
 from gemmviz.cuda.ptx.memory import MemoryInstructions, unknown
-from gemmviz.cuda.ptx.registers import CONSTRAINTS, PTX_TYPES, USHORT, AsmOperand, Registers, Surroundings
+from gemmviz.cuda.ptx.registers import (
+    CONSTRAINTS,
+    PTX_TYPES,
+    USHORT,
+    AsmInstruction,
+    AsmOperand,
+    RegisterNames,
+    Registers,
+    Surroundings,
+    instructions,
+    vector_elements,
+)
 from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, PointerType, Scalar
 from gemmviz.model.errors import Place, SourceError
 
 # Arithmetic of PTX to expressions: an instruction's type decides how the bits of its operands count.
 
 Operands = list[Expr]
-Formula = Callable[[Instruction, Scalar, Operands, Place], Expr | None]
+Formula = Callable[[AsmInstruction, Scalar, Operands, Place], Expr | None]
 _BINARY = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>", "div": "/", "rem": "%"}
 _COMPARED = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">=",
@@ -38,12 +48,12 @@ _APPROXIMATE = {"ex2": "exp2f", "lg2": "log2f", "sin": "sinf", "cos": "cosf", "r
 _IGNORED = {"rn", "approx", "ftz", "lo", "full", "uni", "volatile", "relaxed", "to", "sync", "aligned", "noftz"}
 
 
-def types_of(instruction: Instruction) -> list[Scalar]:
+def types_of(instruction: AsmInstruction) -> list[Scalar]:
     """The types among an instruction's modifiers, in order."""
     return [PTX_TYPES[each] for each in instruction.modifiers if each in PTX_TYPES]
 
 
-def computed(instruction: Instruction, operands: Operands, place: Place) -> Expr | None:
+def computed(instruction: AsmInstruction, operands: Operands, place: Place) -> Expr | None:
     """The value of an arithmetic instruction whose operands are of its type; None if it isn't known."""
     types = types_of(instruction)
     formula = _FORMULAS.get(instruction.opcode)
@@ -53,11 +63,11 @@ def computed(instruction: Instruction, operands: Operands, place: Place) -> Expr
     return formula(instruction, types[0], operands, place)
 
 
-def is_arithmetic(instruction: Instruction) -> bool:
+def is_arithmetic(instruction: AsmInstruction) -> bool:
     return instruction.opcode in _FORMULAS
 
 
-def operand_types(instruction: Instruction) -> list[Scalar]:
+def operand_types(instruction: AsmInstruction) -> list[Scalar]:
     """The types of the operands behind the destination."""
     types = types_of(instruction)
     if not types:
@@ -74,13 +84,13 @@ def operand_types(instruction: Instruction) -> list[Scalar]:
     return [types[0]] * 3
 
 
-def compare_values(instruction: Instruction, left: Expr, right: Expr, place: Place) -> Expr | None:
+def compare_values(instruction: AsmInstruction, left: Expr, right: Expr, place: Place) -> Expr | None:
     """The predicate of ``setp``; None for a comparison that isn't known."""
     op = instruction.one_of(*_COMPARED)
     return Binary(BOOL, _COMPARED[op], left, right, place) if op else None
 
 
-def result_type(instruction: Instruction) -> Scalar | None:
+def result_type(instruction: AsmInstruction) -> Scalar | None:
     """The type of an arithmetic instruction's destination."""
     types = types_of(instruction)
     if not types:
@@ -88,14 +98,14 @@ def result_type(instruction: Instruction) -> Scalar | None:
     return _DOUBLED.get(types[0]) if instruction.has("wide") else types[0]
 
 
-def _binary(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _binary(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     left, right = operands
     if of == BOOL:
         return Convert(BOOL, Binary(INT, _BINARY[instruction.opcode], Convert(INT, left), Convert(INT, right), place))
     return Binary(of, _BINARY[instruction.opcode], left, right, place)
 
 
-def _product(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _product(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     left, right = operands[:2]
     if instruction.has("wide"):
         wide = _DOUBLED.get(of)
@@ -106,7 +116,7 @@ def _product(instruction: Instruction, of: Scalar, operands: Operands, place: Pl
     return Binary(of, "*", left, right, place)
 
 
-def _sum_of_product(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _sum_of_product(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     if of.is_float:
         name = {FLOAT: "fmaf", DOUBLE: "fma"}.get(of)
         return None if name is None else Call(of, name, tuple(operands), place)
@@ -119,23 +129,23 @@ def _scalar(expr: Expr) -> Scalar:
     return expr.type
 
 
-def _selected(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _selected(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     return Select(of, operands[2], operands[0], operands[1])
 
 
-def _moved(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _moved(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     return operands[0]
 
 
-def _not(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _not(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     return Unary(BOOL, "!", operands[0]) if of == BOOL else Unary(of, "~", operands[0])
 
 
-def _negated(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _negated(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     return Unary(of, "-", operands[0])
 
 
-def _least(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _least(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     if of.is_float:
         name = {FLOAT: f"f{instruction.opcode}f", DOUBLE: f"f{instruction.opcode}"}.get(of)
         return None if name is None else Call(of, name, tuple(operands), place)
@@ -143,7 +153,7 @@ def _least(instruction: Instruction, of: Scalar, operands: Operands, place: Plac
     return Select(of, Binary(BOOL, op, operands[0], operands[1], place), operands[0], operands[1])
 
 
-def _magnitude(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _magnitude(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     if of.is_float:
         name = {FLOAT: "fabsf", DOUBLE: "fabs"}.get(of)
         return None if name is None else Call(of, name, tuple(operands), place)
@@ -151,15 +161,15 @@ def _magnitude(instruction: Instruction, of: Scalar, operands: Operands, place: 
     return Select(of, is_less, Unary(of, "-", operands[0]), operands[0])
 
 
-def _function(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _function(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     return Call(FLOAT, _APPROXIMATE[instruction.opcode], tuple(operands), place) if of == FLOAT else None
 
 
-def _reciprocal(instruction: Instruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _reciprocal(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     return Binary(of, "/", Const(of, 1.0), operands[0], place) if of.is_float else None
 
 
-def _converted(instruction: Instruction, to: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _converted(instruction: AsmInstruction, to: Scalar, operands: Operands, place: Place) -> Expr | None:
     value, source = operands[0], operands[0].type
     rounding = instruction.one_of(*_ROUNDED)
     if isinstance(source, Scalar) and source.is_float and rounding:
@@ -245,7 +255,7 @@ class _Asm:
         for name in names.names:
             yield self.registers.declare(name, PTX_TYPES[names.type])
 
-    def _guarded(self, instruction: Instruction) -> Stmt:
+    def _guarded(self, instruction: AsmInstruction) -> Stmt:
         self.around.instruction = instruction.text
         try:
             statement = self._translated(instruction)
@@ -258,7 +268,7 @@ class _Asm:
         guard: Expr = self.registers.value(instruction.guard, BOOL)
         return If(Unary(BOOL, "!", guard) if instruction.is_negated else guard, statement, None)
 
-    def _translated(self, instruction: Instruction) -> Stmt:
+    def _translated(self, instruction: AsmInstruction) -> Stmt:
         statement = self.memory.translated(instruction) or self._synchronised(instruction)
         if statement is not None:
             return statement
@@ -273,7 +283,7 @@ class _Asm:
             return self._computed(instruction)
         raise unknown(self.registers, instruction)
 
-    def _synchronised(self, instruction: Instruction) -> Stmt | None:
+    def _synchronised(self, instruction: AsmInstruction) -> Stmt | None:
         name = instruction.name
         if name in _BARRIERS and instruction.operands in (("0",), ()):
             return Barrier(self.around.access("barrier", None, 1), self.place, True)
@@ -283,7 +293,7 @@ class _Asm:
             return Fence(self.around.access("fence", None, 1), self.place)
         return Block(()) if instruction.opcode in _NO_EFFECT else None
 
-    def _computed(self, instruction: Instruction) -> Stmt:
+    def _computed(self, instruction: AsmInstruction) -> Stmt:
         target, *sources = instruction.operands
         types = operand_types(instruction)
         given = [self.registers.value(name, ctype) for name, ctype in zip(sources, types, strict=False)]
@@ -292,7 +302,7 @@ class _Asm:
             raise unknown(self.registers, instruction)
         return self.registers.assign(target, self.registers.converted(value, result))
 
-    def _predicate(self, instruction: Instruction) -> Stmt:
+    def _predicate(self, instruction: AsmInstruction) -> Stmt:
         types = types_of(instruction)
         if len(instruction.operands) != 3 or len(types) != 1:
             raise unknown(self.registers, instruction)
@@ -303,7 +313,7 @@ class _Asm:
             raise unknown(self.registers, instruction)
         return self.registers.assign(target, value)
 
-    def _address(self, instruction: Instruction) -> Stmt:
+    def _address(self, instruction: AsmInstruction) -> Stmt:
         """``cvta``: an address in a window as a generic one, or back."""
         target, source = instruction.operands
         window = instruction.one_of("shared", "global")
@@ -321,7 +331,7 @@ class _Asm:
         value = Address(ULONG, pointer, space if instruction.has("to") else "generic")  # type: ignore[arg-type]
         return self.registers.assign(target, value)
 
-    def _packed(self, instruction: Instruction) -> Stmt:
+    def _packed(self, instruction: AsmInstruction) -> Stmt:
         """A ``mov`` between one register and the two halves of it."""
         target, source = instruction.operands
         whole = types_of(instruction)[0]

@@ -1,20 +1,179 @@
-"""Lowers asm statements: their text is translated from PTX, their operands are cursors."""
+"""Lowers asm statements: finds their text in the source, which is translated from PTX; their operands are cursors."""
 
 import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
 
 from gemmviz.cuda.nodes import Evaluate, Expr, Stmt
-from gemmviz.cuda.ptx.asm_text import asm_statements, asm_text
 from gemmviz.cuda.ptx.registers import AsmOperand
 from gemmviz.cuda.ptx.statement import asm_block
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import assign
 from gemmviz.cuda.reader.cursors import Node, bare, closing
+from gemmviz.cuda.reader.intrinsics import mark_loops
 from gemmviz.cuda.reader.lowering import Lowering
-from gemmviz.cuda.reader.warps import mark_loops
 from gemmviz.cuda.types import AddressSpace, Scalar
 from gemmviz.model.errors import SourceError
 from gemmviz.model.records import replace
 from gemmviz.model.site_kinds import SiteKind
+
+_STRING = re.compile(r'(?:R"([^(\s]*)\((.*?)\)\1"|"((?:[^"\\]|\\.)*)")', re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "\n": "", "r": "\r", "'": "'", "0": "\0"}
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class AsmText(Struct, frozen=True):
+    """``outputs`` and ``inputs`` are constraints, such as ``=r`` and ``l``. ``rest`` is what the template holds besides
+    strings, such as macros.
+    """
+
+    template: str
+    outputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    rest: str = ""
+
+
+def asm_text(text: str) -> AsmText:
+    """The parts of a statement from ``asm`` to its closing parenthesis."""
+    inside = text[text.index("(") + 1 : text.rindex(")")]
+    template, *sections = _sections(inside)
+    constraints = [tuple(_constraints(each)) for each in sections[:2]] + [(), ()]
+    return AsmText("".join(strings(template)), constraints[0], constraints[1], _other(template))
+
+
+def strings(text: str) -> Iterator[str]:
+    """The values of the string literals in a text, in order."""
+    for match in _STRING.finditer(text):
+        yield (
+            match[2]
+            if match[2] is not None
+            else re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[0]), match[3], flags=re.DOTALL)
+        )
+
+
+def _other(text: str) -> str:
+    return " ".join(_COMMENT.sub(" ", _STRING.sub(" ", text)).replace("\\\n", " ").split())
+
+
+def _sections(text: str) -> list[str]:
+    """The parts between the colons that are in no bracket and no string."""
+    found, start, depth = [], 0, 0
+    for at, piece in _pieces(text):
+        depth += piece in "([{"
+        depth -= piece in ")]}"
+        if depth == 0 and piece == ":":
+            found.append(text[start:at])
+            start = at + 1
+    return [*found, text[start:]]
+
+
+def _constraints(section: str) -> Iterator[str]:
+    """The strings of a section that are in no bracket."""
+    depth, at = 0, 0
+    for at, piece in _pieces(section):
+        depth += piece in "([{"
+        depth -= piece in ")]}"
+        if depth == 0 and piece == '"':
+            literal = _STRING.match(section, at)
+            yield literal[3] if literal else ""
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """Characters outside of strings and comments with their places; a string counts as its first quote."""
+    at = 0
+    while at < len(text):
+        skipped = _STRING.match(text, at) or _COMMENT.match(text, at)
+        if skipped is None:
+            yield at, text[at]
+            at += 1
+            continue
+        if text[at] != "/":
+            yield at, '"'
+        at = skipped.end()
+
+
+# Finds the asm statements that the use of a macro stands for, in the texts of the macros' definitions.
+
+_DEFINITION = r"^[ \t]*#[ \t]*define[ \t]+{}\b(\([^)]*\))?((?:[^\n\\]|\\.)*(?:\\\r?\n(?:[^\n\\]|\\.)*)*)"
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.DOTALL)
+_ASM = ("asm", "__asm__", "__asm")
+_DEEPEST = 8
+
+
+def asm_statements(use: str, files: Iterable[str], depth: int = 0) -> Iterator[str]:
+    """The asm statements in the use of a macro such as ``COPY(a, b)``, in order, with its arguments where ``#`` quotes them."""
+    texts = list(files)
+    name = re.match(r"\w+", use)
+    found = None if name is None else _definition(name[0], texts)
+    if found is None or depth > _DEEPEST:
+        return
+    parameters, body = found
+    arguments = _arguments(use[len(name[0]) :]) if name else []
+    body = _substituted(body, dict(zip(parameters, arguments, strict=False)))
+    at = 0
+    while word := _WORD.search(body, at):
+        at = word.end()
+        opening = body.find("(", at)
+        if word[0] in _ASM and opening >= 0:
+            at = _closing(body, opening) + 1
+            yield body[word.start() : at]
+        elif not word[0].startswith('"') and word[0] != (name[0] if name else ""):
+            follows = body[at:].lstrip().startswith("(")
+            yield from asm_statements(body[word.start() : _closing(body, opening) + 1 if follows else at], texts, depth + 1)
+
+
+def _substituted(body: str, given: dict[str, str]) -> str:
+    """A macro's body with its arguments in place of its parameters."""
+
+    def quoted(match: re.Match[str]) -> str:
+        text = given.get(match[1])
+        return match[0] if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+    return _WORD.sub(lambda word: given.get(word[0], word[0]), re.sub(r"#\s*(\w+)", quoted, body))
+
+
+def _definition(name: str, texts: list[str]) -> tuple[list[str], str] | None:
+    """The parameters and the body of a macro."""
+    pattern = re.compile(_DEFINITION.format(re.escape(name)), re.MULTILINE)
+    for text in texts:
+        if name in text and (match := pattern.search(text)):
+            parameters = [each.strip() for each in (match[1] or "()")[1:-1].split(",") if each.strip()]
+            return parameters, re.sub(r"\\\r?\n", "\n", match[2])
+    return None
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments in the parentheses at the start of a text."""
+    text = text.lstrip()
+    if not text.startswith("("):
+        return []
+    found, start, depth = [], 1, 0
+    end = _closing(text, 0)
+    for at in range(1, end):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth == 0 and text[at] == ",":
+            found.append(text[start:at].strip())
+            start = at + 1
+    return [*found, text[start:end].strip()]
+
+
+def _closing(text: str, opening: int) -> int:
+    """The index of the parenthesis that closes the one at ``opening``; strings are skipped."""
+    depth, at = 0, opening
+    while at < len(text):
+        if text[at] == '"':
+            string = _WORD.match(text, at)
+            at = string.end() if string else at + 1
+            continue
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0:
+            return at
+        at += 1
+    return len(text) - 1
+
+
+# The statement.
 
 
 class _Around:

@@ -24,8 +24,7 @@ from gemmviz.cuda.reader.cursors import Node, bare, binary_symbol, unary_symbol
 from gemmviz.cuda.reader.errors import MixedSpaces
 from gemmviz.cuda.reader.expressions import combined
 from gemmviz.cuda.reader.lowering import Lowering, component_of, local_array
-from gemmviz.cuda.reader.lvalues import lvalue
-from gemmviz.cuda.reader.objects import is_union, member_of, needs_memory, struct_fields
+from gemmviz.cuda.reader.lvalues import is_union, lvalue, member_of, needs_memory, struct_fields
 from gemmviz.cuda.reader.symbols import ArrayVariable, InMemory, Object, Symbol, Thing, Variable
 from gemmviz.cuda.types import INT, VOID, ArrayType, CType, PointerType, Scalar, StructType, VectorType, size_bytes, units_of
 

@@ -14,8 +14,7 @@ from gemmviz.cuda.reader.inlining import inlined
 from gemmviz.cuda.reader.intrinsics import intrinsic_call
 from gemmviz.cuda.reader.library import RawCursor
 from gemmviz.cuda.reader.lowering import Lowering, local_array
-from gemmviz.cuda.reader.lvalues import designated
-from gemmviz.cuda.reader.objects import with_effects
+from gemmviz.cuda.reader.lvalues import designated, with_effects
 from gemmviz.cuda.reader.symbols import ArrayVariable, Function, Symbol, Thing, Variable
 from gemmviz.cuda.types import INT, VOID, ArrayType, Scalar, StructType, VectorType
 

@@ -9,7 +9,7 @@ from gemmviz.cuda.reader.initialisers import Items, initialised, stripped, vecto
 from gemmviz.cuda.reader.inlining import inlined
 from gemmviz.cuda.reader.library import RawCursor
 from gemmviz.cuda.reader.lowering import Lowering
-from gemmviz.cuda.reader.objects import is_union, member_of, struct_fields
+from gemmviz.cuda.reader.lvalues import is_union, member_of, struct_fields
 from gemmviz.cuda.reader.symbols import Thing
 from gemmviz.cuda.types import HALF, INT, USHORT, VOID, ArrayType, CType, Scalar, StructType, VectorType
 

@@ -2,8 +2,7 @@
 
 from math import prod
 
-from gemmviz.cuda.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, Stmt
-from gemmviz.cuda.program_parts import SharedArray
+from gemmviz.cuda.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, SharedArray, Stmt
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import copied, in_memory, new_object, object_copy
 from gemmviz.cuda.reader.constructors import aggregate, constructor_of, default_members, fill, initial, run_constructor
@@ -12,8 +11,7 @@ from gemmviz.cuda.reader.expressions import indexed
 from gemmviz.cuda.reader.initialisers import initialised, stripped, values_of
 from gemmviz.cuda.reader.library import RawType
 from gemmviz.cuda.reader.lowering import Lowering, check_local_bytes, local_array
-from gemmviz.cuda.reader.lvalues import designated, held, lvalue, takes_lvalue
-from gemmviz.cuda.reader.objects import member_of, needs_memory, struct_fields
+from gemmviz.cuda.reader.lvalues import designated, held, lvalue, member_of, needs_memory, struct_fields, takes_lvalue
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
 from gemmviz.cuda.types import INT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 from gemmviz.model.records import replace

@@ -19,11 +19,10 @@ from gemmviz.cuda.nodes import (
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Node, bare, binary_symbol, is_reference_cast, unary_symbol
 from gemmviz.cuda.reader.global_names import global_name
+from gemmviz.cuda.reader.initialisers import constant_of
 from gemmviz.cuda.reader.library import RawCursor
-from gemmviz.cuda.reader.literals import constant_of
 from gemmviz.cuda.reader.lowering import Lowering, component_of, space_of
-from gemmviz.cuda.reader.lvalues import designated
-from gemmviz.cuda.reader.objects import member
+from gemmviz.cuda.reader.lvalues import designated, member
 from gemmviz.cuda.reader.symbols import Thing
 from gemmviz.cuda.types import (
     BOOL,

@@ -1,14 +1,18 @@
-"""Lowers initialisers: values with and without braces of numbers, vectors, arrays."""
+"""Lowers initialisers, with and without braces, and literals."""
 
+import re
+from decimal import Decimal
+from fractions import Fraction
 from math import prod
 
 from msgspec import Struct
 
+from gemmviz.cuda import fold
 from gemmviz.cuda.nodes import Const, Expr, MakeVector
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Node
 from gemmviz.cuda.reader.lowering import Lowering
-from gemmviz.cuda.types import INT, ArrayType, CType, Scalar, VectorType
+from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, ArrayType, CType, Scalar, VectorType
 
 Placed = list[tuple[int, Node]]  # elements, counted from the array's first, and what each is given
 
@@ -97,3 +101,111 @@ def _place(low: Lowering, items: Items, dims: tuple[int, ...], at: int, found: P
             found += [(at + row * stride + place, each) for place, each in _placed(low, stripped(node), inner)]
         else:
             found.append((at + row, node))
+
+
+# Literals: numbers, characters, truth values, sizes.
+
+_INTEGER = re.compile(r"(0[xX](?=[\da-fA-F])|0[bB](?=[01])|(?=\d))([\da-fA-F']+?)((?:[uU](?:l|L|ll|LL)?|(?:l|L|ll|LL)[uU]?)?)")
+_DECIMAL = re.compile(r"((?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)([fFlL]?)")
+_HEXADECIMAL = re.compile(r"0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)[pP]([+-]?\d+)([fFlL]?)")
+_MOST_BITS, _MOST_EXPONENT = 64, 5000  # of a significand, the last one being set where any is lost; beyond those of float64
+_MOST_DIGITS = 4000
+
+
+def integer_literal(low: Lowering, node: Node) -> Expr:
+    found = _INTEGER.fullmatch(_text(low, node))
+    if found and (found[1] or found[2][0].isdigit()) and len(found[2]) < _MOST_DIGITS:  # no template parameter's name
+        constant = _integer(found[1] or "", found[2].replace("'", ""), found[3].lower())
+        if constant is not None:
+            return constant
+    return known(low, node)
+
+
+def _integer(prefix: str, digits: str, suffix: str) -> Const | None:
+    """The constant of an integer literal, of the first type that can hold it."""
+    base = {"0x": 16, "0b": 2}.get(prefix.lower(), 8 if digits[0] == "0" else 10)
+    value = int(digits, base)
+    choices = [INT, LONG, ULONG] if base == 10 else [INT, UINT, LONG, ULONG]
+    for kind in [UINT, ULONG] if "u" in suffix else choices:
+        if ("l" not in suffix or kind.bits == 64) and fold.wrap(value, kind) == value:
+            return Const(kind, value)
+    return None
+
+
+def floating_literal(low: Lowering, node: Node) -> Expr:
+    text = _text(low, node).replace("'", "")
+    if len(text) < _MOST_DIGITS:
+        if found := _DECIMAL.fullmatch(text):
+            kind = _floating(found[2])
+            return Const(kind, fold.literal_to_float(Decimal(found[1]), kind))
+        if found := _HEXADECIMAL.fullmatch(text):
+            return _hexadecimal(*found.groups(""))
+    return known(low, node)
+
+
+def _hexadecimal(whole: str, fraction: str, power: str, suffix: str) -> Const:
+    kind, significand = _floating(suffix), int(whole + fraction, 16)
+    exponent = int(power) - 4 * len(fraction)
+    lost = max(0, significand.bit_length() - _MOST_BITS)
+    significand = significand >> lost | (significand & ((1 << lost) - 1) > 0)
+    exponent = max(-_MOST_EXPONENT, min(exponent + lost, _MOST_EXPONENT))
+    return Const(kind, fold.literal_to_float(significand * Fraction(2) ** exponent, kind))
+
+
+def _floating(suffix: str) -> Scalar:
+    """The type of a floating-point literal. Devices have no long double: nvcc uses double."""
+    return FLOAT if suffix in ("f", "F") else DOUBLE
+
+
+def _text(low: Lowering, node: Node) -> str:
+    span = low.cursors.span(node)
+    return "" if span is None else low.cursors.text[span[0] : span[1]]
+
+
+def known(low: Lowering, node: Node) -> Const:
+    """The constant of an expression that the compiler evaluates. Raises SourceError if it can't."""
+    value, ctype = low.cursors.evaluated(node), low.type_of(node)
+    if value is None or not isinstance(ctype, Scalar):
+        raise low.error("the value is not known before the kernel runs", node)
+    return constant_of(value, ctype)
+
+
+def constant_of(value: float, ctype: Scalar) -> Const:
+    if ctype.is_float:
+        is_exact = value and _is_finite(value)  # a fraction has no negative zero
+        return Const(ctype, fold.literal_to_float(Fraction(value), ctype) if is_exact else float(value))
+    return Const(ctype, bool(value) if ctype is BOOL else fold.wrap(int(value), ctype))
+
+
+def _is_finite(value: float) -> bool:
+    return value - value == 0
+
+
+def truth(low: Lowering, node: Node) -> Expr:
+    text = _text(low, node)
+    return Const(BOOL, text == "true" if text in ("true", "false") else bool(low.cursors.evaluated(node)))
+
+
+def _size_of(low: Lowering, node: Node) -> Expr:
+    """The node of ``sizeof``, ``alignof`` and ``sizeof...``."""
+    value = low.cursors.evaluated(node)
+    if value is None:
+        raise low.error("the size is not known before the kernel runs", node)
+    return Const(ULONG, int(value))
+
+
+def null(low: Lowering, node: Node) -> Expr:
+    """The node of ``nullptr``: zero, which becomes a pointer where one is needed."""
+    return Const(INT, 0)
+
+
+LITERALS = {
+    k.NULL_PTR_LITERAL_EXPR: null,
+    k.GNU_NULL_EXPR: null,
+    k.INTEGER_LITERAL: integer_literal,
+    k.FLOATING_LITERAL: floating_literal,
+    k.CHARACTER_LITERAL: known,
+    k.BOOL_LITERAL_EXPR: truth,
+    k.SIZE_OF_EXPR: _size_of,
+    k.SIZE_OF_PACK_EXPR: _size_of,
+}

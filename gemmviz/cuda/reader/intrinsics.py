@@ -12,37 +12,154 @@ from gemmviz.cuda import fold
 from gemmviz.cuda.functions import FUNCTIONS, function_for
 from gemmviz.cuda.nodes import (
     Address,
+    Assign,
     Atomic,
     AtomicOp,
+    Barrier,
     Binary,
     Block,
     Call,
     Commit,
     Const,
     Copy,
+    Declare,
     Deref,
+    Evaluate,
     Expr,
     Fence,
     Inline,
     MakeVector,
+    Read,
     Reinterpret,
+    Return,
     Sequence,
     Stmt,
     Unary,
     Wait,
 )
+from gemmviz.cuda.ptx.registers import special_register
 from gemmviz.cuda.reader.assign import assign
 from gemmviz.cuda.reader.cursors import Node
 from gemmviz.cuda.reader.expressions import combined
+from gemmviz.cuda.reader.initialisers import known
 from gemmviz.cuda.reader.inlining import inlined
 from gemmviz.cuda.reader.library import RawCursor
-from gemmviz.cuda.reader.literals import known
 from gemmviz.cuda.reader.lowering import Lowering
 from gemmviz.cuda.reader.lvalues import copy_behind, written_copy
 from gemmviz.cuda.reader.symbols import Thing
-from gemmviz.cuda.reader.warps import WARP_FUNCTIONS, WARP_STATEMENTS
-from gemmviz.cuda.types import BOOL, INT, UINT, ULONG, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, scalar_of
+from gemmviz.cuda.types import (
+    BOOL,
+    INT,
+    UINT,
+    ULONG,
+    VOID,
+    ArrayType,
+    CType,
+    PointerType,
+    Scalar,
+    VectorType,
+    named_type,
+    scalar_of,
+)
 from gemmviz.model.records import replace
+
+_WARP, _FEWEST = 32, 2
+# Calls by which the lanes of a warp or the threads of a block exchange values.
+
+_GRID_SYNC = "__gemmviz_grid_sync"
+_SHUFFLES = [f"__shfl{way}" for way in ("", "_up", "_down", "_xor")]
+_VOTES = ("__ballot", "__any", "__all")
+
+
+def mark_loops(low: Lowering) -> None:
+    """Notes that the loops around hold a barrier of the block."""
+    for number in low.loop_stack:
+        low.loops[number] = replace(low.loops[number], holds_barrier=True)
+
+
+def barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+    is_block = name != "__syncwarp"
+    mask = low.value(arguments[0]) if arguments and not is_block else None
+    if isinstance(mask, Const) and int(mask.value).bit_count() < _FEWEST:  # nobody waits for another lane
+        return Block(())
+    number = low.add_access("barrier" if is_block else "warp barrier", None, node)
+    if is_block:
+        mark_loops(low)
+    if name == _GRID_SYNC:
+        low.accesses[number] = replace(low.accesses[number], visible_to="grid")
+    return Barrier(number, low.place(node), is_block)
+
+
+def _shuffle(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    ctype = low.type_of(node)
+    values = [low.value(argument) for argument in arguments]
+    before = [low.converted(values.pop(0), UINT, node)] if name.endswith("_sync") else []
+    width = values[2] if len(values) == 3 else Const(INT, _WARP)
+    moved = low.converted(values[0], ctype, node)
+    lane, width = (low.converted(each, INT, node) for each in (values[1], width))
+    return Call(ctype, name, (*before, moved, lane, width), low.place(node))
+
+
+def _vote(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    """A vote, match or reduction. The old ones without a mask ask the lanes that are active."""
+    place, given = low.place(node), [low.value(argument) for argument in arguments]
+    mask: Expr = Call(UINT, "__activemask", (), place)
+    if name.endswith("_sync"):
+        mask = low.converted(given.pop(0), UINT, node)
+    value = given[0] if name.startswith("__match") else low.converted(given[0], _voted(low, name, node), node)
+    return Call(low.type_of(node), name.removesuffix("_sync") + "_sync", (mask, value), place)
+
+
+def _voted(low: Lowering, name: str, node: Node) -> CType:
+    return low.type_of(node) if name.startswith("__reduce") else INT
+
+
+def _match_all_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    """``__match_all_sync``: also writes whether all lanes have the same value."""
+    place, mask, value = low.place(node), low.value(arguments[0]), low.value(arguments[1])
+    target = low.value(arguments[2])
+    slot, result = low.new_slot(), low.new_slot()
+    found = Read(UINT, slot, name, False, place)
+    matched = Call(UINT, name, (low.converted(mask, UINT, node), value), place)
+    assert isinstance(target.type, PointerType)
+    is_same = low.converted(Binary(BOOL, "!=", found, Const(UINT, 0), place), INT, node)
+    deref = Deref(INT, target, place)
+    store = None if target.type.space == "local" else low.access("store", deref, node)
+    written = Evaluate(Assign(INT, deref, is_same, None, None, store, False, place))
+    return Inline(UINT, (), Block((Declare(slot, matched), written, Return(result, found))), result, place)
+
+
+def _barrier_vote(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    """``__syncthreads_count`` and the like: a barrier, then a vote of the block."""
+    place, slot, result = low.place(node), low.new_slot(), low.new_slot()
+    given = low.converted(low.value(arguments[0]), INT, node)
+    stop = barrier(low, name, [], node)
+    vote = Call(INT, name, (Read(INT, slot, name, False, place),), place)
+    return Inline(INT, ((slot, given),), Block((stop, Return(result, vote))), result, place)
+
+
+def _active_mask(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    return Call(UINT, name, (), low.place(node))
+
+
+def _lane_id(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    lane = special_register("laneid", low.place(node))
+    assert lane is not None
+    assert isinstance(lane.type, Scalar)
+    return lane
+
+
+WARP_STATEMENTS = {"__syncthreads": barrier, "__syncwarp": barrier, _GRID_SYNC: barrier}
+WARP_FUNCTIONS = {
+    **dict.fromkeys([*_SHUFFLES, *(f"{name}_sync" for name in _SHUFFLES)], _shuffle),
+    **dict.fromkeys([*_VOTES, *(f"{name}_sync" for name in _VOTES), "__uni_sync", "__match_any_sync"], _vote),
+    **dict.fromkeys([f"__reduce_{op}_sync" for op in ("add", "min", "max", "and", "or", "xor")], _vote),
+    "__match_all_sync": _match_all_call,
+    **dict.fromkeys(("__syncthreads_count", "__syncthreads_and", "__syncthreads_or"), _barrier_vote),
+    "__activemask": _active_mask,
+    "__lane_id": _lane_id,
+}
+
 
 # Operators and conversions of CUDA's own classes: half and bfloat16, alone and in pairs.
 
@@ -57,15 +174,15 @@ def operated(low: Lowering, name: str, arguments: list[Node], node: Node, this: 
     """The node of an operator's call. ``name``: the function, such as "operator+=" or "operator float"."""
     op = name.removeprefix("operator").strip()
     if this is not None and not arguments:
-        return low.converted(low.loaded(_number(low, name, this, node), node), low.type_of(node), node)
+        return low.converted(low.loaded(_number_designated(low, name, this, node), node), low.type_of(node), node)
     first, *others = [
-        *([] if this is None else [_number(low, name, this, node)]),
+        *([] if this is None else [_number_designated(low, name, this, node)]),
         *(low.expression(each) for each in arguments),
     ]
     if op in ("++", "--"):
         return assign(low, first, op[0], Const(INT, 1), node, node.parts[0], bool(others))
     if op.endswith("=") and op not in _COMPARISONS:
-        return _assigned(low, first, op[:-1], low.value(arguments[-1]), node)
+        return _assigned_number(low, first, op[:-1], low.value(arguments[-1]), node)
     left = low.loaded(first, arguments[0])
     if not others:
         return _signed(low, op, left, node)
@@ -73,13 +190,13 @@ def operated(low: Lowering, name: str, arguments: list[Node], node: Node, this: 
     return _of_pairs(low, op, left, right, node) if isinstance(left.type, VectorType) else combined(low, op, left, right, node)
 
 
-def _number(low: Lowering, name: str, this: Expr | Thing, node: Node) -> Expr:
+def _number_designated(low: Lowering, name: str, this: Expr | Thing, node: Node) -> Expr:
     if isinstance(this, Thing):
         raise low.error(f"{name} is not supported here", node, id="unsupported")
     return this
 
 
-def _assigned(low: Lowering, target: Expr, op: str, value: Expr, node: Node) -> Expr:
+def _assigned_number(low: Lowering, target: Expr, op: str, value: Expr, node: Node) -> Expr:
     left = node.parts[0]
     if not op or not isinstance(target.type, VectorType):
         return assign(low, target, op, value, node, left, False)
@@ -106,17 +223,17 @@ def _signed(low: Lowering, op: str, value: Expr, node: Node) -> Expr:
 
 # Calls of atomic functions, asynchronous copies, fences, and conversions of pointers to addresses.
 
-_ATOMICS: dict[str, AtomicOp] = {
+_ATOMIC_FUNCTIONS: dict[str, AtomicOp] = {
     "atomicAdd": "add", "atomicSub": "sub", "atomicMin": "min", "atomicMax": "max", "atomicExch": "exch", "atomicCAS": "cas",
     "atomicAnd": "and", "atomicOr": "or", "atomicXor": "xor", "atomicInc": "inc", "atomicDec": "dec",
 }  # fmt: skip
-_SCOPES = ("", "_block", "_system")
-_WORD_BYTES = 4
-_WORDS = {1: UINT, 2: VectorType(UINT, 2), 4: VectorType(UINT, 4)}
-_BYTES = {1: named_type("unsigned char"), 2: named_type("unsigned short")}
+_ATOMIC_SCOPES = ("", "_block", "_system")
+_BYTES_OF_WORD = 4
+_WORD_TYPES = {1: UINT, 2: VectorType(UINT, 2), 4: VectorType(UINT, 4)}
+_SMALL_TYPES = {1: named_type("unsigned char"), 2: named_type("unsigned short")}
 
 
-def _atomic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _atomic_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     pointer, place = low.value(arguments[0]), low.place(node)
     if not isinstance(pointer.type, PointerType) or not isinstance(pointer.type.to, Scalar | VectorType):
         raise low.error(f"{name} takes a pointer to a number", node)
@@ -128,13 +245,12 @@ def _atomic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr
         raise low.error(f"{name} works on global and shared memory alone", node, id="unsupported")
     args = tuple(low.converted(low.value(argument), ctype, node) for argument in arguments[1:])
     width = ctype.count if isinstance(ctype, VectorType) else 1
-    op = _ATOMICS[name.removesuffix("_block").removesuffix("_system")]
-    return Atomic(
-        ctype, op, Deref(ctype, pointer, place), args, place, low.add_access("atomic", space or "global", node, width)
-    )
+    op = _ATOMIC_FUNCTIONS[name.removesuffix("_block").removesuffix("_system")]
+    access = low.add_access("atomic", space or "global", node, width)
+    return Atomic(ctype, place, access, op, Deref(ctype, pointer, place), args)
 
 
-def _copied(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+def _pipeline_copy(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
     """``__pipeline_memcpy_async``: the bytes that it fills with zero are the last ones."""
     count = int(low.constant(arguments[2], "the size of an asynchronous copy").value)
     if count not in (4, 8, 16):
@@ -147,17 +263,17 @@ def _copied(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt
     return asynchronous_copy(low, low.value(arguments[0]), low.value(arguments[1]), count, taken, node)
 
 
-def asynchronous_copy(low: Lowering, target: Expr, source: Expr, count: int, taken: Expr | None, node: Node) -> Copy:
+def asynchronous_copy(low: Lowering, target: Expr, source: Expr, count: int, taken: Expr | None, node: Node) -> Stmt:
     """The copy of ``count`` bytes between two pointers, of which ``taken`` are read."""
     to, of = (_pointing(low, each, count, node) for each in (target, source))
     space = target.type.space if isinstance(target.type, PointerType) else None
-    access = low.add_access("copy", space, node, max(1, count // _WORD_BYTES))
+    access = low.add_access("copy", space, node, max(1, count // _BYTES_OF_WORD))
     low.accesses[access] = replace(low.accesses[access], is_async=True)
-    return Copy(to, of, True, taken, low.place(node), access)
+    return Evaluate(Copy(VOID, low.place(node), access, to, of, taken))
 
 
 def _pointing(low: Lowering, pointer: Expr, count: int, node: Node) -> Deref:
-    ctype = _BYTES.get(count) or _WORDS.get(count // _WORD_BYTES)
+    ctype = _SMALL_TYPES.get(count) or _WORD_TYPES.get(count // _BYTES_OF_WORD)
     if not isinstance(pointer.type, PointerType) or not isinstance(ctype, Scalar | VectorType):
         raise low.error("an asynchronous copy takes two pointers", node)
     place = low.place(node)
@@ -185,20 +301,20 @@ def _shared_address(low: Lowering, name: str, arguments: list[Node], node: Node)
 
 
 ASYNCHRONOUS_STATEMENTS = {
-    "__pipeline_memcpy_async": _copied,
+    "__pipeline_memcpy_async": _pipeline_copy,
     "__pipeline_commit": _commit,
     "__pipeline_wait_prior": _wait,
     **dict.fromkeys(("__threadfence", "__threadfence_block", "__threadfence_system"), _fence),
 }
 MEMORY_FUNCTIONS = {
-    **dict.fromkeys([f"{name}{scope}" for name in _ATOMICS for scope in _SCOPES], _atomic),
+    **dict.fromkeys([f"{name}{scope}" for name in _ATOMIC_FUNCTIONS for scope in _ATOMIC_SCOPES], _atomic_call),
     **dict.fromkeys(("__cvta_generic_to_shared", "__cvta_generic_to_global"), _shared_address),
 }
 
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
-_MATRIX = frozenset(("fill_fragment", "load_matrix_sync", "mma_sync", "bmma_sync", "store_matrix_sync"))
+_MATRIX_FUNCTIONS = frozenset(("fill_fragment", "load_matrix_sync", "mma_sync", "bmma_sync", "store_matrix_sync"))
 
 
 def intrinsic_call(
@@ -211,14 +327,14 @@ def intrinsic_call(
     if isinstance(vector, VectorType) and len(arguments) == vector.count:
         return _made_vector(low, vector, arguments, node)
     if name in FUNCTIONS or name in ("min", "max", "abs"):
-        return _computed(low, name, arguments, node)
+        return _function_call(low, name, arguments, node)
     if definition is not None:
         return inlined(low, definition, arguments, node, this)
     if name.startswith("operator"):
         return operated(low, name, arguments, node, this)
     if name in STATEMENT_INTRINSICS:
         return Inline(VOID, (), Block((STATEMENT_INTRINSICS[name](low, name, arguments, node),)), None, low.place(node))
-    if name in _MATRIX:
+    if name in _MATRIX_FUNCTIONS:
         message = f"the matrix instruction {name} is not supported yet"
         raise low.error(message, node, "use a kernel without tensor cores", id="unsupported")
     if name.startswith("__builtin_"):
@@ -235,25 +351,25 @@ def _passed_on(low: Lowering, name: str, arguments: list[Node], node: Node) -> E
     return low.place_node(arguments[0])  # type: ignore[return-value]
 
 
-def _printed(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _printf_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     low.note(f"line {low.place(node).line}: {name} prints nothing here")
     return Sequence(VOID, ())
 
 
-def _checked(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _assertion_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     if not arguments:
         raise low.error("assert takes a condition", node)
     return Call(VOID, "assert", (low.condition(arguments[0]),), low.place(node))
 
 
-def _load(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _cached_load(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     pointer = low.value(arguments[0])
     if not isinstance(pointer.type, PointerType):
         raise low.error(f"{name} takes a pointer", node)
     return low.loaded(Deref(pointer.type.to, pointer, low.place(node)), node)  # type: ignore[arg-type]
 
 
-def _store(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _cached_store(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     value, pointer = low.value(arguments[1]), low.value(arguments[0])
     if not isinstance(pointer.type, PointerType):
         raise low.error(f"{name} takes a pointer", node)
@@ -261,7 +377,7 @@ def _store(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     return assign(low, target, "", low.converted(value, target.type, node), node, node, False)
 
 
-def _computed(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _function_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     """The node of a function from numbers to a number, folded if its arguments are constants."""
     values = [low.value(argument) for argument in arguments]
     function = function_for(name, [value.type for value in values if isinstance(value.type, Scalar | VectorType)])
@@ -277,7 +393,7 @@ def _computed(low: Lowering, name: str, arguments: list[Node], node: Node) -> Ex
     return Call(function.result, name, tuple(converted), low.place(node))
 
 
-def _cleared(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _memset_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     """The node of a memset that zeroes an array of this thread."""
     if len(arguments) == 3:
         target, value = low.value(arguments[0]), low.value(arguments[1])
@@ -304,13 +420,13 @@ def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node:
 STATEMENT_INTRINSICS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
 INTRINSICS: dict[str, Intrinsic] = {
     **dict.fromkeys(("move", "forward"), _passed_on),
-    "printf": _printed,
-    "assert": _checked,
+    "printf": _printf_call,
+    "assert": _assertion_call,
     "__assert_fail": _ignored,
-    "memset": _cleared,
+    "memset": _memset_call,
     **dict.fromkeys(("__builtin_assume", "__nanosleep"), _ignored),
     **WARP_FUNCTIONS,
     **MEMORY_FUNCTIONS,
-    **dict.fromkeys(("__ldg", "__ldcs", "__ldcg", "__ldca", "__ldcv", "__ldlu"), _load),
-    **dict.fromkeys(("__stcs", "__stcg", "__stwb", "__stwt"), _store),
+    **dict.fromkeys(("__ldg", "__ldcs", "__ldcg", "__ldca", "__ldcv", "__ldlu"), _cached_load),
+    **dict.fromkeys(("__stcs", "__stcg", "__stwb", "__stwt"), _cached_store),
 }

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from gemmviz.cuda import fold
 from gemmviz.cuda.nodes import (
+    AccessPlace,
     Address,
     AtAddress,
     Base,
@@ -22,21 +23,23 @@ from gemmviz.cuda.nodes import (
     DeclareArray,
     Deref,
     Expr,
+    FunctionParameter,
+    KernelArgument,
+    LoopPlace,
+    NamedSlot,
     Offset,
     Read,
     Reinterpret,
     Select,
     Sequence,
+    SharedArray,
     Stmt,
 )
-from gemmviz.cuda.parser.refusals import parse_refusal
-from gemmviz.cuda.program_parts import AccessPlace, FunctionParameter, KernelArgument, LoopPlace, NamedSlot, SharedArray
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Cursors, Node, bare, is_reference_cast, unary_symbol
-from gemmviz.cuda.reader.cxx_types import Types, UnknownType
-from gemmviz.cuda.reader.errors import first_error, way_out
+from gemmviz.cuda.reader.errors import first_error, parse_refusal, way_out
 from gemmviz.cuda.reader.library import RawCursor, RawType
-from gemmviz.cuda.reader.symbols import Symbol, Thing
+from gemmviz.cuda.reader.symbols import Symbol, Thing, Types, UnknownType
 from gemmviz.cuda.types import (
     BOOL,
     INT,

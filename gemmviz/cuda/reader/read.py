@@ -3,23 +3,20 @@
 import re
 from collections.abc import Iterator
 
-from gemmviz.cuda.nodes import Block, Evaluate
-from gemmviz.cuda.parser.refusals import parse_refusal
-from gemmviz.cuda.parser.sentences import plain_sentence
+from gemmviz.cuda.nodes import Block, Evaluate, HostCode, KernelArgument, Program
 from gemmviz.cuda.parser.source_text import SourceText, missing_note
-from gemmviz.cuda.parser.unit import Unit, parse
-from gemmviz.cuda.program_parts import HostCode, KernelArgument, Program
+from gemmviz.cuda.parser.unit import Unit, parse, plain_sentence
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assembly import ASSEMBLY
 from gemmviz.cuda.reader.assign import ASSIGNMENTS, copied, in_memory
 from gemmviz.cuda.reader.calls import CALLS, LAMBDAS
 from gemmviz.cuda.reader.constructors import INITIALISERS
 from gemmviz.cuda.reader.cursors import Cursors, Node, closing
-from gemmviz.cuda.reader.errors import MixedSpaces, first_error
+from gemmviz.cuda.reader.errors import MixedSpaces, first_error, parse_refusal
 from gemmviz.cuda.reader.expressions import CASTS, EXPRESSIONS
 from gemmviz.cuda.reader.global_names import flat_symbol
+from gemmviz.cuda.reader.initialisers import LITERALS
 from gemmviz.cuda.reader.library import RawCursor, RawLocation
-from gemmviz.cuda.reader.literals import LITERALS
 from gemmviz.cuda.reader.lowering import Lowering, local_array
 from gemmviz.cuda.reader.lvalues import check_copies, designated
 from gemmviz.cuda.reader.statements import STATEMENTS

@@ -18,12 +18,12 @@ from gemmviz.cuda.nodes import (
     Expr,
     If,
     Loop,
+    LoopPlace,
     Offset,
     Read,
     Return,
     Stmt,
 )
-from gemmviz.cuda.program_parts import LoopPlace
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import copied
 from gemmviz.cuda.reader.cursors import Node, bare, closing, skipped
@@ -32,8 +32,7 @@ from gemmviz.cuda.reader.expressions import is_null
 from gemmviz.cuda.reader.initialisers import stripped, values_of
 from gemmviz.cuda.reader.intrinsics import STATEMENT_INTRINSICS
 from gemmviz.cuda.reader.lowering import Lowering, decayed, local_array, space_of
-from gemmviz.cuda.reader.lvalues import designated
-from gemmviz.cuda.reader.objects import member_of, struct_fields
+from gemmviz.cuda.reader.lvalues import designated, member_of, struct_fields
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Function, Thing
 from gemmviz.cuda.types import BOOL, INT, VOID, ArrayType, PointerType, Scalar, StructType, VectorType, promoted, units_of
 from gemmviz.model.errors import Place

@@ -18,13 +18,16 @@ from gemmviz.cuda.nodes import (
     Declare,
     DeclareArray,
     Expr,
+    FunctionParameter,
     Inline,
+    NamedSlot,
     Offset,
+    Program,
     Read,
     Reinterpret,
     Return,
+    SharedArray,
 )
-from gemmviz.cuda.program_parts import FunctionParameter, NamedSlot, Program, SharedArray
 from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, Void, unit_bytes
 from gemmviz.cuda.walk import inner_parts, parts
 from gemmviz.model.element_types import DeviceSpelling

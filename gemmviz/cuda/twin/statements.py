@@ -35,11 +35,13 @@ from gemmviz.cuda.nodes import (
     If,
     Index,
     Inline,
+    Instruction,
     Logic,
     Loop,
     MakeVector,
     Offset,
     PointerDifference,
+    Program,
     Read,
     Reinterpret,
     Return,
@@ -50,7 +52,6 @@ from gemmviz.cuda.nodes import (
     Unrolled,
     Wait,
 )
-from gemmviz.cuda.program_parts import Program
 from gemmviz.cuda.twin.slots import (
     aligned_slots,
     c_type,
@@ -69,19 +70,18 @@ from gemmviz.cuda.walk import parts
 
 # Prints expression nodes as CUDA C, with every access to memory wrapped in a call that records it.
 
-_SPACES = {"global": "GV_IN_GLOBAL", "shared": "GV_IN_SHARED"}
 _FULL_WARP = "0xffffffffu"
-_ATOMICS = {"exch": "Exch", "cas": "CAS"}
 
 
 class ExpressionPrinter(Struct):
-    """Prints the expressions of a program. ``names`` and ``types`` are those of its slots; ``body`` prints the body of an
-    inlined function.
+    """Prints the expressions of a program. ``names``, ``types`` and ``first_values`` are those of its slots; ``body`` prints
+    the body of an inlined function.
     """
 
     names: Mapping[int, str]
     body: Callable[[Block], list[str]]
     types: Mapping[int, CType]
+    first_values: Mapping[int, Expr]
 
     def name(self, slot: int) -> str:
         return self.names.get(slot, f"v_{slot}")
@@ -102,15 +102,17 @@ class ExpressionPrinter(Struct):
             case Deref(access=None):
                 return self.memory(node)
             case Deref(access=int(access)):
-                return self._reported("load", access, node, self.memory(node))
+                return _reported("load", access, node, self.memory(node))
             case Component(of=of, index=index):
                 return f"{self.value(of)}.{COMPONENTS[index]}"
             case Assign():
                 return f"({self._assignment(node)})"
             case Inline():
                 return self._inlined(node)
-            case Call() | Atomic():
+            case Call():
                 return self._called(node)
+            case Instruction():
+                return _PRINTED[type(node)](self, node)
         return self._computed(node)
 
     def _computed(self, node: Expr) -> str:
@@ -164,17 +166,14 @@ class ExpressionPrinter(Struct):
         """The memory that a node designates, without recording the access."""
         return f"(*{self.value(node.pointer)})"
 
-    def _reported(self, kind: str, access: int, node: Deref, element: str) -> str:
-        return f"gv_{kind}<{access}, {pointer_space(node)}>(gv_self, {element})"
-
     def _assignment(self, node: Assign) -> str:
         target = node.target
         if not isinstance(target, Deref) or node.store is None:
             return self._assigned(self.memory(target) if isinstance(target, Deref) else self.value(target), node)
         element = self.memory(target)
         if node.op is not None and target.access is not None:
-            element = self._reported("load", target.access, target, element)
-        stored = self._assigned(self._reported("store", node.store, target, element), node)
+            element = _reported("load", target.access, target, element)
+        stored = self._assigned(_reported("store", node.store, target, element), node)
         return f"gv_wrote(gv_self, {stored})"
 
     def _assigned(self, target: str, node: Assign) -> str:
@@ -188,11 +187,7 @@ class ExpressionPrinter(Struct):
         bound = [f"    {c_type(self.types[slot])} {self.name(slot)} = {self.value(value)};" for slot, value in node.bindings]
         return "\n".join([f"[&]() -> {c_type(node.type)} {{", *bound, *self.body(node.body), "}()"])
 
-    def _called(self, node: Call | Atomic) -> str:
-        if isinstance(node, Atomic):
-            target = f"&{self._reported('atomic', node.access, node.target, self.memory(node.target))}"
-            name = f"atomic{_ATOMICS.get(node.op, node.op.capitalize())}"
-            return f"{name}({', '.join([target, *map(self.value, node.args)])})"
+    def _called(self, node: Call) -> str:
         args = [self.value(arg) for arg in node.args]
         match node.name:
             case "assert":
@@ -205,12 +200,56 @@ class ExpressionPrinter(Struct):
         return f"{node.name}({', '.join(args)})"
 
 
-def pointer_space(node: Deref) -> str:
+# Prints the instructions that reach memory as calls of twin.cuh.
+
+_SPACES = {"global": "GV_IN_GLOBAL", "shared": "GV_IN_SHARED"}
+_ATOMICS = {"exch": "Exch", "cas": "CAS"}
+
+
+def _reported(kind: str, access: int, node: Deref, element: str) -> str:
+    """The C expression of what a pointer designates, with the access recorded."""
+    return f"gv_{kind}<{access}, {_space(node)}>(gv_self, {element})"
+
+
+def _space(node: Deref) -> str:
     """The space of an access as a template argument: where its pointer points, any if that isn't known."""
     pointer = node.pointer.type
     space = pointer.space if isinstance(pointer, PointerType | ArrayType) else None
     return _SPACES.get(space or "", "GV_IN_ANY")
 
+
+def _printed_atomic(printer: ExpressionPrinter, node: Atomic) -> str:
+    target = f"&{_reported('atomic', node.access, node.target, printer.memory(node.target))}"
+    return f"atomic{_ATOMICS.get(node.op, node.op.capitalize())}({', '.join([target, *map(printer.value, node.args)])})"
+
+
+def _printed_copy(printer: ExpressionPrinter, node: Copy) -> str:
+    """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be. Its value is the
+    number of the first element, of the wider of both arrays as in the interpreter.
+    """
+    ctype = c_type(node.target.type)
+    spaces = f"{_space(node.source)}, {_space(node.target)}"
+    to, of = (f"({ctype}*){printer.value(side.pointer)}" for side in (node.target, node.source))
+    taken = f"sizeof({ctype})" if node.fills_zero_from is None else printer.value(node.fills_zero_from)
+    elements = (_element_behind(printer, each) for each in (node.source, node.target))
+    kinds = [each for each in elements if each and each.bytes <= node.target.type.bytes]
+    element = c_type(max(kinds, key=lambda each: each.bytes)) if kinds else ctype
+    return f"gv_copy<{node.access}, {spaces}, {ctype}, {element}>(gv_self, {to}, {of}, {taken})"
+
+
+def _element_behind(printer: ExpressionPrinter, side: Deref) -> Scalar | None:
+    """The type of the elements of the array that one side of a copy points into, None if it isn't known."""
+    to: CType | None = pointed_array(side.pointer, printer.first_values)
+    while isinstance(to, ArrayType):
+        to = to.element
+    to = to.scalar if isinstance(to, VectorType) else to
+    return to if isinstance(to, Scalar) else None
+
+
+_PRINTED: dict[type[Instruction], Callable[..., str]] = {Atomic: _printed_atomic, Copy: _printed_copy}
+
+
+# Prints statements.
 
 _UNROLL = "#pragma unroll"
 _NOTHING = Block(())
@@ -223,9 +262,8 @@ class Printer:
         self.program = program
         self.types = slot_types(program)
         self.aligned = aligned_slots(program)
-        self.first_values = first_values(program)
         self.outside = slots_used_outside(program)
-        self.expressions = ExpressionPrinter(slot_names(program), self.block, self.types)
+        self.expressions = ExpressionPrinter(slot_names(program), self.block, self.types, first_values(program))
         self.value, self.name = self.expressions.value, self.expressions.name
 
     def first(self) -> Iterator[str]:
@@ -278,8 +316,6 @@ class Printer:
                 return f"gv_arrive<{access}>(gv_self); {'__syncthreads' if waits_for_block else '__syncwarp'}();"
             case Fence(access=access):
                 return f"gv_arrive<{access}>(gv_self); __threadfence();"
-            case Copy():
-                return self._copy(node)
             case Commit():
                 return "gv_commit(gv_self);"
             case Wait(access=access, pending=pending):
@@ -304,28 +340,6 @@ class Printer:
         if node.values is not None:
             values += ["{}"] * (node.size - len(values))
         return " ".join(f"{self.name(node.slot)}[{at}] = {each};" for at, each in enumerate(values)) or ";"
-
-    def _copy(self, node: Copy) -> str:
-        """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be. Its value is the
-        number of the first element, of the wider of both arrays as in the interpreter.
-        """
-        ctype = c_type(node.target.type)
-        spaces = f"{pointer_space(node.source)}, {pointer_space(node.target)}"
-        to, of = (f"({ctype}*){self.value(side.pointer)}" for side in (node.target, node.source))
-        taken = f"sizeof({ctype})" if node.fills_zero_from is None else self.value(node.fills_zero_from)
-        kinds = [
-            each for each in map(self._element, (node.source, node.target)) if each and each.bytes <= node.target.type.bytes
-        ]
-        element = c_type(max(kinds, key=lambda each: each.bytes)) if kinds else ctype
-        return f"gv_copy<{node.access}, {spaces}, {ctype}, {element}>(gv_self, {to}, {of}, {taken});"
-
-    def _element(self, side: Deref) -> Scalar | None:
-        """The type of the elements of the array that one side of a copy points into, None if it isn't known."""
-        to: CType | None = pointed_array(side.pointer, self.first_values)
-        while isinstance(to, ArrayType):
-            to = to.element
-        to = to.scalar if isinstance(to, VectorType) else to
-        return to if isinstance(to, Scalar) else None
 
     def _if(self, node: If) -> Iterator[str]:
         yield f"if ({self.value(node.condition)}) {{"

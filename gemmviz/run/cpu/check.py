@@ -11,8 +11,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.cuda.functions import function_for
-from gemmviz.cuda.nodes import Assign, Binary, Call, Convert
-from gemmviz.cuda.program_parts import Program
+from gemmviz.cuda.nodes import Assign, Binary, Call, Convert, Program
 from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
 from gemmviz.model.arrays import Bools, Floats, Longs

@@ -29,8 +29,8 @@ from gemmviz.run.cpu.check import UNCHECKED, Contents, arithmetic_roundoff, chec
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
+from gemmviz.run.engine import Recording, record_limit
 from gemmviz.run.inputs import initial_array, matrices
-from gemmviz.run.recording import Recording, record_limit
 
 # Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.cuda.launch.legality import device_for
-from gemmviz.cuda.program_parts import NamedSlot
+from gemmviz.cuda.nodes import NamedSlot
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SettingError

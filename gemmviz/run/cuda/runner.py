@@ -13,7 +13,7 @@ from msgspec import Struct
 from gemmviz.cuda.launch.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.cuda.launch.legality import other_choices, setup_for
 from gemmviz.cuda.program import macros_of
-from gemmviz.cuda.twin.real import probed_source
+from gemmviz.cuda.twin.units import probed_source
 from gemmviz.files.codec import to_json
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import Cancelled, DeviceError
@@ -32,9 +32,8 @@ from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wa
 from gemmviz.run.cuda.stopwatch import TimedLaunch, time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import MOST_ROWS, Record, TwinRunner, bands, trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, real_unit, workload
-from gemmviz.run.engine import Cancel
+from gemmviz.run.engine import Cancel, Recording
 from gemmviz.run.protocol import TIMEOUT_S
-from gemmviz.run.recording import Recording
 
 # The schedule of a kernel, from a probe at its beginning and end: SM and time of each block.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.cuda.launch.legality import device_for, launch_for
-from gemmviz.cuda.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
+from gemmviz.cuda.twin.units import TWIN_ENTRY, shared_numbers, twin_for
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
@@ -23,7 +23,7 @@ from gemmviz.run.cpu.executor import Phases, checked, requested_phases, traced_s
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Recording
 
 _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from cupy.cuda import runtime
 from msgspec import Struct
 
+from gemmviz.cuda.nodes import FunctionParameter
 from gemmviz.cuda.program import macros_of
-from gemmviz.cuda.program_parts import FunctionParameter
-from gemmviz.cuda.twin.real import DeviceSource, real_source
+from gemmviz.cuda.twin.units import DeviceSource, real_source
 from gemmviz.cuda.types import PointerType, Scalar
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError

@@ -21,8 +21,8 @@ from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageErro
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
+from gemmviz.run.engine import Recording
 from gemmviz.run.protocol import Payload, error_to_plain, line_of
-from gemmviz.run.recording import Recording
 from gemmviz.run.worker import host_speed
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from gemmviz.cuda.launch.host_code.functions import (
     referenced_function,
 )
 from gemmviz.cuda.launch.host_code.scope import HostProgram, HostScope, in_own_names, member_value, relevant
-from gemmviz.cuda.parser.operators import binary_operator, evaluated, unary_operator
+from gemmviz.cuda.parser.unit import binary_operator, evaluated, unary_operator
 from gemmviz.model.outline import ArgumentOutline, BufferOutline
 from gemmviz.model.records import replace
 

@@ -9,8 +9,7 @@ from typing import Any
 from clang.cindex import Cursor, CursorKind, SourceLocation, Type, TypeKind, c_object_p, conf
 from msgspec import Struct
 
-from gemmviz.cuda.parser.operators import unary_operator
-from gemmviz.cuda.parser.unit import Unit
+from gemmviz.cuda.parser.unit import Unit, unary_operator
 from gemmviz.model.records import replace
 
 Key = int  # of a declaration: its cursor's hash

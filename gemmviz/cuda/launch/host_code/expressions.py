@@ -33,7 +33,7 @@ from gemmviz.cuda.launch.host_code.scope import (
     open_branches,
     relevant,
 )
-from gemmviz.cuda.parser.operators import binary_operator, evaluated, unary_operator
+from gemmviz.cuda.parser.unit import binary_operator, evaluated, unary_operator
 from gemmviz.model.records import replace
 
 _SAME = ("+", "-", "*", "/", "%", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "|", "^")

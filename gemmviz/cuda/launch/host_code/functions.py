@@ -17,8 +17,7 @@ from gemmviz.cuda.launch.host_code.cursors import (
     unwrapped,
     variable_of,
 )
-from gemmviz.cuda.parser.operators import binary_operator, unary_operator
-from gemmviz.cuda.parser.unit import Unit
+from gemmviz.cuda.parser.unit import Unit, binary_operator, unary_operator
 
 _SCOPES = frozenset(
     {

@@ -39,7 +39,7 @@ from gemmviz.cuda.launch.host_code.scope import (
     member_value,
     relevant,
 )
-from gemmviz.cuda.parser.operators import binary_operator, evaluated, unary_operator
+from gemmviz.cuda.parser.unit import binary_operator, evaluated, unary_operator
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import ArgumentOutline, HostName, LaunchOutline, UnreadPart
 from gemmviz.model.records import replace

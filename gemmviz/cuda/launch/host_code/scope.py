@@ -32,8 +32,7 @@ from gemmviz.cuda.launch.host_code.functions import (
     is_configured,
     place_key,
 )
-from gemmviz.cuda.parser.operators import evaluated, unary_operator
-from gemmviz.cuda.parser.unit import Unit
+from gemmviz.cuda.parser.unit import Unit, evaluated, unary_operator
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import HostName, HostNameKind
 from gemmviz.model.records import replace

@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from gemmviz.cuda.nodes import (
     Assign,
-    Atomic,
     Barrier,
     Base,
     Binary,
@@ -21,7 +20,6 @@ from gemmviz.cuda.nodes import (
     Component,
     Const,
     Convert,
-    Copy,
     Declare,
     DeclareArray,
     Deref,
@@ -29,44 +27,29 @@ from gemmviz.cuda.nodes import (
     Extent,
     Index,
     Inline,
+    Instruction,
     Logic,
     Loop,
     MakeVector,
     Offset,
+    Program,
     Read,
     Reinterpret,
     Return,
     Select,
     Sequence,
+    Touch,
     Unary,
-    Wait,
+    touches,
 )
-from gemmviz.cuda.program_parts import Program
 from gemmviz.cuda.types import UCHAR, PointerType, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
 from gemmviz.model.records import replace
 
-AccessScalars = dict[int, Scalar]
-
 # Integers that hold something of a memory's contents, such as elements of an int8 matrix or four floats copied as an int4.
 
 _Targets = dict[int, set[int]]
-_BYTE = UCHAR
-
-
-@lru_cache(maxsize=64)
-def types_of_accesses(program: Program) -> AccessScalars:
-    """The scalar type that each access of a program reads or writes, by its number."""
-    types: AccessScalars = {}
-    for part in parts(program.body):
-        match part:
-            case Deref(type=ctype, access=int(access)):
-                types[access] = scalar_of(ctype)
-            case Assign(target=Deref(type=ctype), store=int(store)):
-                types[store] = scalar_of(ctype)
-            case Atomic(type=ctype, access=access):
-                types[access] = scalar_of(ctype)
-    return types
+_BYTES_ALONE = UCHAR
 
 
 @lru_cache(maxsize=64)
@@ -85,9 +68,9 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
             known |= more
             changed |= bool(more)
     types: dict[int, set[Scalar]] = {slot: set() for slot in memories}
-    copied = {id(each) for part in parts(program.body) if isinstance(part, Copy) for each in (part.target, part.source)}
+    untyped = {id(touch.at) for part in parts(program.body) for touch in touches(part) if not touch.is_typed}
     for part in parts(program.body):
-        if isinstance(part, Deref) and id(part) not in copied:  # a copy moves elements of any type
+        if isinstance(part, Deref) and id(part) not in untyped:
             for slot in _roots(part.pointer, targets) & memories:
                 types[slot].add(scalar_of(part.type))
     return {slot: frozenset(scalars) for slot, scalars in types.items()}
@@ -135,7 +118,7 @@ def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen:
     if declared is not None and (not used or least == declared.bytes or (least > declared.bytes and not may_widen)):
         return declared
     narrowest = [scalar for scalar in used if scalar.bytes == least]
-    return min(narrowest, key=lambda scalar: (not scalar.is_float, scalar.name)) if narrowest else _BYTE
+    return min(narrowest, key=lambda scalar: (not scalar.is_float, scalar.name)) if narrowest else _BYTES_ALONE
 
 
 def declared_scalar(element: Any) -> Scalar | None:
@@ -206,7 +189,7 @@ def is_number(node: Expr, slots: frozenset[int] | set[int], contents: frozenset[
     return False
 
 
-_Slots = frozenset[int]
+_SlotSet = frozenset[int]
 
 
 class SlotContents(Struct, frozen=True):
@@ -215,9 +198,9 @@ class SlotContents(Struct, frozen=True):
     holds something of a memory.
     """
 
-    numbers: _Slots
-    slots: _Slots
-    targets: dict[int, _Slots]
+    numbers: _SlotSet
+    slots: _SlotSet
+    targets: dict[int, _SlotSet]
     is_empty: bool = False
 
     def has(self, node: Expr) -> bool:
@@ -247,7 +230,7 @@ class SlotContents(Struct, frozen=True):
                 return result in self.slots
             case Sequence(parts=several) if several:
                 return self._reaches(several[-1])
-        return isinstance(node, Atomic)
+        return isinstance(node, Instruction)
 
     def _reaches(self, node: Expr) -> bool:
         """Whether an operand of any type holds something of a memory."""
@@ -255,7 +238,7 @@ class SlotContents(Struct, frozen=True):
             return False
         return not is_number(node, self.numbers, self.slots) if is_float(node.type) else self.has(node)
 
-    def roots(self, pointer: Expr) -> _Slots:
+    def roots(self, pointer: Expr) -> _SlotSet:
         """The local arrays into which a pointer may point."""
         while isinstance(pointer, Offset | Reinterpret):
             pointer = pointer.pointer
@@ -319,7 +302,7 @@ def _given(program: Program) -> Iterator[tuple[Any, Expr]]:
                 yield from ((slot, value) for slot, value in bindings if not is_float(value.type))
 
 
-def _targets(given: list[tuple[Any, Expr]]) -> dict[int, _Slots]:
+def _targets(given: list[tuple[Any, Expr]]) -> dict[int, _SlotSet]:
     """The local arrays to which each pointer variable may point."""
     targets: _Targets = {}
     changed = True
@@ -363,8 +346,9 @@ def carriers(program: Program) -> frozenset[int]:
     Integers that follow from the sizes and the thread's indices are not included.
     """
     held = contents(program).slots
-    given = [*_assigned(program.body, held)]
-    found = {slot for node in parts(program.body) for value in _stored(node) for slot in _slots(value, held)}
+    given = [*_variables_given(program.body, held)]
+    written = (touch for part in parts(program.body) for touch in touches(part) if _stores_to_shared(touch))
+    found = {slot for touch in written for value in touch.given for slot in _variables_in(value, held)}
     while True:
         more = {slot for to, of in given if to & found for slot in of} - found
         if not more:
@@ -382,31 +366,21 @@ def idle_loops(program: Program) -> frozenset[int]:
 
 def _brings_nothing(loop: Loop, carriers: frozenset[int], held: frozenset[int]) -> bool:
     for part in parts(loop):
-        stores = isinstance(part, Copy | Wait) or next(_stored(part), None) is not None
         passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
-        if stores or passes_pointer:
+        if passes_pointer or any(map(_stores_to_shared, touches(part))):
             return False
-    return not any(to & carriers for to, _ in _assigned(loop, held))
+    return not any(to & carriers for to, _ in _variables_given(loop, held))
 
 
-def _stored(node: Any) -> Iterator[Any]:
-    """What an assignment or an atomic operation on shared memory stores there."""
-    match node:
-        case Assign(target=target, value=value) if _is_shared(target):
-            yield value
-        case Atomic(target=target, args=args) if _is_shared(target):
-            yield from args
-
-
-def _assigned(node: Any, held: frozenset[int]) -> Iterator[_Given]:
+def _variables_given(node: Any, held: frozenset[int]) -> Iterator[_Given]:
     for part in parts(node):
         match part:
             case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
                 yield from _both_ways({slot}, value, held)
             case DeclareArray(slot=slot, values=tuple(values)):
-                yield from (({slot}, _slots(value, held)) for value in values)
+                yield from (({slot}, _variables_in(value, held)) for value in values)
             case Assign(target=target, value=value):
-                yield from _both_ways(_changed(target, held), value, held)
+                yield from _both_ways(_changed_variable(target, held), value, held)
             case Inline(bindings=bindings):
                 for slot, value in bindings:
                     yield from _both_ways({slot}, value, held)
@@ -414,12 +388,12 @@ def _assigned(node: Any, held: frozenset[int]) -> Iterator[_Given]:
 
 def _both_ways(to: set[int], value: Any, held: frozenset[int]) -> Iterator[_Given]:
     """The slots that a value goes to and comes from; for a pointer also reversed, as a write through it changes its target."""
-    yield to, _slots(value, held)
+    yield to, _variables_in(value, held)
     if isinstance(value.type, PointerType):
-        yield _slots(value, held), to
+        yield _variables_in(value, held), to
 
 
-def _slots(node: Any, held: frozenset[int]) -> set[int]:
+def _variables_in(node: Any, held: frozenset[int]) -> set[int]:
     """The variables in a node, without integers that hold nothing of a memory."""
     read = (part for part in parts(node) if isinstance(part, Base | Read))
     return {part.slot for part in read if isinstance(part, Base) or part.slot in held or not _is_integer(part)}
@@ -429,14 +403,12 @@ def _is_integer(node: Read) -> bool:
     return isinstance(node.type, Scalar) and not node.type.is_float
 
 
-def _changed(target: Any, held: frozenset[int]) -> set[int]:
+def _changed_variable(target: Any, held: frozenset[int]) -> set[int]:
     """The variable or array that an assignment changes or through which it reaches memory."""
     while isinstance(target, Deref | Offset | Reinterpret | Component):
         target = target.of if isinstance(target, Component) else target.pointer
-    return {target.slot} if isinstance(target, Read | Base) else _slots(target, held)
+    return {target.slot} if isinstance(target, Read | Base) else _variables_in(target, held)
 
 
-def _is_shared(target: Any) -> bool:
-    while isinstance(target, Component):
-        target = target.of
-    return isinstance(target, Deref) and getattr(target.pointer.type, "space", None) not in ("global", "local")
+def _stores_to_shared(touch: Touch) -> bool:
+    return touch.how == "write" and getattr(touch.at.pointer.type, "space", None) not in ("global", "local")

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.cuda import fold
 from gemmviz.cuda.launch.launch_form import judged_fault
 from gemmviz.cuda.launch.legality import evaluated_formula, shapes_for
-from gemmviz.cuda.nodes import Loop, Unrolled
-from gemmviz.cuda.program_parts import FunctionParameter, Program, SharedArray
+from gemmviz.cuda.nodes import FunctionParameter, Program, SharedArray, Touch
 from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of, size_bytes
+from gemmviz.cuda.walk import touches_of
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
@@ -22,26 +21,18 @@ from gemmviz.model.layouts import vector
 from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
-from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
+from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import listed
 from gemmviz.run.cpu.simt.addresses import AddressMap
-from gemmviz.run.cpu.simt.expressions import Compiler
-from gemmviz.run.cpu.simt.granularity import (
-    contents,
-    declared_scalar,
-    idle_loops,
-    recorded_scalar,
-    types_of_accesses,
-    types_of_memories,
-)
+from gemmviz.run.cpu.simt.compiler import Compiler
+from gemmviz.run.cpu.simt.domain import Domain
+from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_memories
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.pointers import NULL
-from gemmviz.run.cpu.simt.statements import statement
-from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
-from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
-from gemmviz.run.cpu.simt.values import constant
+from gemmviz.run.cpu.simt.sums import RepeatedTags
+from gemmviz.run.cpu.simt.tags import Tags
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 
@@ -76,19 +67,17 @@ class Binding(Struct, frozen=True):
         """Element types of the matrices, by name."""
         return {name: scalar.element for name, scalar in self.matrices}
 
-    def site(self, access: int, touched: int | tuple[Operand, ...]) -> Site:
-        """The site of an access to an array (-1 for a site that touches none), or to these operands."""
-        at, operands = self.program.accesses[access], () if touched == -1 else touched
-        if isinstance(operands, int):
-            operands = (self._operand(access, operands, "read" if at.kind == "load" else "write"),)
+    def site(self, access: int, *arrays: int) -> Site:
+        """The site of an access to these arrays: one for each operand, or -1 for a site that touches none."""
+        at = self.program.accesses[access]
+        operands = () if arrays == (-1,) else tuple(map(self._operand, touches_of(self.program)[access], arrays))
         return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to)
 
-    def _operand(self, access: int, array: int, how: Access) -> Operand:
-        """What an access touches of an array: its scalars as elements of the record."""
-        at, info = self.program.accesses[access], self.arrays[array]
-        scalar = types_of_accesses(self.program)[access]
-        other = "" if scalar.element.name == info.element_type else scalar.element.name
-        return Operand(array, how, vector(at.width * scalar.bytes // info.itemsize), other)
+    def _operand(self, touch: Touch, array: int) -> Operand:
+        """An operand of an access to an array: its scalars as elements of the record."""
+        info, element = self.arrays[array], scalar_of(touch.at.type).element.name
+        other = element if touch.is_typed and element != info.element_type else ""
+        return Operand(array, touch.how, vector(touch.at.type.bytes // info.itemsize), other)
 
     @property
     def phase_loop(self) -> int:
@@ -218,24 +207,24 @@ def interpret(
 
     Raises KernelFault, which names the file, Cancelled, or NeedsValues if tags don't suffice.
     """
-    symbolic = matrices is None
-    sums_only = symbolic and sink.wants == "sums"
-    compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
-    if isinstance(compiler, SymbolicCompiler):
-        compiler.contents = contents(binding.program)
-        compiler.numbers, compiler.held = compiler.contents.numbers, compiler.contents.slots
-        compiler.may_repeat = _may_repeat(binding.program, sink)
-    run = statement(compiler, binding.program.body)
+    if matrices is not None:
+        domain = Domain(matrices)
+    else:
+        domain = Tags(binding.program) if sink.wants == "all" else RepeatedTags(binding.program, sink.wants)
+    run = Compiler(space, domain).statement(binding.program.body)
     budget = step_budget(binding.setup.problem.depth) if budget is None else budget
     machine = Machine(
         space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
     )
-    memories = {name: _matrix(binding, name, matrices, sums_only) for name, _ in binding.matrices}
+    memories = {name: domain.matrix(name, binding.arrays[number], number) for number, (name, _) in enumerate(binding.matrices)}
     for argument, parameter in zip(binding.setup.kernel.args, binding.program.parameters, strict=True):
-        machine.slots[parameter.slot] = _argument(
-            binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
-        )
-    shared = _allocate_shared(binding, machine, None if not symbolic else UnseenShared if sums_only else TagShared)
+        if isinstance(parameter.type, Scalar):
+            with np.errstate(over="ignore"):
+                value = domain.argument(number_argument(binding.setup, argument), parameter.type, parameter.slot)
+        else:
+            value = NULL if argument == NULL_POINTER else memories[argument], 0
+        machine.slots[parameter.slot] = value
+    shared = _allocate_shared(binding, machine, domain)
     machine.addresses = AddressMap(memories.values(), shared)
     sink.started(machine)
     try:
@@ -251,33 +240,16 @@ def interpret(
     return memories
 
 
-def _allocate_shared(binding: Binding, machine: Machine, of_tags: type[TagShared] | None) -> list[SharedMemory]:
+def _allocate_shared(binding: Binding, machine: Machine, domain: Domain) -> list[SharedMemory]:
     """Creates the shared arrays of the program in their slots."""
-    first = len(binding.matrices)
-    threads, blocks = len(machine.space.thread_shape), len(machine.space.block_shape)
-    units = tuple(array.itemsize for array in binding.arrays)
     pool: SharedMemory | None = None
     memories: dict[int, SharedMemory] = {}
-    for number, array in enumerate(own_memories(binding.program), first):
-        info = binding.arrays[number]
-        memory = (
-            SharedMemory(info, number, blocks, threads) if of_tags is None else of_tags(info, number, blocks, threads, units)
-        )
-        memories[array.slot] = memory
+    for number, array in enumerate(own_memories(binding.program), len(binding.matrices)):
+        memory = memories[array.slot] = domain.shared(binding.arrays, number, machine.space)
         pool = memory if array.dims is None else pool
     for array in binding.program.shared:
         machine.slots[array.slot] = memories.get(array.slot, pool), 0
     return list(memories.values())
-
-
-def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled], bool]:
-    match sink.wants:
-        case "sums":
-            return lambda node: True
-        case "origins":
-            idle = idle_loops(program)
-            return lambda node: (node.loop if isinstance(node, Unrolled) else node).number in idle
-    return lambda node: False
 
 
 def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) -> None:
@@ -286,34 +258,9 @@ def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) ->
         return
     offset, bad = (np.asarray(each) for each in fault.unmade)
     access = next((n for n, each in enumerate(binding.program.accesses) if each.place == fault.place), None)
-    if access is not None and fault.place is not None and binding.program.accesses[access].kind != "copy":
+    if access is not None and fault.place is not None and len(touches_of(binding.program).get(access, ())) == 1:
         machine.mask = ~bad if machine.mask is None else machine.mask & ~bad
         machine.touch(access, fault.array, np.where(bad, 0, offset), fault.place)
-
-
-def _matrix(binding: Binding, name: str, matrices: Matrices | None, sums_only: bool) -> GlobalMemory:
-    number = binding.number(name)
-    info = binding.arrays[number]
-    if matrices is None:
-        return (UnseenMatrix if sums_only else TagMemory)(info, number)
-    return GlobalMemory(info, number, matrices[name])
-
-
-def _argument(
-    setup: Setup,
-    argument: str,
-    parameter: FunctionParameter,
-    memories: Mapping[str, GlobalMemory],
-    by_tag: bool,
-) -> Any:
-    if isinstance(parameter.type, PointerType):
-        return (NULL if argument == NULL_POINTER else memories[argument]), 0
-    assert isinstance(parameter.type, Scalar)
-    value = number_argument(setup, argument)
-    if parameter.type.is_float:
-        with np.errstate(over="ignore"):
-            return constant_tag(value) if by_tag else constant(float(value), parameter.type)
-    return fold.wrap(int(value), parameter.type)
 
 
 def number_argument(setup: Setup, argument: str) -> float:

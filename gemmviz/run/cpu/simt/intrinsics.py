@@ -13,9 +13,9 @@ from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.functions import code_for
-from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.pointers import access_type
-from gemmviz.run.cpu.simt.values import Closure, constant
+from gemmviz.run.cpu.simt.values import constant
 
 # Compiles shuffles to closures: each lane takes the value of another lane of its warp.
 
@@ -59,7 +59,7 @@ class _Exchange:
         selector = [_over_lanes(each, space) for each in selector]
         parts = selector if whole and names_all else [*selector, *(_over_lanes(np.asarray(each), space) for each in others)]
         self.outer = np.broadcast_shapes(*(each.shape[: len(space.block_shape)] for each in parts))
-        by, width = (_rows(each, self.outer, space) for each in selector)
+        by, width = (_block_rows(each, self.outer, space) for each in selector)
         target = _sources(node.name, by, width, space.threads_per_block)
         self.source = np.where(target < space.threads_per_block, target, np.arange(space.threads_per_block))
         self.undefined: Bools | None = None
@@ -69,7 +69,7 @@ class _Exchange:
     def moved(self, part: npt.NDArray[Any]) -> npt.NDArray[Any]:
         part = _over_lanes(part, self.space)
         outer = np.broadcast_shapes(self.outer, part.shape[: len(self.space.block_shape)])
-        rows, source = np.broadcast_arrays(_rows(part, outer, self.space), self._source(outer))
+        rows, source = np.broadcast_arrays(_block_rows(part, outer, self.space), self._source(outer))
         result = np.take_along_axis(rows, source, axis=1)
         if self.undefined is not None and self.undefined.any():
             undefined = self._spread(self.undefined, outer)
@@ -89,9 +89,9 @@ class _Exchange:
     def _check(self, machine: Machine, node: Call, target: Longs, named: Any) -> None:
         """Marks the lanes that read a lane that isn't there. Raises KernelFault if their mask names it, or not themselves."""
         space = self.space
-        active = _rows(_over_lanes(np.asarray(True if machine.mask is None else machine.mask), space), self.outer, space)
+        active = _block_rows(_over_lanes(np.asarray(True if machine.mask is None else machine.mask), space), self.outer, space)
         given = (
-            _rows(_over_lanes(np.asarray(each), space), self.outer, space)
+            _block_rows(_over_lanes(np.asarray(each), space), self.outer, space)
             for each in (0 if named is None else named, False if machine.exited is None else machine.exited)
         )
         active, source, target, masks, exited = np.broadcast_arrays(active, self.source, target, *given)
@@ -127,7 +127,7 @@ def _over_lanes(value: npt.NDArray[Any], space: ThreadSpace) -> npt.NDArray[Any]
     return value if value.ndim else value.reshape((1,) * len(space.shape))
 
 
-def _rows(values: npt.NDArray[Any], outer: tuple[int, ...], space: ThreadSpace) -> npt.NDArray[Any]:
+def _block_rows(values: npt.NDArray[Any], outer: tuple[int, ...], space: ThreadSpace) -> npt.NDArray[Any]:
     """Values as (blocks, threads), with one row if they are the same in all blocks of ``outer``."""
     own = values.shape[: len(outer)]
     blocks = own if own.count(1) == len(own) else outer
@@ -187,7 +187,7 @@ def _in_warp(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
         named = (masks.astype(np.uint64)[..., None] >> np.arange(_WARP, dtype=np.uint64)) & np.uint64(1) != 0
         _check_own_bit(machine, node, active & ~np.diagonal(named, axis1=-2, axis2=-1), outer, space)
         found = compute(values, active[..., None, :] & named)
-        return _threads(found.astype(result), outer, space)
+        return _over_threads(found.astype(result), outer, space)
 
     return run
 
@@ -234,7 +234,7 @@ def _exists(space: ThreadSpace) -> Bools:
     return _warps(True, (1,) * len(space.block_shape), space)
 
 
-def _threads(found: _Table, outer: tuple[int, ...], space: ThreadSpace) -> _Table:
+def _over_threads(found: _Table, outer: tuple[int, ...], space: ThreadSpace) -> _Table:
     """Values (blocks, warps, lanes) over the axes of the threads."""
     rows = found.reshape(len(found), -1)[:, : space.threads_per_block]
     return np.asarray(rows.reshape(outer + space.thread_shape))
@@ -242,7 +242,7 @@ def _threads(found: _Table, outer: tuple[int, ...], space: ThreadSpace) -> _Tabl
 
 def _check_own_bit(machine: Machine, node: Call, bad: Bools, outer: tuple[int, ...], space: ThreadSpace) -> None:
     if bad.any():
-        lanes = _threads(bad, outer, space)
+        lanes = _over_threads(bad, outer, space)
         raise machine.fault(
             f"the mask of {node.name} doesn't name the lane that calls it", node.place, lanes,
             "pass a mask with a bit for every lane that arrives here, such as 0xffffffff",
@@ -271,7 +271,7 @@ def _uniform(values: _Table, seen: Bools) -> _Table:
     return _all(values, seen) | ~_any(values, seen)
 
 
-def _active(values: _Table, seen: Bools) -> _Table:
+def _active_lanes(values: _Table, seen: Bools) -> _Table:
     return _bits(seen)
 
 
@@ -279,7 +279,7 @@ def _match_any(values: _Table, seen: Bools) -> _Table:
     return _bits(seen & _equal(values))
 
 
-def _match_all(values: _Table, seen: Bools) -> _Table:
+def _match_all_values(values: _Table, seen: Bools) -> _Table:
     same = (~seen | _equal(values)).all(axis=-1)
     return np.where(same, _bits(seen), 0)
 
@@ -303,9 +303,9 @@ _IN_WARP: Mapping[str, Callable[[_Table, Bools], _Table]] = {
     "__any_sync": _any,
     "__all_sync": _all,
     "__uni_sync": _uniform,
-    "__activemask": _active,
+    "__activemask": _active_lanes,
     "__match_any_sync": _match_any,
-    "__match_all_sync": _match_all,
+    "__match_all_sync": _match_all_values,
     "__reduce_add_sync": _reduced(np.add, lambda dtype: 0),
     "__reduce_min_sync": _reduced(np.minimum, lambda dtype: np.iinfo(dtype).max),
     "__reduce_max_sync": _reduced(np.maximum, lambda dtype: np.iinfo(dtype).min),
@@ -324,13 +324,13 @@ def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
     if node.name == "assert":
         return _assertion(node, args[0])
     if node.name == "memset":
-        return _cleared(node, args)
+        return _memset(node, args)
     if node.name in CLOCKS:
         return lambda machine: machine.steps
-    return collective(node, args, space) or _computed(node, args)
+    return collective(node, args, space) or _function_value(node, args)
 
 
-def _computed(node: Call, args: list[Closure]) -> Closure:
+def _function_value(node: Call, args: list[Closure]) -> Closure:
     signature = function_for(node.name, [arg.type for arg in node.args if isinstance(arg.type, Scalar | VectorType)])
     assert signature is not None
     function, result = code_for(signature), signature.result
@@ -356,7 +356,7 @@ def _assertion(node: Call, condition: Closure) -> Closure:
     return run
 
 
-def _cleared(node: Call, args: list[Closure]) -> Closure:
+def _memset(node: Call, args: list[Closure]) -> Closure:
     pointer, count, zero = args
     place = node.place
     kind = access_type(node.args[2].type)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""State of a running kernel: variables, the active mask, the lanes that left each loop, and the step budget.
+"""The machine that runs a kernel: its variables, the active mask, its reports to the sink, and control flow.
 
 Lanes that leave (break, continue, return) drop out of ``mask``. Lanes that come back later are the reason why an assignment may
 have to preserve old values: a variable remembers the ``level`` of its declaration, and only at deeper levels may there be lanes
@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.cuda.nodes import Barrier
 from gemmviz.model.arrays import Bools
 from gemmviz.model.errors import Cancelled, ErrorId, KernelFault, Place
 from gemmviz.model.sinks import AccessSink
-from gemmviz.model.sites import Operand, Site
+from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import tr
 
@@ -103,7 +104,7 @@ class Machine:
         space: ThreadSpace,
         slots: int,
         sink: AccessSink,
-        make_site: Callable[[int, "int | tuple[Operand, ...]"], Site],
+        make_site: Callable[..., Site],
         *,
         budget: int,
         cancelled: Callable[[], bool],
@@ -128,7 +129,7 @@ class Machine:
         self.cancelled = cancelled
         self.wants_values = wants_values
         self.make_site = make_site
-        self.sites: dict[tuple[int, int | tuple[Operand, ...]], int] = {}
+        self.sites: dict[tuple[int, ...], int] = {}
         self.transfers = Transfers()
         self.addresses: Any = None
 
@@ -155,15 +156,16 @@ class Machine:
             self.sink.site(self.make_site(access, array))
         self.sink.access(number, 0, offset, self.mask, tuple(self.visits), self.epoch)
 
-    def step(self, access: int, operands: tuple[Operand, ...], place: int, offset: Any, mask: ActiveMask, at: Place) -> None:
+    def step(self, access: int, arrays: tuple[int, ...], operand: int, offset: Any, mask: ActiveMask, place: Place) -> None:
         """Reports one operand of an access with several, in some lanes."""
-        if place == 0:
-            self.tick(at)
-        number = self.sites.get((access, operands))
+        if operand == 0:
+            self.tick(place)
+        key = access, *arrays
+        number = self.sites.get(key)
         if number is None:
-            number = self.sites[access, operands] = len(self.sites)
-            self.sink.site(self.make_site(access, operands))
-        self.sink.access(number, place, offset, mask, tuple(self.visits), self.epoch)
+            number = self.sites[key] = len(self.sites)
+            self.sink.site(self.make_site(*key))
+        self.sink.access(number, operand, offset, mask, tuple(self.visits), self.epoch)
 
     def leave(self, code: int, lanes: ActiveMask) -> None:
         """Makes ``lanes`` leave the loop, its current trip, or the function."""
@@ -202,3 +204,184 @@ def without(lanes: ActiveMask, gone: ActiveMask) -> ActiveMask:
 
 def is_empty(mask: ActiveMask) -> bool:
     return mask is not None and not mask.any()
+
+
+# Control flow: closures that return how control leaves a statement.
+
+Statement = Callable[[Machine], int]
+Closure = Callable[[Machine], Any]
+
+
+def block(closures: list[Statement]) -> Statement:
+    """The closure of several statements in turn."""
+    if len(closures) == 1:
+        return closures[0]
+
+    def run(machine: Machine) -> int:
+        for closure in closures:
+            code = closure(machine)
+            if code:
+                return code
+        return NORMAL
+
+    return run
+
+
+def branch(condition: Closure, then: Statement, otherwise: Statement) -> Statement:
+    """The closure of an if: each branch runs for the lanes that take it."""
+
+    def run(machine: Machine) -> int:
+        chosen = condition(machine)
+        if not isinstance(chosen, np.ndarray):
+            return (then if chosen else otherwise)(machine)
+        outer = machine.mask
+        yes = chosen if outer is None else chosen & outer
+        no = ~chosen if outer is None else outer & ~chosen
+        if not no.any():
+            return then(machine)
+        if not yes.any():
+            return otherwise(machine)
+        level = machine.level
+        machine.level = level + 1
+        left = _arm(machine, then, yes)
+        machine.level = level + 1
+        right = _arm(machine, otherwise, no)
+        if left is yes and right is no:
+            machine.mask, machine.level = outer, level
+            return NORMAL
+        machine.level = level + 1 if machine.vanished else level
+        if left is None and right is None:
+            return GONE
+        machine.mask = left if right is None else right if left is None else left | right
+        return NORMAL
+
+    return run
+
+
+def _arm(machine: Machine, arm: Statement, lanes: ActiveMask) -> ActiveMask:
+    """Runs one branch for its lanes; returns the lanes that continue after it, or None if there are none."""
+    machine.mask = lanes
+    code = arm(machine)
+    if code == NORMAL:
+        return machine.mask
+    if code != GONE:
+        machine.leave(code, machine.mask)
+    return None
+
+
+def loop(condition: Closure | None, body: Statement, step: Closure | None, tests_first: bool, place: Place) -> Statement:
+    """The closure of a loop: the lanes that leave it, or their trip, drop out of the mask."""
+
+    def run(machine: Machine) -> int:
+        entry, level, returned, saved = machine.mask, machine.level, machine.returned, (machine.broken, machine.vanished)
+        machine.broken, machine.vanished = None, False
+        machine.visits.append(-1)
+        active, tests, code = entry, tests_first, NORMAL
+        while True:
+            machine.tick(place)
+            machine.visits[-1] += 1
+            if tests and condition is not None:
+                staying = _staying(machine, condition(machine))
+                if staying is False:
+                    break
+                if staying is not True:
+                    active = machine.mask = staying
+                    machine.level = level + 1
+                    machine.vanished = True
+            tests = True
+            code = body(machine)
+            if code in (BREAK, RETURN) and not machine.vanished and machine.mask is active:
+                break
+            if code == CONTINUE and machine.mask is active:
+                code = NORMAL
+            if code or machine.mask is not active:
+                if code not in (NORMAL, GONE):
+                    machine.leave(code, machine.mask)
+                active = without(without(active, machine.broken), machine.returned)
+                code = NORMAL
+                if is_empty(active):
+                    break
+                machine.mask = active
+                machine.vanished = active is not entry
+                machine.level = level + 1 if machine.vanished else level
+            if step is not None:
+                step(machine)
+        machine.visits.pop()
+        machine.broken, machine.vanished = saved
+        return _after_loop(machine, entry, level, machine.returned is not returned, code)
+
+    return run
+
+
+def _after_loop(machine: Machine, entry: ActiveMask, level: int, has_returns: bool, code: int) -> int:
+    """Restores the mask and level of a loop's entry, without lanes that returned; gives how control leaves the loop."""
+    if machine.inline_depth and has_returns:
+        machine.vanished = True  # lanes that returned from the function come back after it
+    machine.level = level + 1 if machine.vanished else level
+    if code == RETURN:
+        return RETURN
+    machine.mask = without(entry, machine.returned) if has_returns else entry
+    return GONE if is_empty(machine.mask) else NORMAL
+
+
+def _staying(machine: Machine, chosen: Any) -> Any:
+    """True if all active lanes stay in the loop, False if none does, else the mask of the lanes that stay."""
+    if not isinstance(chosen, np.ndarray):
+        return bool(chosen)
+    lanes = chosen if machine.mask is None else chosen & machine.mask
+    if not lanes.any():
+        return False
+    leaving = ~chosen if machine.mask is None else machine.mask & ~chosen
+    return lanes if leaving.any() else True
+
+
+def unrolled(slot: int, counts: tuple[int, ...], bodies: list[Statement], place: Place) -> Statement:
+    """The closure of an unrolled loop: a body for each value of its counter."""
+    numbered = list(enumerate(zip(counts, bodies, strict=True)))
+
+    def run(machine: Machine) -> int:
+        machine.visits.append(0)
+        for trip, (value, body) in numbered:
+            machine.tick(place)
+            machine.slots[slot] = value  # for those who watch: the body knows it
+            machine.visits[-1] = trip
+            body(machine)
+        machine.visits.pop()
+        return NORMAL
+
+    return run
+
+
+def barrier_closure(node: Barrier) -> Statement:
+    access, place = node.access, node.place
+
+    def run(machine: Machine) -> int:
+        machine.touch(access, -1, 0, place)
+        if node.waits_for_block:
+            if machine.mask is not None:
+                _check_convergence(machine, node)
+            machine.epoch += 1
+        return NORMAL
+
+    return run
+
+
+def _check_convergence(machine: Machine, node: Barrier) -> None:
+    """Raises KernelFault unless a barrier is reached by all threads of a block that have not returned, or by none (CUDA C++
+    Programming Guide, Synchronization Functions).
+    """
+    shape = (1,) * len(machine.space.shape)
+    arrived = np.asarray(machine.mask).reshape(np.shape(np.asarray(machine.mask)) or shape)
+    alive = np.ones(shape, bool) if machine.exited is None else ~machine.exited
+    arrived, alive = np.broadcast_arrays(arrived, alive)
+    here, living = machine.space.per_block(arrived & alive), machine.space.per_block(alive)
+    torn = here.any(axis=1) & (living & ~here).any(axis=1)
+    if torn.any():
+        absent = np.broadcast_to(alive & ~arrived, machine.space.shape).reshape(-1, machine.space.threads_per_block)
+        present = np.broadcast_to(alive & arrived, machine.space.shape).reshape(-1, machine.space.threads_per_block)
+        row = int(np.argmax(absent.any(axis=1) & present.any(axis=1)))
+        block, thread = machine.space.indices(row * machine.space.threads_per_block + int(np.argmax(absent[row])))
+        raise KernelFault(
+            tr("__syncthreads() in divergent flow: it is not reached"), node.place, block=block, thread=thread,
+            remedy=tr("other threads of the block wait for it forever"), id="divergent-barrier",
+        )  # fmt: skip

@@ -1,23 +1,53 @@
-"""Tags: numbers that name the element of which a value is a copy, and the memories of a run by tags.
+"""The domain of tags: a run without arithmetic, whose values say of which element they are a copy.
+
+Addresses and control flow of a multiplication don't depend on the contents of its matrices. So the accesses of a whole launch
+follow without multiplying anything, and the contents of each cell of a shared tile follow exactly, through registers and
+shuffles too. A kernel whose control flow does depend on contents raises NeedsValues.
 
 A tag is the number of an array and of an element of it, as they are recorded; COMPUTED for what isn't a copy, and CONSTANT and
 below for the bits of a float32 literal. A value that is wider than an element is a copy of neighbours, of which its tag names
 the first.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gemmviz.cuda.types import LONG, Scalar
+from gemmviz.cuda.nodes import (
+    Assign,
+    Binary,
+    Call,
+    Component,
+    Const,
+    Convert,
+    Deref,
+    Expr,
+    Inline,
+    Instruction,
+    Logic,
+    MakeVector,
+    Program,
+    Read,
+    Select,
+    Unary,
+)
+from gemmviz.cuda.types import LONG, Scalar, VectorType
+from gemmviz.cuda.walk import inner_parts
 from gemmviz.model.errors import Place
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
+from gemmviz.run.cpu.simt.accesses import touch_closure
+from gemmviz.run.cpu.simt.domain import Compiling, Domain, Holder
+from gemmviz.run.cpu.simt.granularity import contents, is_float, is_number
 from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
-from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
+from gemmviz.run.cpu.simt.machine import Closure, Machine, NeedsValues
 from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.pointers import AccessType
+from gemmviz.run.cpu.simt.values import Finish
 
+_COPIES = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
 TAG_SHIFT = 40
 
 
@@ -58,25 +88,16 @@ class TagMemory(GlobalMemory):
         pass
 
 
-class UnseenMatrix(TagMemory):
-    """A matrix whose accesses are reported and whose contents are not tracked."""
-
-    __slots__ = ()
-
-    def load(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> Any:
-        return COMPUTED
-
-
 class TagShared(SharedMemory):
     """A shared array of tags, one for each recorded element. ``units``: bytes of a recorded element of each array."""
 
     __slots__ = ("units",)
 
-    def __init__(self, info: MemoryArray, number: int, blocks: int, threads_ndim: int, units: tuple[int, ...]) -> None:
-        super().__init__(info, number, blocks, threads_ndim)
+    def __init__(self, arrays: tuple[MemoryArray, ...], number: int, space: ThreadSpace) -> None:
+        super().__init__(arrays[number], number, len(space.block_shape), len(space.thread_shape))
         self.dtype = np.dtype(np.int64)
-        self.data = np.zeros((1,) * blocks + (info.size,), np.int64)
-        self.units = np.array(units, np.int64)
+        self.data = np.zeros((1,) * self.blocks + (arrays[number].size,), np.int64)
+        self.units = np.array([array.itemsize for array in arrays], np.int64)
         self.complete = True
 
     def tags_of(self, tag: Any, kind: AccessType) -> list[Any]:
@@ -106,18 +127,6 @@ class TagShared(SharedMemory):
             shape = np.broadcast_shapes(np.shape(at), np.shape(tag), np.shape(np.asarray(machine.mask)), (1,) * self._ndim)
             self._widen(shape[: self.blocks])
             self._put(self.data, machine, at, tag, shape)
-
-
-class UnseenShared(TagShared):
-    """A shared array whose accesses are reported and whose contents are not tracked."""
-
-    __slots__ = ()
-
-    def load(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> Any:
-        return COMPUTED
-
-    def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
-        pass
 
 
 class TagLocal(LocalMemory):
@@ -158,3 +167,219 @@ class TagLocal(LocalMemory):
             fits = own.bytes == kind.bytes and self.cells.start(cell) == at
             self._replace(cell, value if fits else COMPUTED, own.scalar, mask)
             at = self.cells.start(cell) + own.bytes
+
+
+class Tags(Domain):
+    """Floats, and integers that hold something of a memory, are tags. Arithmetic on numbers that don't come from a matrix is
+    done, as it may determine control flow; of other arithmetic, the accesses alone.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.contents = contents(program)
+        self.numbers, self.tagged = self.contents.numbers, self.contents.slots
+
+    def value(self, compiler: Compiling, node: Expr) -> Closure | None:
+        match node:
+            case Select(condition=condition) if not self._is_known(condition):
+                return self._unknown_choice(compiler, node)
+            case Const(type=Scalar(kind="f"), value=number):
+                tag = constant_tag(number)
+                return lambda machine: tag
+            case Read(slot=slot) | Assign(target=Read(slot=slot)) if slot in self.numbers:
+                return _constant_of(compiler.plain.value(node))
+            case Convert(operand=operand) if not is_float(node.type) and is_float(operand.type) and self._is_number(node):
+                return compiler.plain.value(node)
+            case Binary(left=left) if not is_float(node.type) and is_float(left.type) and self._is_number(node):
+                return compiler.plain.value(node)
+            case Unary(type=Scalar(kind="f")) | Binary(type=Scalar(kind="f")):
+                return self.operand(compiler, node)
+            case Convert(type=Scalar(kind="f"), operand=operand):
+                is_copy = isinstance(operand.type, Scalar) and operand.type.is_float
+                return compiler.value(operand) if is_copy else self.operand(compiler, node)
+            case Call(type=Scalar(kind="f"), name=name) if name not in _COPIES:
+                return self.operand(compiler, node)
+            case Call(name="assert", args=args) if not all(self._is_known(arg) for arg in args):
+                raise NeedsValues
+            case Call(type=Scalar(), args=args) if any(is_float(arg.type) for arg in args) and self._is_number(node):
+                return compiler.plain.value(node)
+            case Call(type=VectorType(count=count), name=name) if name not in _COPIES:
+                return _all_computed(self.operand(compiler, node), count)
+            case Instruction():
+                return None
+        if isinstance(node.type, Scalar) and not node.type.is_float and self.contents.has(node):
+            return self._content(compiler, node)
+        return None
+
+    def _content(self, compiler: Compiling, node: Expr) -> Closure | None:
+        """The closure of an integer that holds something of a memory: a tag."""
+        match node:
+            case Convert(type=to, operand=operand) if isinstance(operand.type, Scalar) and _same_bits(operand.type, to):
+                return compiler.value(operand)
+            case Unary() | Binary() | Convert() | Call():
+                return self.operand(compiler, node)
+            case Logic(left=left, right=right):
+                is_left = self.effect(compiler, right) is None
+                return _computed_after(self.effect(compiler, left) if is_left else compiler.by_rules(node))
+        return None
+
+    def _unknown_choice(self, compiler: Compiling, node: Select) -> Closure:
+        """The closure of a choice by contents, which is possible where neither side does anything else."""
+        if self.effect(compiler, node.then) is not None or self.effect(compiler, node.otherwise) is not None:
+            raise NeedsValues
+        match node.type:
+            case Scalar():
+                return self.operand(compiler, node.condition)
+            case VectorType(count=count):
+                return _all_computed(self.operand(compiler, node.condition), count)
+        raise NeedsValues
+
+    def effect(self, compiler: Compiling, node: Expr) -> Closure | None:
+        match node:
+            case Deref(access=int()):
+                return touch_closure(node, compiler.address(node.pointer))
+            case Logic(left=left, right=right) if self.effect(compiler, right) is None:
+                return self.effect(compiler, left)
+            case Select(condition=condition, then=then, otherwise=otherwise) if (
+                self.effect(compiler, then) is None and self.effect(compiler, otherwise) is None
+            ):
+                return self.effect(compiler, condition)
+            case Assign() | Inline() | Logic() | Select() | Instruction() | Call(name="assert" | "memset"):
+                return compiler.value(node)
+        return _effects_of([self.effect(compiler, each) for each in inner_parts(node)])
+
+    def operand(self, compiler: Compiling, node: Expr) -> Closure:
+        return _computed_after(self.effect(compiler, node))
+
+    def known(self, compiler: Compiling, node: Expr) -> Closure:
+        """Raises NeedsValues if the value isn't known."""
+        if isinstance(node.type, Scalar) and not self._is_known(node):
+            raise NeedsValues
+        return compiler.value(node)
+
+    def given(self, compiler: Compiling, to: Holder, node: Expr) -> Closure:
+        if isinstance(to, int) and to in self.numbers:
+            return compiler.plain.value(node)
+        return self._as_tag(compiler, node) if self._holds_tags(to) else compiler.value(node)
+
+    def _as_tag(self, compiler: Compiling, node: Expr) -> Closure:
+        """The closure of a value as a tag, or tags, where an integer that is known is no copy of anything."""
+        match node:
+            case MakeVector(parts=parts):
+                closures = [self._as_tag(compiler, part) for part in parts]
+                return lambda machine: [closure(machine) for closure in closures]
+            case Const(type=Scalar(), value=value) if not node.type.is_float and not value:
+                return lambda machine: constant_tag(0.0)
+        if is_float(node.type) or self.contents.has(node):
+            return compiler.value(node)
+        if isinstance(node.type, VectorType):
+            return _all_computed(self.operand(compiler, node), node.type.count)
+        return self.operand(compiler, node) if isinstance(node.type, Scalar) else compiler.value(node)
+
+    def _holds_tags(self, to: Holder) -> bool:
+        """Whether what is given to something is a tag, whatever its type."""
+        match to:
+            case int():
+                return to in self.tagged
+            case Select():
+                return self.contents.has(to)
+            case Deref(access=None, pointer=pointer) if getattr(pointer.type, "space", None) == "local":
+                return is_float(to.type) or not self.tagged.isdisjoint(self.contents.roots(pointer))
+            case Read(slot=slot) | Component(of=Read(slot=slot)):
+                return slot in self.tagged or (is_float(to.type) and slot not in self.numbers)
+        return isinstance(to, Deref)
+
+    def running(self, scalar: Scalar | None, of: Holder) -> Scalar | None:
+        if scalar is None or (isinstance(of, int) and of in self.numbers):
+            return scalar
+        return LONG if scalar.is_float or (of in self.tagged if isinstance(of, int) else self.contents.has(of)) else scalar
+
+    def zero(self, scalar: Scalar, of: Holder) -> Any:
+        return constant_tag(0.0) if scalar.is_float or self._holds_tags(of) else super().zero(scalar, of)
+
+    def combined(self, node: Assign) -> Finish:
+        holds_tags = self._holds_tags(node.target)
+        if node.within is not None and node.within.is_float:
+            if not is_float(node.type) and not holds_tags:
+                raise NeedsValues
+            return lambda machine, old, right: right
+        return (lambda machine, old, right: COMPUTED) if holds_tags else super().combined(node)
+
+    def updated(self, width: int, update: Callable[..., list[Any]], *args: Any) -> list[Any]:
+        return [[COMPUTED] * width] * 2
+
+    def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None:
+        if isinstance(memory, TagShared):
+            machine.sink.origins([tag for part in parts for tag in memory.tags_of(part, kind)])
+
+    def argument(self, number: float, scalar: Scalar, slot: int) -> Any:
+        is_number = slot in self.numbers or not scalar.is_float
+        return super().argument(number, scalar, slot) if is_number else constant_tag(number)
+
+    def local(self, slot: int, name: str, cells: CellTable, cell_values: list[Any], level: int) -> LocalMemory:
+        return TagLocal(name, cells, cell_values, level, slot in self.tagged)
+
+    def matrix(self, name: str, info: MemoryArray, number: int) -> GlobalMemory:
+        return TagMemory(info, number)
+
+    def shared(self, arrays: tuple[MemoryArray, ...], number: int, space: ThreadSpace) -> SharedMemory:
+        return TagShared(arrays, number, space)
+
+    def _is_number(self, node: Expr) -> bool:
+        return is_number(node, self.numbers, self.tagged)
+
+    def _is_known(self, node: Expr) -> bool:
+        """Whether a value follows from the sizes and the thread's indices."""
+        if is_float(node.type):
+            return self._is_number(node)
+        return not isinstance(node.type, Scalar) or not self.contents.has(node)
+
+
+def _constant_of(number: Closure) -> Closure:
+    """The tag of a known number."""
+
+    def tag(machine: Machine) -> Any:
+        value = number(machine)
+        if isinstance(value, np.ndarray):
+            return CONSTANT - value.astype(np.float32).view(np.uint32).astype(np.int64)
+        return constant_tag(value)
+
+    return tag
+
+
+def _same_bits(source: Scalar, to: Scalar) -> bool:
+    """Whether a conversion between two integer types keeps all bits."""
+    return not source.is_float and not to.is_float and source.bits == to.bits and to.kind != "b"
+
+
+def _all_computed(effect: Closure, count: int) -> Closure:
+    """The tags of a vector that is no copy, after the accesses that it takes."""
+
+    def computed(machine: Machine) -> list[int]:
+        effect(machine)
+        return [COMPUTED] * count
+
+    return computed
+
+
+def _computed_after(effect: Closure | None) -> Closure:
+    if effect is None:
+        return lambda machine: COMPUTED
+
+    def computed(machine: Machine) -> int:
+        effect(machine)
+        return COMPUTED
+
+    return computed
+
+
+def _effects_of(closures: list[Closure | None]) -> Closure | None:
+    """A closure of several effects; None if there are none."""
+    found = [each for each in closures if each is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+
+    def run(machine: Machine) -> None:
+        for closure in found:
+            closure(machine)
+
+    return run

@@ -13,11 +13,11 @@ from gemmviz.cuda.types import Scalar
 from gemmviz.model.errors import Place
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt import rounding
-from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.pointers import joined
 
-Closure = Callable[[Machine], Any]
 PointerClosure = Callable[[Machine], tuple[Any, Any]]
+Finish = Callable[[Machine, Any, Any], Any]  # the new value of an assignment, from the old one and its right side
 ArrayValue = np.ndarray
 
 

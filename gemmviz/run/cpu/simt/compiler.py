@@ -1,6 +1,6 @@
-"""Compiles expression nodes to closures: each takes the machine and gives the node's value over lanes."""
+"""Compiles the nodes of a program to closures over a machine, for one space of threads and one domain of values."""
 
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,18 +10,28 @@ from gemmviz.cuda.nodes import (
     Address,
     Assign,
     AtAddress,
-    Atomic,
+    Barrier,
     Base,
     Binary,
+    Block,
+    Break,
     Call,
+    Commit,
     Component,
     Const,
+    Continue,
     Convert,
+    Declare,
+    DeclareArray,
     Deref,
+    Evaluate,
     Expr,
     Extent,
+    Fence,
+    If,
     Index,
     Inline,
+    Instruction,
     Logic,
     Loop,
     MakeVector,
@@ -29,16 +39,18 @@ from gemmviz.cuda.nodes import (
     PointerDifference,
     Read,
     Reinterpret,
+    Return,
     Select,
     Sequence,
     Stmt,
     Unary,
     Unrolled,
+    Wait,
 )  # fmt: skip
 from gemmviz.cuda.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
-from gemmviz.run.cpu.simt.accesses import assignment, atomic, load_closure
+from gemmviz.run.cpu.simt.accesses import assignment, load_closure
 from gemmviz.run.cpu.simt.addresses import (
     base_address,
     found_address,
@@ -49,66 +61,50 @@ from gemmviz.run.cpu.simt.addresses import (
     shifted_address,
     target_of,
 )  # fmt: skip
+from gemmviz.run.cpu.simt.domain import Domain
+from gemmviz.run.cpu.simt.instructions import commit, fence, instruction, wait_closure
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
-from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
-from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.pointers import AccessType, comparison, is_not_null, same_memory
-from gemmviz.run.cpu.simt.values import Closure, PointerClosure, merged
+from gemmviz.run.cpu.simt.local import cells_of
+from gemmviz.run.cpu.simt.machine import (
+    BREAK,
+    CONTINUE,
+    NORMAL,
+    RETURN,
+    Closure,
+    Machine,
+    Statement,
+    barrier_closure,
+    block,
+    branch,
+    loop,
+    unrolled,
+)
+from gemmviz.run.cpu.simt.pointers import comparison, is_not_null, same_memory
+from gemmviz.run.cpu.simt.values import PointerClosure, merged
 
 _POINTERS = (PointerType, ArrayType)
 
 
 class Compiler:
-    """Compiles the nodes of a program for one space of threads to closures.
-
-    ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots with known values while a trip of an
-    unrolled loop is compiled; ``numbers`` are the float variables that never hold values of a matrix,
-    ``held`` the integer variables that do. ``may_repeat``: whether
-    repeated runs of a loop may be taken from a recorded one.
+    """Compiles the nodes of a program for one space of threads to closures, of values in a domain. ``constants`` are the slots
+    with known values while a trip of an unrolled loop is compiled.
     """
 
-    numbers: frozenset[int] = frozenset()
-    held: frozenset[int] = frozenset()
+    def __init__(self, space: ThreadSpace, domain: Domain, constants: dict[int, int] | None = None) -> None:
+        self.space, self.domain = space, domain
+        self.constants: dict[int, int] = {} if constants is None else constants
 
-    def __init__(self, space: ThreadSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
-        self.space = space
-        self.statement = statement
-        self.constants: dict[int, int] = {}
-        self.may_repeat: Callable[[Loop | Unrolled], bool] = lambda node: False
-
-    def given(self, slot: int, node: Expr) -> Closure:
-        """The closure of the value that a variable is assigned."""
-        return self.value(node)
-
-    def merge_scalar_of(self, slot: int, scalar: Scalar | None) -> Scalar | None:
-        """The type as in ``merge_scalar``, for the value of a variable."""
-        return self.merge_scalar(scalar)
-
-    def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
-        """The type that values of ``scalar`` have while the kernel runs."""
-        return scalar
-
-    def merge_loaded(self, node: Deref | Select) -> Scalar | None:
-        """The type as in ``merge_scalar``, for what is read from memory or chosen."""
-        return self.merge_scalar(scalar_of(node.type))
-
-    def known(self, node: Expr) -> Closure:
-        """The closure of a value on which control flow or an address depends."""
-        return self.value(node)
-
-    def arm(self, node: Expr, choice: Select) -> Closure:
-        """The closure of one side of a choice."""
-        return self.value(node)
-
-    def initial(self, slot: int, node: Expr) -> Closure:
-        """The closure of an initial value in a local array."""
-        return self.value(node)
-
-    def zero(self, scalar: Scalar, holds_contents: bool) -> Any:
-        """The zero of an element of memory that may hold contents of others."""
-        return values.constant(scalar.dtype.type(0).item(), scalar)
+    @cached_property
+    def plain(self) -> "Compiler":
+        """The compiler of what is a number in any domain."""
+        return Compiler(self.space, Domain({}), self.constants)
 
     def value(self, node: Expr) -> Closure:
+        """The closure of an expression: it takes the machine and gives the value over lanes."""
+        return self.domain.value(self, node) or self.by_rules(node)
+
+    def by_rules(self, node: Expr) -> Closure:
+        """The closure of an expression that is evaluated by C's rules."""
         match node:
             case Const() | Index() | Extent():
                 constant = self._constant(node)
@@ -121,7 +117,7 @@ class Compiler:
             case Base() | Offset() | Reinterpret() | AtAddress():
                 return self.address(node)
             case Deref():
-                return load_closure(node, self.address(node.pointer), self.merge_loaded(node))
+                return load_closure(node, self.address(node.pointer), self.domain.running(scalar_of(node.type), node))
             case Component(of=Read(checked=True) as of, index=component):
                 return _read_component(of, component)
             case Component(of=of, index=component):
@@ -145,18 +141,11 @@ class Compiler:
                 return self._inline(node)
             case Sequence(parts=parts):
                 return _sequence([self.value(part) for part in parts])
-            case Atomic() | Address():
-                return self._beyond_c(node)
-        raise AssertionError(node)
-
-    def _beyond_c(self, node: Atomic | Address) -> Closure:
-        """The value of what C has no operator for."""
-        match node:
-            case Atomic(target=target, args=args):
-                running = self.merge_loaded(target)
-                return atomic(node, self.address(target.pointer), [self.value(arg) for arg in args], running)
+            case Instruction():
+                return instruction(self, node)
             case Address(pointer=pointer):
                 return integer_address(node, self.address(pointer))
+        raise AssertionError(node)
 
     def _constant(self, node: Const | Index | Extent) -> Any:
         """The value of a node that is the same whenever it is evaluated."""
@@ -168,14 +157,6 @@ class Compiler:
             case Extent(of_grid=of_grid, axis=axis):
                 return (self.space.launch.grid if of_grid else self.space.launch.block)[axis]
 
-    def effect(self, node: Expr) -> Closure | None:
-        """A closure of the side effects of ``node``, or None if it has none."""
-        return self.value(node)
-
-    def local(self, slot: int, name: str, cells: CellTable, values: list[Any], level: int) -> LocalMemory:
-        """A new local variable."""
-        return LocalMemory(name, cells, values, level)
-
     def address(self, node: Expr) -> PointerClosure:
         """A closure of the (memory, offset) of a pointer expression, in units of the type that is pointed to."""
         match node:
@@ -185,7 +166,7 @@ class Compiler:
                 distance, units = known_trips(index, self.constants), scale
                 if distance is not None:
                     return shifted_address(self.address(pointer), distance * units)
-                return indexed_address(self.address(pointer), self.known(index), units)
+                return indexed_address(self.address(pointer), self.domain.known(self, index), units)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
                 if (null := null_address(pointer)) is not None:
                     return null
@@ -219,7 +200,7 @@ class Compiler:
         return difference
 
     def _logic(self, node: Logic) -> Closure:
-        left, right = self.known(node.left), self.value(node.right)
+        left, right = self.domain.known(self, node.left), self.value(node.right)
         decided = node.op == "||"
 
         def logic(machine: Machine) -> Any:
@@ -243,8 +224,13 @@ class Compiler:
         return logic
 
     def _select(self, node: Select) -> Closure:
-        condition, then, otherwise = self.known(node.condition), self.arm(node.then, node), self.arm(node.otherwise, node)
-        scalar = self.merge_loaded(node) if isinstance(node.type, Scalar | VectorType) else None
+        given = self.domain.given
+        condition, then, otherwise = (
+            self.domain.known(self, node.condition),
+            given(self, node, node.then),
+            given(self, node, node.otherwise),
+        )
+        scalar = self.domain.running(scalar_of(node.type), node) if isinstance(node.type, Scalar | VectorType) else None
 
         def select(machine: Machine) -> Any:
             chosen = condition(machine)
@@ -280,27 +266,9 @@ class Compiler:
                 convert, inner = values.conversion(operand.type, to), self.value(operand)
                 return lambda machine: convert(inner(machine))
 
-    def right_side(self, node: Assign) -> Closure:
-        """A closure of the value of an assignment's right side."""
-        return self.value(node.value)
-
-    def converter(self, node: Assign, source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
-        """The conversion between the types of an assignment's target and of its operation; None if they are the same."""
-        return None if source.element is to.element else values.conversion(source, to)
-
-    def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
-        assert node.op is not None
-        assert node.within is not None
-        return values.binary(node.op, node.within, old, value, node.place)
-
-    def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None:
-        """Reports to the sink the value that a store wrote."""
-        if machine.wants_values:
-            machine.sink.value(parts[0])
-
     def _inline(self, node: Inline) -> Closure:
-        bindings = [(slot, self.given(slot, expr)) for slot, expr in node.bindings]
-        body, result, place = self.statement(self, node.body), node.result, node.place
+        bindings = [(slot, self.domain.given(self, slot, expr)) for slot, expr in node.bindings]
+        body, result, place = self.statement(node.body), node.result, node.place
 
         def call(machine: Machine) -> Any:
             for slot, closure in bindings:
@@ -317,6 +285,111 @@ class Compiler:
             return None if result is None else values.read(machine, machine.slots[result], "the function's value", place)
 
         return call
+
+    def statement(self, node: Stmt) -> Statement:
+        """The closure of a statement: it takes the machine and returns how control leaves it."""
+        match node:
+            case Block(statements=statements):
+                return block([self.statement(each) for each in statements])
+            case Evaluate(expression=expression):
+                return _evaluated(self.domain.effect(self, expression))
+            case Declare(slot=slot, value=value):
+                return _declaration(slot, _no_value if value is None else self.domain.given(self, slot, value))
+            case DeclareArray():
+                return self._declare_array(node)
+            case If(condition=condition, then=then, otherwise=otherwise):
+                or_else = _evaluated(None) if otherwise is None else self.statement(otherwise)
+                return branch(self.domain.known(self, condition), self.statement(then), or_else)
+            case Loop():
+                return self.domain.repeated(node, self._loop(node))
+            case Unrolled():
+                return self.domain.repeated(node, self._unrolled(node))
+            case Break():
+                return lambda machine: BREAK
+            case Continue():
+                return lambda machine: CONTINUE
+            case Return():
+                return self._return(node)
+            case Barrier():
+                return barrier_closure(node)
+            case Commit():
+                return commit(node)
+            case Wait(pending=pending):
+                return wait_closure(node, self.value(pending))
+            case Fence():
+                return fence(node)
+        raise AssertionError(node)
+
+    def _loop(self, node: Loop) -> Statement:
+        condition = None if node.condition is None else self.domain.known(self, node.condition)
+        body = self.statement(node.body)
+        step = None if node.step is None else self.domain.effect(self, node.step)
+        return loop(condition, body, step, node.tests_first, node.place)
+
+    def _unrolled(self, node: Unrolled) -> Statement:
+        bodies = []
+        for value in node.values:
+            self.constants[node.slot] = value
+            bodies.append(self.statement(node.loop.body))
+        self.constants.pop(node.slot, None)
+        return unrolled(node.slot, node.values, bodies, node.loop.place)
+
+    def _return(self, node: Return) -> Statement:
+        if node.slot is None or node.value is None:
+            return lambda machine: RETURN
+        slot, value = node.slot, self.domain.given(self, node.slot, node.value)
+        scalar = node.value.type.scalar if isinstance(node.value.type, VectorType) else node.value.type
+        running = self.domain.running(scalar if isinstance(scalar, Scalar) else None, slot)
+
+        def give_back(machine: Machine) -> int:
+            new = value(machine)
+            if machine.level != machine.levels[slot]:
+                new = merged(machine.mask, new, machine.slots[slot], running)
+            machine.slots[slot] = new
+            return RETURN
+
+        return give_back
+
+    def _declare_array(self, node: DeclareArray) -> Statement:
+        cells, given, domain = cells_of(node.element, node.size), None, self.domain
+        if node.values is not None:
+            given = [(domain.given(self, node.slot, value), isinstance(value.type, VectorType)) for value in node.values]
+        zeros = [] if given is None else [domain.zero(scalar, node.slot) for _, scalar in cells.leaves]
+
+        def declare(machine: Machine) -> int:
+            initial: list[Any] = []
+            for closure, is_vector in given or ():
+                initial += closure(machine) if is_vector else [closure(machine)]
+            rest = range(len(initial), cells.size)
+            initial += [None] * len(rest) if given is None else [zeros[cell % len(zeros)] for cell in rest]
+            machine.slots[node.slot] = domain.local(node.slot, node.name, cells, initial, machine.level), 0
+            return NORMAL
+
+        return declare
+
+
+def _no_value(machine: Machine) -> None:
+    """The value of a variable without one."""
+
+
+def _declaration(slot: int, closure: Closure) -> Statement:
+    def declare(machine: Machine) -> int:
+        machine.slots[slot] = closure(machine)
+        machine.levels[slot] = machine.level
+        return NORMAL
+
+    return declare
+
+
+def _evaluated(closure: Closure | None) -> Statement:
+    if closure is None:
+        return lambda machine: NORMAL
+
+    def run(machine: Machine) -> int:
+        closure(machine)
+        return NORMAL
+
+    return run
 
 
 def _is_of_pointers(node: Unary | Binary | Convert) -> bool:

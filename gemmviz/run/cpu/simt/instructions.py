@@ -1,0 +1,338 @@
+"""Compiles the instructions that reach memory, and the commits, waits and fences, to closures.
+
+An asynchronous copy reads its source at once; what it writes can be seen after the wait that completes it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.cuda.nodes import Atomic, AtomicOp, Commit, Copy, Fence, Instruction, Wait
+from gemmviz.cuda.types import Scalar, named_type, size_bytes, unit_bytes
+from gemmviz.model.arrays import Bools, Longs
+from gemmviz.model.element_types import element_type
+from gemmviz.model.errors import Place
+from gemmviz.model.records import replace
+from gemmviz.run.cpu.simt.accesses import over_memories
+from gemmviz.run.cpu.simt.domain import Compiling
+from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Closure, Machine, PendingCopy, is_empty
+from gemmviz.run.cpu.simt.memory import Memory, SharedMemory
+from gemmviz.run.cpu.simt.pointers import NULL, AccessType, access_type
+
+Zero = Callable[[Scalar], Any]
+
+
+def instruction(compiler: Compiling, node: Instruction) -> Closure:
+    return _COMPILED[type(node)](compiler, node)
+
+
+# Atomic operations. Threads that meet at one element take turns in the order of their numbers.
+
+_Values = npt.NDArray[Any]
+_MOST_TURNS = 48  # threads at one element up to which all elements take their turns together
+_Apply = Callable[[_Values, list[_Values]], _Values]  # the new value from the old one and the arguments
+
+
+def _atomic_closure(compiler: Compiling, node: Atomic) -> Closure:
+    """The closure of an atomic operation, which gives the value before it."""
+    place, access, kind, domain = node.place, node.access, access_type(node.target.type), compiler.domain
+    address, args = compiler.address(node.target.pointer), [domain.operand(compiler, arg) for arg in node.args]
+    running, operation = domain.running(kind.scalar, node.target), _Operation(node.op, kind)
+
+    def update(machine: Machine, memory: Any, offset: Any, given: list[Any]) -> list[Any]:
+        found = []
+        for i, parts in enumerate(zip(*given, strict=True) if kind.width > 1 else (given,)):
+            at = offset + i if i else offset
+            before = memory.load(machine, at, kind, place)
+            found.append(_Turns(machine, memory, at).taken(before, parts, operation))
+        return [*zip(*found, strict=True)]
+
+    def one(machine: Machine, memory: Any, offset: Any, given: list[Any]) -> Any:
+        offset = memory.checked(machine, offset, kind, place)
+        machine.touch(access, memory.number, memory.recorded(offset, kind), place)
+        olds, news = domain.updated(kind.width, update, machine, memory, offset, given)
+        domain.announce(machine, memory, news, kind)
+        for i, new in enumerate(news):
+            memory.store(machine, offset + i if i else offset, new, kind, place)
+        return olds if kind.width > 1 else olds[0]
+
+    def run(machine: Machine) -> Any:
+        given = [arg(machine) for arg in args]
+        return over_memories(machine, *address(machine), running, one, given)
+
+    return run
+
+
+class _Operation:
+    """What an atomic operation does to one element: ``apply``, or ``accumulate`` for many threads at once."""
+
+    def __init__(self, op: AtomicOp, kind: AccessType) -> None:
+        self.dtype = np.dtype(np.float32) if kind.is_coded else kind.dtype
+        self.accumulate = None if kind.is_coded else _ACCUMULATE.get(op)
+        apply = _APPLY[op]
+        self.apply = apply if not kind.is_coded else lambda old, args: _rounded(apply(old, args), kind)
+
+
+def _rounded(values: _Values, kind: AccessType) -> _Values:
+    """Values as memory holds them."""
+    return np.asarray(kind.decoded(kind.scalar.element.elements(values)))
+
+
+class _Turns:
+    """The threads of one step, and the order in which those at the same element take turns."""
+
+    def __init__(self, machine: Machine, memory: Any, offset: Any) -> None:
+        self.space, self.mask, self.offset = machine.space, machine.mask, offset
+        self.by_block = isinstance(memory, SharedMemory)
+
+    def taken(self, before: Any, args: Sequence[Any], operation: _Operation) -> tuple[_Values, _Values]:
+        """Values before and after each thread's turn, over lanes. ``before``: the values before the first turn."""
+        shape, dtype, accumulate = self._shape(before, args), operation.dtype, operation.accumulate
+        old = np.broadcast_to(np.asarray(before, dtype), shape).ravel()
+        given = [np.broadcast_to(np.asarray(arg, dtype), shape).ravel() for arg in args]
+        old, new = old.copy(), old.copy()
+        lanes, starts = self._order(shape)
+        counts = np.diff(np.append(starts, len(lanes)))
+        long = counts > _MOST_TURNS if accumulate is not None else np.zeros(len(counts), bool)
+        self._in_turn(lanes, starts[~long], counts[~long], old, new, given, operation.apply)
+        for start, count in zip(starts[long].tolist(), counts[long].tolist(), strict=True):
+            assert accumulate is not None
+            mine = lanes[start : start + count]
+            passed = accumulate.accumulate(np.append(old[mine[:1]], given[0][mine]).astype(dtype))
+            old[mine], new[mine] = passed[:-1], passed[1:]
+        return old.reshape(shape), new.reshape(shape)
+
+    def _shape(self, before: Any, args: Sequence[Any]) -> tuple[int, ...]:
+        """The lanes whose turns are computed: of one block, where all blocks do the same to shared arrays of their own."""
+        if not self.by_block:
+            return self.space.shape
+        blocks = len(self.space.block_shape)
+        parts = [each for each in (before, self.offset, self.mask, *args) if np.ndim(each)]
+        outer = np.broadcast_shapes((1,) * blocks, *(np.shape(each)[:blocks] for each in parts))
+        return outer + self.space.thread_shape
+
+    def _order(self, shape: tuple[int, ...]) -> tuple[Longs, Longs]:
+        """Active lanes, element by element and then by thread, and the index of the first of each element."""
+        active: Bools = np.broadcast_to(True if self.mask is None else self.mask, shape).ravel()
+        element = np.broadcast_to(self.offset, shape).ravel().astype(np.int64)
+        lanes = np.flatnonzero(active)
+        block = lanes // self.space.threads_per_block if self.by_block else np.zeros(len(lanes), np.int64)
+        order = np.lexsort((element[lanes], block))
+        lanes, block = lanes[order], block[order]
+        is_first = np.ones(len(lanes), bool)
+        is_first[1:] = (np.diff(element[lanes]) != 0) | (np.diff(block) != 0)
+        return lanes, np.flatnonzero(is_first)
+
+    @staticmethod
+    def _in_turn(
+        lanes: Longs, starts: Longs, counts: Longs, old: _Values, new: _Values, given: list[_Values], apply: _Apply
+    ) -> None:
+        """The turns of several elements at once: the first thread of each, then the second, and so on."""
+        for turn in range(int(counts.max(initial=0))):
+            which = counts > turn
+            starts, counts = starts[which], counts[which]
+            mine = lanes[starts + turn]
+            if turn:
+                old[mine] = new[lanes[starts + turn - 1]]
+            new[mine] = apply(old[mine], [arg[mine] for arg in given])
+
+
+def _inc(old: _Values, args: list[_Values]) -> _Values:
+    return np.asarray(np.where(old >= args[0], old.dtype.type(0), old + old.dtype.type(1)))
+
+
+def _dec(old: _Values, args: list[_Values]) -> _Values:
+    return np.asarray(np.where((old == 0) | (old > args[0]), args[0], old - old.dtype.type(1)))
+
+
+_APPLY: Mapping[str, _Apply] = {
+    "add": lambda old, args: old + args[0],
+    "sub": lambda old, args: old - args[0],
+    "min": lambda old, args: np.fmin(old, args[0]),
+    "max": lambda old, args: np.fmax(old, args[0]),
+    "exch": lambda old, args: args[0],
+    "cas": lambda old, args: np.where(_same_bits(old, args[0]), args[1], old),
+    "and": lambda old, args: old & args[0],
+    "or": lambda old, args: old | args[0],
+    "xor": lambda old, args: old ^ args[0],
+    "inc": _inc,
+    "dec": _dec,
+}
+_ACCUMULATE: Mapping[str, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "min": np.fmin,
+    "max": np.fmax,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}  # fmt: skip
+
+
+def _same_bits(a: _Values, b: _Values) -> Bools:
+    bits = f"u{a.itemsize}"
+    return np.asarray(a.view(bits) == b.view(bits))
+
+
+# Asynchronous copies.
+
+
+def _copy_closure(compiler: Compiling, node: Copy) -> Closure:
+    place, access, domain = node.place, node.access, compiler.domain
+    target, source = compiler.address(node.target.pointer), compiler.address(node.source.pointer)
+    size, unit, source_unit = size_bytes(node.target.type), unit_bytes(node.target.type), unit_bytes(node.source.type)
+    taken = None if node.fills_zero_from is None else domain.known(compiler, node.fills_zero_from)
+
+    def zero(scalar: Scalar) -> Any:
+        return domain.zero(scalar, node.target)
+
+    def one(machine: Machine, to: Any, there: Any, of: Any, here: Any) -> None:
+        kind = _elements_of_copy(machine, to, of, size, place)
+        count, lanes = None if taken is None else taken(machine), machine.mask
+        there = to.checked(machine, _scaled(there, unit, kind.bytes), kind, place)
+        machine.mask = reading = lanes if count is None else _within(lanes, count)
+        here = 0 if is_empty(reading) else of.checked(machine, _scaled(here, source_unit, kind.bytes), kind, place)
+        machine.mask = lanes
+        arrays = of.number, to.number
+        machine.step(access, arrays, 0, of.recorded(here, kind), reading, place)
+        parts = []
+        for i in range(kind.width):
+            reads = reading if count is None else _within(lanes, count, i * kind.bytes)
+            parts.append(_copied_part(machine, of, here + i if i else here, reads, zero, kind, place))
+        if machine.wants_values:
+            machine.sink.value(parts[0])
+        machine.step(access, arrays, 1, to.recorded(there, kind), lanes, place)
+        domain.announce(machine, to, parts, kind)
+        transfers = machine.transfers
+        transfers.begin(PendingCopy(transfers.begun, to, there, parts, kind, lanes, transfers.batch, place))
+
+    def run(machine: Machine) -> None:
+        into, of = target(machine), source(machine)
+
+        def read(machine: Machine, to: Any, there: Any) -> None:
+            over_memories(machine, *of, None, lambda machine, *source: one(machine, to, there, *source))
+
+        over_memories(machine, *into, None, read)
+
+    return run
+
+
+def _elements_of_copy(machine: Machine, to: Any, of: Any, size: int, place: Place) -> AccessType:
+    """How a copy of ``size`` bytes between two memories moves them: in elements of the wider one. Raises KernelFault."""
+    for memory in (to, of):
+        if not isinstance(memory, Memory):
+            if memory is NULL:
+                memory.checked(machine, 0, None, place)
+            raise machine.fault(f"copying to or from {memory.name} like this is not supported", place, id="unsupported")
+    wider = of if of.unit >= to.unit else to
+    if size % wider.unit:
+        message = f"copying {size} bytes from {of.name} to {to.name} at a time is not supported"
+        raise machine.fault(message, place, "copy whole elements", id="unsupported")
+    return _kind_of_copy(wider.info.element_type, size)
+
+
+@lru_cache(maxsize=64)
+def _kind_of_copy(element_name: str, size: int) -> AccessType:
+    spelling = element_type(element_name).spellings[0][0]
+    scalar = named_type(spelling)
+    assert isinstance(scalar, Scalar)
+    width = size // scalar.bytes
+    return replace(access_type(scalar), width=width, step=width)
+
+
+def _scaled(offset: Any, unit: int, size: int) -> Any:
+    """An offset in units of ``unit`` bytes, in scalars of ``size`` bytes."""
+    return offset if unit == size else offset * unit // size
+
+
+def _within(lanes: Bools | None, count: Any, at: int = 0) -> Any:
+    """The lanes that read the byte ``at`` of a copy of ``count`` bytes."""
+    if not isinstance(count, np.ndarray):
+        return lanes if count > at else np.zeros((), bool)
+    return count > at if lanes is None else lanes & (count > at)
+
+
+def _copied_part(machine: Machine, of: Any, here: Any, reads: Any, zero: Zero, kind: AccessType, place: Place) -> Any:
+    """The values of one element of a copy: zero for lanes that don't read it."""
+    lanes = machine.mask
+    if reads is lanes:
+        return of.load(machine, here, kind, place)
+    if is_empty(reads):
+        return zero(kind.scalar)
+    machine.mask = reads
+    values = of.load(machine, np.where(reads, here, 0), kind, place)
+    machine.mask = lanes
+    return np.where(reads, values, np.asarray(zero(kind.scalar), np.asarray(values).dtype))
+
+
+def _complete(machine: Machine, transfer: PendingCopy, lanes: ActiveMask) -> None:
+    """Writes the elements of a copy for some lanes."""
+    outer, machine.mask = machine.mask, lanes
+    for i, part in enumerate(transfer.parts):
+        at = transfer.offset + i if i else transfer.offset
+        transfer.memory.store(machine, at, part, transfer.kind, transfer.place)
+    machine.mask = outer
+
+
+def commit(node: Commit) -> Closure:
+    def run(machine: Machine) -> int:
+        machine.transfers.commit(machine.mask)
+        return NORMAL
+
+    return run
+
+
+def wait_closure(node: Wait, pending: Closure) -> Closure:
+    access, place = node.access, node.place
+
+    def run(machine: Machine) -> int:
+        most = pending(machine)
+        machine.touch(access, -1, 0, place)
+        done = []
+        for transfer in machine.transfers.under_way:
+            lanes = _completing(machine, transfer, most, node.waits_for_block)
+            if is_empty(lanes):
+                continue
+            _complete(machine, transfer, lanes)
+            transfer.lanes = _rest(transfer.lanes, lanes)
+            if is_empty(transfer.lanes):
+                done.append(transfer)
+        if done:
+            machine.sink.completed([transfer.number for transfer in done])
+            machine.transfers.under_way = [each for each in machine.transfers.under_way if each not in done]
+        return NORMAL
+
+    return run
+
+
+def _completing(machine: Machine, transfer: PendingCopy, most: Any, of_block: bool) -> Any:
+    """The lanes whose copy a wait completes; None for all lanes of the space."""
+    complete = transfer.batch < machine.transfers.batch - most
+    lanes = transfer.lanes
+    if not of_block and machine.mask is not None:
+        lanes = machine.mask if lanes is None else lanes & machine.mask
+    if isinstance(complete, np.ndarray):
+        return complete if lanes is None else lanes & complete
+    return lanes if complete else np.zeros((), bool)
+
+
+def _rest(lanes: Any, done: Any) -> Any:
+    if done is None:
+        return np.zeros((), bool)
+    return ~done if lanes is None else lanes & ~done
+
+
+def fence(node: Fence) -> Closure:
+    access, place = node.access, node.place
+
+    def run(machine: Machine) -> int:
+        machine.touch(access, -1, 0, place)
+        return NORMAL
+
+    return run
+
+
+_COMPILED: Mapping[type[Instruction], Callable[..., Closure]] = {Atomic: _atomic_closure, Copy: _copy_closure}
