@@ -43,6 +43,7 @@ LINE_PITCH = 1.3  # of the size of a text: from one line to the next
 NEAR, AIR = 12.0, 20.0  # gaps: from a thing to its name; within a box, and between boxes that belong together
 STROKE = 2.0  # width of an outline
 _ROUND, _MOST_ROUND = 0.12, 10.0  # radius of corners: of the shorter side of a box, and at most
+_TICK = 8.0  # length of a tick
 _LABEL_AIR = 6.0  # of a cell's width, for a text in it
 
 
@@ -357,6 +358,18 @@ def panel(
 def path(key: str, way: Iterable[Point], colour: str, width: float = 3.0, dashed: bool = False) -> Lines:
     """Return the line along points."""
     return Lines(key, boxes(*((*one, *other) for one, other in pairwise(way))), colour, width, dashed)
+
+
+def ruler(
+    key: str, box: Box, places: Sequence[float], texts: Sequence[str], style: Style, side: Edge = "bottom"
+) -> list[Lines | Labels]:
+    """Return ticks along the upper or lower edge of a box at some shares of its width, with a text at each; the key of the
+    texts ends with "-numbers".
+    """
+    ends = [box.part((share, share), (0, 0) if side == "top" else (1, 1)).inset(-box.width, 0) for share in places]
+    down = -_TICK if side == "top" else _TICK
+    ticks = Lines(key, boxes(*((end.middle_x, end.y, end.middle_x, end.y + down) for end in ends)), style.colour, STROKE)
+    return [ticks, all_beside(f"{key}-numbers", ends, side, texts, style, 2 * _TICK, "middle")]
 
 
 def along(way: Sequence[Point], share: float) -> Point:

@@ -12,16 +12,14 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import capital, many, number, size_text
 from gemmviz.scenes.kit.frame import ViewOptions, eased_from, framed
-from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, along, lines_in, text_in
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, along, lines_in, round_boxes, write
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.strips import WIDE, chips, stored_matrix
 
-_ARROW, _GAP = 0.1, 0.03  # of the height: below registers, and between other levels
 _SHARED = 0.58  # of the width: shared memory; global memory is reached beside it
 _SHARED_AT, _GLOBAL_AT = 0.48, 0.66  # of the width: the pipes
-_LEAST_PIPE, _MOST_PIPE = 6.0, 44.0
+_LEAST_PIPE, _MOST_PIPE = 6, 44
 
 
 def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -39,9 +37,9 @@ def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
             continue
         ends = [(_pipe_x(room, is_global), box.middle_y) for box in (levels[-1 if is_global else 1], levels[0])]
         way = ends if touched.operand.access == "read" else ends[::-1]
-        at = along(way, eased_from(options.moment, 0.0, 1.0))
+        at = along(way, eased_from(options.moment))
         colour = options.theme.accent(stored_matrix(moment, touched))
-        pieces.append(Rects(f"moving-{place}", chips(len(touched.cells), *at), colour, radius=2.0, meaning="moving"))
+        pieces.append(round_boxes(f"moving-{place}", chips(len(touched.cells), *at), colour, meaning="moving"))
     return tuple(pieces)
 
 
@@ -50,11 +48,10 @@ def _level_boxes(moment: Moment, options: ViewOptions) -> tuple[Box, list[Box]]:
     stands at the left, so that the pipe of global memory passes it.
     """
     count = len(load_device(moment.trace.setup.device).levels) + 1
-    gaps = [_ARROW, *[_GAP] * (count - 2)]
-    high = Share((1.0 - sum(gaps)) / count)
     room = options.room(options.top - 10)
-    levels = room.rows(high, *(part for gap in gaps for part in (Share(gap), high)))[::2]
-    levels[1] = levels[1].part(across=(0.0, _SHARED))
+    first, below = room.rows(REST, Share(count - 1), gap=room.height / 10)
+    levels = [first, *below.grid(count - 1, 1, down=room.height / 33)]
+    levels[1] = levels[1].part(across=(0, _SHARED))
     return room, levels
 
 
@@ -64,24 +61,23 @@ def _pipe_x(room: Box, is_global: bool) -> float:
 
 def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     (room, levels), theme = _level_boxes(moment, options), options.theme
-    least, primitives = theme.type.least, list[Primitive]()
-    for place, ((name, who, size), box) in enumerate(zip(_facts(moment), levels, strict=True)):
-        end = _pipe_x(room, is_global=place > 1) - WIDE / 2
-        key = f"level-{place}"
+    primitives = list[Primitive]()
+    for place, ((name, who, size), box) in enumerate(zip(_level_facts(moment), levels, strict=True)):
+        end, key = _pipe_x(room, is_global=place > 1) - WIDE / 2, f"level-{place}"
         lines = [
-            Line(f"{key}-name", name, theme.type.words, theme.text, "semibold"),
-            Line(f"{key}-size", size, least, theme.text),
-            Line(f"{key}-who", who, least, theme.faint),
+            Line(f"{key}-name", name, *theme.strong),
+            Line(f"{key}-size", size, *theme.small),
+            Line(f"{key}-who", who, *theme.aside),
         ]
-        primitives.append(Rects(f"{key}-box", boxes(box), theme.slate, theme.level(place), 3.0, 10.0))
+        primitives.append(round_boxes(f"{key}-box", box, theme.slate, theme.level(place), 3))
         primitives += lines_in(box.trimmed(22, right=box.right - end + 22), lines)
     primitives += _pipes(moment, room, levels, options)
-    beside = levels[0].trimmed(left=_pipe_x(room, True) + 0.14 * room.width - room.x, right=20)
-    primitives.append(text_in("scale-said", beside, tr("boxes are not to scale"), least, theme.faint, "start"))
-    return [*primitives, *_others(moment, room, levels[-1], options)]
+    beyond = levels[0].trimmed(left=_pipe_x(room, True) + room.width / 7 - room.x, right=20)
+    primitives.append(write("scale-said", beyond, tr("boxes are not to scale"), theme.aside))
+    return [*primitives, *_parts_of_global(moment, room, levels[-1], options)]
 
 
-def _facts(moment: Moment) -> list[tuple[str, str, str]]:
+def _level_facts(moment: Moment) -> list[tuple[str, str, str]]:
     """Return name, who uses it, and size of each level, the nearest to the threads first."""
     device, arrays = load_device(moment.trace.setup.device), moment.trace.arrays
     words, (first, *caches, last) = device.words, device.levels
@@ -103,7 +99,7 @@ def _facts(moment: Moment) -> list[tuple[str, str, str]]:
     return [
         (tr("Registers"), tr("private to each thread"), registers),
         (capital(tr(first.name)), tr("shared by a {block}; {uses}", block=tr(words["block"]), uses=uses), shared),
-        *(_cache(each, device) for each in caches),
+        *(_cache_facts(each, device) for each in caches),
         (
             capital(tr(last.name)),
             tr("all threads and the host share it"),
@@ -112,7 +108,7 @@ def _facts(moment: Moment) -> list[tuple[str, str, str]]:
     ]
 
 
-def _cache(level: MemoryLevel, device: Device) -> tuple[str, str, str]:
+def _cache_facts(level: MemoryLevel, device: Device) -> tuple[str, str, str]:
     """Name and texts of a cache."""
     where = (
         tr("on each {sm}", sm=tr(device.words["sm"]))
@@ -131,7 +127,7 @@ def _pipes(moment: Moment, room: Box, levels: list[Box], options: ViewOptions) -
     primitives: list[Primitive] = []
     for space, ends in (("shared", levels[:2]), ("global", [levels[0], *levels[2:]])):
         x, count = _pipe_x(room, space == "global"), moved[space]
-        wide = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * count / most if count else 2.0
+        wide = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * count / most if count else 2
         parts = [Box(x - wide / 2, a.bottom, wide, b.y - a.bottom) for a, b in pairwise(ends)]
         primitives.append(Rects(f"{space}-pipe", boxes(*parts), options.theme.faint))
     first, second, beyond = *levels[:2], _pipe_x(room, True) + _MOST_PIPE
@@ -143,11 +139,11 @@ def _pipes(moment: Moment, room: Box, levels: list[Box], options: ViewOptions) -
 
 def _said(key: str, texts: tuple[str, ...], box: Box, options: ViewOptions) -> list[Labels]:
     """Draw numbers of bytes in a space, the first line strong; in one line if there is no space for all."""
-    theme, size = options.theme, options.theme.type.words
-    if box.height < LINE_PITCH * size * len(texts):
+    strong, soft = options.theme.strong, options.theme.soft
+    if box.height < LINE_PITCH * strong.size * len(texts):
         texts = (" ".join(texts),)
-    first, *others = (Line(f"{key}-passed-{place}", text, size, theme.faint) for place, text in enumerate(texts))
-    return lines_in(box, [first._replace(colour=theme.text, face="semibold"), *others])
+    lines = (Line(f"{key}-passed-{place}", text, *(soft if place else strong)) for place, text in enumerate(texts))
+    return lines_in(box, list(lines))
 
 
 def _shared_words(counts: Counts) -> tuple[str, ...]:
@@ -173,18 +169,18 @@ def _global_words(moment: Moment, counts: Counts) -> tuple[str, ...]:
     )
 
 
-def _others(moment: Moment, room: Box, outer: Box, options: ViewOptions) -> list[Primitive]:
+def _parts_of_global(moment: Moment, room: Box, outer: Box, options: ViewOptions) -> list[Primitive]:
     """Draw constant and texture memory: parts of global memory with a cache on each multiprocessor."""
     theme, text = options.theme, moment.trace.setup.kernel.text
-    size, left = theme.type.least, _pipe_x(room, True) + WIDE / 2 + 10 - outer.x
-    parts = outer.trimmed(left, 8, 12, 8).columns(REST, REST, gap=12)
-    if outer.height < 3 * size or parts[0].width < text_width(tr("constant"), size, "semibold") + 24:
+    parts = outer.trimmed(_pipe_x(room, True) + WIDE / 2 + 10 - outer.x, 8, 12, 8).columns(REST, REST, gap=12)
+    strong = theme.strong.sized(theme.type.least)
+    if outer.height < 3 * strong.size or parts[0].width < strong.width(tr("constant")) + 24:
         return []
     primitives: list[Primitive] = []
     for part, (name, word) in zip(parts, ((marked("constant"), "__constant__"), (marked("texture"), "tex1D")), strict=True):
         used = tr("used") if word in text else tr("not used")
-        lines = [Line(f"{name}-0", tr(name), size, theme.text, "semibold"), Line(f"{name}-1", used, size, theme.faint)]
-        primitives.append(Rects(f"{name}-box", boxes(part), theme.panel, theme.faint, 1.5, 8.0))
+        lines = [Line(f"{name}-0", tr(name), *strong), Line(f"{name}-1", used, *theme.aside)]
+        primitives.append(round_boxes(f"{name}-box", part, theme.panel, theme.faint))
         primitives += lines_in(part.trimmed(12, right=8), lines)
     return primitives
 

@@ -4,62 +4,66 @@ of warps.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from gemmviz.analysis.models.occupancy import what_ifs
 from gemmviz.analysis.models.time import BUSY, CYCLES, LATENCY, Hiding, hiding_of
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.layout import REST, Box, baseline, path, square, text_at
-from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.layout import NEAR, REST, Box, all_beside, beside, path, round_boxes, ruler, square, write, write_all
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.kit.what_if import what_if_curve
 
-_MOST_ROWS = 16
-_TALLEST, _STRIP, _NAMES = 168.0, 44.0, 118.0  # a row; the scheduler's; the width of the names beside them
-_ROWS_SHARE = 0.54
-_WAITS = marked("waits for memory")
-_REGULAR: Face = "regular"
-_STRONG: Face = "semibold"
+_MOST_ROWS, _TALLEST = 16, 168  # rows of warps, and the height of one
+_NAMES = 118  # width of the names beside them
+_WAITING = marked("waits for memory")
 
 
-class _Layout(NamedTuple):
-    """The regions of a frame, from above: the warps, the scheduler, the sentence at baseline ``y``, and the curve."""
+class _Regions(NamedTuple):
+    """The regions of a frame, from above: the rows of the warps, the scheduler, the sentence, and the curve."""
 
-    rows: Box
+    rows: list[Box]
     line: Box
-    y: float
+    said: Box
     below: Box
 
     @classmethod
-    def of(cls, options: ViewOptions) -> "_Layout":
-        room = options.room(116.0, 26.0)
-        inner, sizes = room.trimmed(left=_NAMES), options.theme.type
-        strip, words = min(_STRIP, 0.08 * room.height), 2.2 * sizes.least + sizes.words
-        rows, _, line, said, below = inner.rows(_ROWS_SHARE * room.height, 12, strip, words + 24, REST)
-        return cls(rows, line, said.bottom - 24, below)
+    def of(cls, hiding: Hiding, options: ViewOptions) -> "_Regions":
+        room, theme = options.room(116, 26).trimmed(left=_NAMES), options.theme
+        shown = max(1, min(hiding.warps, _MOST_ROWS))
+        rows, _, line, _, said, below = room.rows(
+            0.54 * room.height, NEAR, min(44, room.height / 12), 2.2 * theme.type.least, 1.3 * theme.strong.size, REST, gap=4
+        )  # fmt: skip
+        return cls(rows._replace(height=min(rows.height, shown * _TALLEST)).grid(shown, 1), line, said, below)
 
 
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     """Draw the empty strip of the scheduler and the curve of values to try."""
-    hiding, layout = hiding_of(case), _Layout.of(options)
+    hiding, theme = hiding_of(case), options.theme
+    regions = _Regions.of(hiding, options)
     note = tr(
         "model: a warp issues for {busy} cycles, then waits {latency} for memory; {block}",
         busy=BUSY,
         latency=LATENCY,
-        block=_block(case),
+        block=_needs_of(case),
     )
     title = tr(
         "Latency hiding: {warps} on one scheduler of {device}", warps=many(hiding.warps, "warp"), device=case.device.name
     )
-    pieces = _axis(layout.line, options.theme)
+    line, cycles = regions.line, range(0, CYCLES + 1, LATENCY)
+    under = line._replace(y=line.bottom + NEAR, height=theme.type.least)
+    pieces: list[Primitive] = [
+        Rects("scheduler-track", boxes(line), theme.empty),
+        beside("scheduler", line, "left", tr("issues"), theme.small),
+        *ruler("cycles", line, [cycle / CYCLES for cycle in cycles], [*map(str, cycles)], theme.aside),
+        beside("cycles-name", under, "left", tr("cycles"), theme.aside),
+    ]
     threads = what_ifs(case.device, case.needs)[0]
-    if layout.below.height > 100:
-        pieces += what_if_curve(threads, case, layout.below, options, has_scale=True)
+    if regions.below.height > 100:
+        pieces += what_if_curve(threads, case, regions.below, options, has_scale=True)
     return titled(pieces, title, note, options)
 
 
@@ -67,21 +71,18 @@ def latency_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive
     """Draw a row for each warp and the scheduler's until the share ``moment`` of the cycles, with a cursor there and the name
     of the warp that issues; then the share in which the scheduler issues.
     """
-    hiding, layout, theme = hiding_of(case), _Layout.of(options), options.theme
-    until = CYCLES * options.moment
-    pieces = [*_rows(hiding, layout.rows, until, theme), *_scheduler(hiding, layout.line, until, theme)]
-    if options.moment < 1.0:
-        issuing = _issuing(hiding, until)
-        return (*pieces, *_names(hiding, layout.rows, issuing, theme), _cursor(layout, until, theme))
-    pieces += _names(hiding, layout.rows, None, theme)
-    at = (layout.rows.x, layout.y)
-    return (
-        *pieces,
-        text_line("latency-said", at, hiding.sentence, theme.type.words, layout.rows.width, theme.text, "semibold"),
-    )
+    hiding, theme = hiding_of(case), options.theme
+    regions, until = _Regions.of(hiding, options), CYCLES * options.moment
+    pieces = [*_warp_rows(hiding, regions.rows, until, theme), *_scheduler(hiding, regions.line, until, theme)]
+    if options.moment < 1:
+        line = regions.line.part((options.moment, options.moment))
+        cursor = path("cursor", [(line.x, regions.rows[0].y - 6), (line.x, line.bottom)], theme.text, 2)
+        return (*pieces, *_warp_names(hiding, regions.rows, _issuing(hiding, until), theme), cursor)
+    pieces += _warp_names(hiding, regions.rows, None, theme)
+    return (*pieces, write("latency-said", regions.said, hiding.sentence, theme.strong))
 
 
-def _block(case: OccupancyCase) -> str:
+def _needs_of(case: OccupancyCase) -> str:
     """Return the resources of a block that the model takes: tried ones, or the kernel's own."""
     needs = case.needs
     registers = "" if needs.registers is None else tr(", {registers} each", registers=sized(needs.registers, "register"))
@@ -107,59 +108,47 @@ def _block(case: OccupancyCase) -> str:
     )
 
 
-def _x(room: Box, cycle: float) -> float:
-    return room.x + room.width * cycle / CYCLES
-
-
-def _pitch(hiding: Hiding, room: Box) -> float:
-    return min(room.height / max(1, min(hiding.warps, _MOST_ROWS)), _TALLEST)
-
-
-def _rows(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primitive]:
-    """Draw a row for each warp: where it issues, and where it waits."""
-    pitch = _pitch(hiding, room)
-    pieces: list[Primitive] = []
-    for warp in range(min(hiding.warps, _MOST_ROWS)):
+def _warp_rows(hiding: Hiding, rows: list[Box], until: float, theme: Theme) -> list[Primitive]:
+    """Draw a row for each warp: a block of its colour where it issues, a thin bar where it waits, named where there is room."""
+    pieces, name = list[Primitive](), tr(_WAITING)
+    for warp, whole in enumerate(rows[: hiding.warps]):
+        row = whole.trimmed(bottom=whole.height / 4)
+        thin = square(row.middle, row.width, max(3, 0.3 * row.height))
         starts = [start for start in hiding.busy[warp].tolist() if 0 <= start < until]
-        row = room.shifted(y=warp * pitch)._replace(height=0.72 * pitch)
-        pieces += _row(f"{warp}", starts, until, row, theme.warps[warp % len(theme.warps)], theme)
+        ends = [(s + BUSY, min(s + BUSY + LATENCY, until)) for s in starts if s + BUSY < until]
+        waits = [_between_cycles(thin, *each) for each in ends]
+        pieces += [
+            Rects(f"waits-{warp}", boxes(*waits), theme.line),
+            round_boxes(f"issues-{warp}", _issues(starts, until, row), theme.warps[warp % len(theme.warps)]),
+        ]
+        if thin.height >= 1.3 * theme.type.least:
+            named = [box for box in waits if box.width >= theme.small.width(name) + NEAR]
+            pieces.append(write_all(f"waits-{warp}-name", named, [name] * len(named), theme.small, "middle"))
     return pieces
 
 
-def _row(key: str, starts: list[int], until: float, row: Box, colour: str, theme: Theme) -> list[Primitive]:
-    """Draw one warp: a block of its colour where it issues, a thin bar where it waits, named where there is room."""
-    ends = [(_x(row, s + BUSY), _x(row, min(s + BUSY + LATENCY, until))) for s in starts if s + BUSY < until]
-    thin, size = square(row.middle, row.width, max(3.0, 0.3 * row.height)), theme.type.least
-    waits = [thin._replace(x=left, width=right - left) for left, right in ends]
-    issues = _issues(starts, until, row)
-    pieces: list[Primitive] = [
-        Rects(f"waits-{key}", boxes(*waits), theme.line), Rects(f"issues-{key}", boxes(*issues), colour, radius=2.0)
-    ]  # fmt: skip
-    if thin.height >= 1.3 * size:
-        room, y = text_width(tr(_WAITS), size) + 16, baseline(thin.middle_y, size)
-        at = [(box.middle_x, y) for box in waits if box.width >= room]
-        pieces.append(Labels(f"waits-{key}-name", points(*at), (tr(_WAITS),) * len(at), size, theme.text, "middle"))
-    return pieces
+def _between_cycles(row: Box, start: float, stop: float) -> Box:
+    return row.part((start / CYCLES, stop / CYCLES))
 
 
 def _issues(starts: list[int], until: float, row: Box) -> list[Box]:
     """Return the parts of a row in which a warp issues."""
-    return [row._replace(x=_x(row, s), width=_x(row, min(s + BUSY, until)) - _x(row, s)) for s in starts]
+    return [_between_cycles(row, start, min(start + BUSY, until)) for start in starts]
 
 
-def _names(hiding: Hiding, room: Box, issuing: int | None, theme: Theme) -> list[Primitive]:
+def _warp_names(hiding: Hiding, rows: list[Box], issuing: int | None, theme: Theme) -> list[Primitive]:
     """Draw the names of the warps, as many as can be read, that of the warp that issues strong."""
-    size, pitch, shown = theme.type.least, _pitch(hiding, room), min(hiding.warps, _MOST_ROWS)
-    step = next(step for step in (1, 2, 4, 8, 16) if step * pitch >= 1.15 * size or step == 16)
+    size, shown = theme.type.least, min(hiding.warps, len(rows))
+    step = label_step(rows[0].height, 1.15 * size, _MOST_ROWS)
     strong = [warp for warp in range(shown) if warp == issuing]
     faint = [warp for warp in range(0, shown, step) if all(abs(warp - each) >= step for each in strong)]
     names: list[Primitive] = []
-    for key, warps, ink, face in (("warps", faint, theme.faint, _REGULAR), ("issuing", strong, theme.text, _STRONG)):
-        at = points(*((room.x - 14, baseline(room.y + (warp + 0.36) * pitch, size)) for warp in warps))
-        names.append(Labels(key, at, tuple(tr("warp {warp}", warp=warp) for warp in warps), size, ink, "end", face))
+    for key, warps, style in (("warps", faint, theme.aside), ("issuing", strong, theme.strong.sized(size))):
+        at = [rows[warp].trimmed(bottom=rows[warp].height / 4) for warp in warps]
+        names.append(all_beside(key, at, "left", [tr("warp {warp}", warp=warp) for warp in warps], style))
     if shown < hiding.warps:
         more = tr("and {warps} more", warps=hiding.warps - shown)
-        names.append(text_at("more-warps", (room.right, room.y - 4), more, size, theme.faint, "end"))
+        names.append(beside("more-warps", rows[0], "top", more, theme.aside, 4, "end"))
     return names
 
 
@@ -167,12 +156,6 @@ def _issuing(hiding: Hiding, cycle: float) -> int | None:
     """Return the warp that issues at a cycle, None if all wait."""
     issues = ((hiding.busy >= 0) & (hiding.busy <= cycle) & (cycle < hiding.busy + BUSY)).any(axis=1)
     return int(issues.argmax()) if issues.any() else None
-
-
-def _cursor(layout: _Layout, cycle: float, theme: Theme) -> Lines:
-    """Draw a line through all rows at a cycle."""
-    x = _x(layout.rows, cycle)
-    return path("cursor", [(x, layout.rows.y - 6), (x, layout.line.bottom)], theme.text, 2.5)
 
 
 def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primitive]:
@@ -184,20 +167,6 @@ def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Pr
         if starts:
             pieces.append(Rects(f"scheduler-{place}", boxes(*_issues(starts, until, room)), colour))
     return pieces
-
-
-def _axis(room: Box, theme: Theme) -> list[Primitive]:
-    """Draw the empty strip of the scheduler and the cycles below it."""
-    size, y = theme.type.least, room.bottom
-    ticks = np.arange(0, CYCLES + 1, LATENCY).tolist()
-    at = points(*((_x(room, t), y + 8 + 0.95 * size) for t in ticks))
-    return [
-        Rects("scheduler-track", boxes(room), theme.empty),
-        text_at("scheduler", (room.x - 14, baseline(y - 0.5 * room.height, size)), tr("issues"), size, theme.text, "end"),
-        Lines("cycles", boxes(*((_x(room, t), y, _x(room, t), y + 8) for t in ticks)), theme.faint, 1.5),
-        Labels("cycles-numbers", at[:-1], tuple(map(str, ticks[:-1])), size, theme.faint),
-        Labels("cycles-end", at[-1:], (tr("{ticks} cycles", ticks=ticks[-1]),), size, theme.faint, "end"),
-    ]
 
 
 VIEW = View(marked("Latency hiding (model)"), OccupancyCase, latency_scene, draw_motion=latency_motion, order=47)

@@ -4,28 +4,26 @@ from gemmviz.analysis.declarations import declarations
 from gemmviz.model.cases import RoundedRun, RoundingCase
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import listed, many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import fitted, text_line
+from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.scenes.kit.layout import AIR, REST, Box, Share, beside, round_boxes, write
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
 
-_TOP, _BAR, _VALUE = 150.0, 96.0, 250.0
+_BAR, _VALUE = 96, 250  # height of a bar; width of its value
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def rounding_scene(case: RoundingCase, options: ViewOptions) -> Scene:
     """Draw what each kernel declares and the ground of its bar. Bars are drawn by ``rounding_motion``."""
     theme, pieces = options.theme, list[Primitive]()
-    large, words = theme.type.sentence, theme.type.words
-    for place, run in enumerate((case.first, case.second)):
-        box = _track(place, options)
+    for place, (run, parts) in enumerate(zip((case.first, case.second), _bar_rooms(options), strict=False)):
+        head, name, track, _ = parts
         other = case.second if place == 0 else case.first
-        declared = fitted(listed(_own(run, other), "and") or run.kernel, large, box.width, "mono")
+        declared = listed(_own(run, other), "and") or run.kernel
         pieces += [
-            text_at(f"declared-{place}", (box.x, box.y - 56), declared, large, theme.text, "start", "mono"),
-            text_line(f"kernel-{place}", (box.x, box.y - 18), run.kernel, words, box.width, theme.faint),
-            Rects(f"track-{place}", boxes(box), theme.empty, None, radius=6.0),
+            write(f"declared-{place}", head, declared, theme.large._replace(face="mono")),
+            write(f"kernel-{place}", name, run.kernel, theme.soft),
+            round_boxes(f"track-{place}", track, theme.empty),
         ]
     sizes = case.problem.sizes
     note = tr(
@@ -37,25 +35,20 @@ def rounding_scene(case: RoundingCase, options: ViewOptions) -> Scene:
 
 def rounding_motion(case: RoundingCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the bars as they grow, with the errors once they have grown."""
-    theme, pieces, size = options.theme, list[Primitive](), options.theme.type.sentence
-    most = max(case.first.error, case.second.error) or 1.0
-    share = options.way
-    for place, run in enumerate((case.first, case.second)):
-        box = _track(place, options)
-        wide = (box.width - _VALUE) * run.error / most * share
-        pieces.append(Rects(f"bar-{place}", boxes((box.x, box.y, wide, box.height)), theme.load, None, radius=6.0))
-        if share >= 1.0:
-            at = (box.x + wide + 20, baseline(box.middle_y, size))
-            pieces.append(text_at(f"error-{place}", at, error_text(run.error), size, theme.text, "start", "semibold"))
-    if share >= 1.0 and case.first.error and case.second.error:
-        box = _track(2, options)
-        ratio = max(case.first.error, case.second.error) / min(case.first.error, case.second.error)
+    theme, pieces, share = options.theme, list[Primitive](), options.way
+    errors, rooms = (case.first.error, case.second.error), _bar_rooms(options)
+    for place, (error, (_, _, track, _)) in enumerate(zip(errors, rooms, strict=False)):
+        bar = track._replace(width=(track.width - _VALUE) * share * error / (max(errors) or 1))
+        pieces.append(round_boxes(f"bar-{place}", bar, theme.load))
+        if share >= 1:
+            pieces.append(beside(f"error-{place}", bar, "right", error_text(error), theme.large, AIR))
+    if share >= 1 and min(errors) > 0:
         text = tr(
             "{ratio} times as large; {elements} compared",
-            ratio=counted(f"{ratio:.3g}"),
+            ratio=counted(f"{max(errors) / min(errors):.3g}"),
             elements=many(case.second.check.compared, "element"),
         )
-        pieces.append(text_line("ratio", (box.x, box.y - 40), text, size, box.width, theme.text, "semibold"))
+        pieces.append(write("ratio", rooms[2][0], text, theme.strong))
     return tuple(pieces)
 
 
@@ -73,9 +66,10 @@ def error_text(error: float) -> str:
     return f"{mantissa} · 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
 
 
-def _track(place: int, options: ViewOptions) -> Box:
-    pitch = (options.height - _TOP - 30) / 2.5
-    return Box(MARGIN, _TOP + place * pitch + 90, options.width - 2 * MARGIN, min(_BAR, pitch - 110))
+def _bar_rooms(options: ViewOptions) -> list[list[Box]]:
+    """Return the rooms of both bars and of the sentence below them: a declaration, a name, the bar, and what is left."""
+    rooms = options.room(150, 30).rows(Share(2), Share(2), REST)
+    return [room.rows(52, 38, min(_BAR, max(room.height - 110, 20)), REST) for room in rooms]
 
 
 VIEW = View(marked("Rounding errors"), RoundingCase, rounding_scene, rounding_motion, order=52)

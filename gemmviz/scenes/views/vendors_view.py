@@ -7,17 +7,16 @@ AMD GPUs, and on NVIDIA GPUs as a layer over CUDA). Words for parts of a device 
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import CUDA_WORDS
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn, titled
+from gemmviz.scenes.kit.layout import REST, Box, Share, round_boxes, write
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
 
-_TOP, _NAMES, _GAP = 120.0, 300.0, 26.0
-_STAGGER, _WAY = 0.6, 0.35  # shares of the time: start of the last row; width from which a term comes
-_HEADS = ("CUDA", "HIP")
-_CODE = (
+_PAD = 24
+_TURN, _WAY = 0.4, 0.35  # shares: of the time, for one row; of the way between the columns, from which a term comes
+_MODELS = ("CUDA", "HIP")
+_CALLS = (
     (marked("allocate"), "cudaMalloc", "hipMalloc"),
     (marked("copy memory"), "cudaMemcpy", "hipMemcpy"),
     (marked("free"), "cudaFree", "hipFree"),
@@ -27,7 +26,7 @@ _MAKERS = (
     (marked("made by"), "NVIDIA", marked("AMD, open source")),
     (marked("runs on"), marked("NVIDIA GPUs"), marked("AMD and NVIDIA GPUs")),
 )
-_PARTS = (
+_PARTS_OF_DEVICES = (
     (marked("threads in step"), "warp"),
     (marked("memory of a block"), "shared memory"),
     (marked("group of cores"), "sm"),
@@ -36,18 +35,17 @@ _PARTS = (
 
 def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the names of the rows and of both columns."""
-    theme, sizes = options.theme, options.theme.type
-    primitives: list[Primitive] = []
-    for place, head in enumerate(_HEADS):
-        box = _column(place, options)
+    theme, (names, columns), primitives = options.theme, _table_boxes(case, options), list[Primitive]()
+    for place, (model, rows) in enumerate(zip(_MODELS, columns, strict=True)):
+        box = rows[0]._replace(height=rows[-1].bottom - rows[0].y + 8)
         fill = theme.slate if (case.device.vendor == "AMD") == bool(place) else theme.panel
+        style = theme.strong.sized(theme.type.title)
         primitives += [
-            Rects(f"vendors-column-{place}", boxes(box), fill, radius=10.0),
-            text_at(f"vendors-head-{place}", (box.x + 24.0, box.y + 42.0), head, sizes.title, theme.text, "start", "semibold"),
+            round_boxes(f"vendors-column-{place}", box, fill),
+            write(f"vendors-head-{place}", rows[0].inset(_PAD, 0), model, style),
         ]
-    for place, (name, *_) in enumerate(_rows(case)):
-        at = (MARGIN, _baseline(place, case, options))
-        primitives.append(text_at(f"vendors-name-{place}", at, tr(name), sizes.words, theme.faint))
+    for place, ((name, *_), box) in enumerate(zip(_rows_of(case), names[1:], strict=True)):
+        primitives.append(write(f"vendors-name-{place}", box, tr(name), theme.soft))
     note = (
         tr("words for parts of the chip on the right: {device}", device=case.device.name)
         if case.device.own_words
@@ -58,50 +56,33 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 
 def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the terms: row by row, that of CUDA and then its counterpart, which comes from it."""
-    theme, rows, drawn = options.theme, _rows(case), list[Primitive]()
-    size = min(theme.type.name, *(_size(row, options) for row in rows))
-    for place, (_, *terms) in enumerate(rows):
-        start = _STAGGER * place / max(1, len(rows) - 1)
-        share = eased_from(options.moment, start, 1.0 - _STAGGER)
-        for side, term in enumerate(terms):
-            if share > 0.0:
-                drawn.append(_term(place, side, term, share, size, case, options))
+    theme, rows, (_, columns), drawn = options.theme, _rows_of(case), _table_boxes(case, options), list[Primitive]()
+    left, right = ([box.inset(_PAD, 0) for box in column[1:]] for column in columns)
+    widest = max(theme.strong.sized(1).width(term) for row in rows for term in row[1:])
+    style = theme.strong.sized(min(theme.type.name, left[0].width / widest))
+    for place, (_, cuda, hip) in enumerate(rows):
+        share = eased_in_turn(options.moment, place, len(rows), _TURN)
+        start = left[place].towards(right[place], 1 - _WAY)
+        ends = ((cuda, left[place]), (hip, start.towards(right[place], share)))
+        for side, (term, box) in enumerate(ends if share > 0 else ()):
+            is_same = side == 1 and hip == cuda
+            ink = mixed(theme.background, theme.faint if is_same else theme.text, share)
+            drawn.append(write(f"vendors-{place}-{side}", box, term, style.inked(ink)))
     return tuple(drawn)
 
 
-def _rows(case: LaunchCase) -> list[tuple[str, str, str]]:
+def _rows_of(case: LaunchCase) -> list[tuple[str, str, str]]:
     """Return what a row is about, and the term of CUDA and of HIP for it."""
     words = case.device.words if case.device.vendor == "AMD" else CUDA_WORDS
     makers = ((name, tr(cuda), tr(hip)) for name, cuda, hip in _MAKERS)
-    return [*makers, *((name, tr(CUDA_WORDS[word]), tr(words[word])) for name, word in _PARTS), *_CODE]
+    return [*makers, *((name, tr(CUDA_WORDS[word]), tr(words[word])) for name, word in _PARTS_OF_DEVICES), *_CALLS]
 
 
-def _column(place: int, options: ViewOptions) -> Box:
-    return options.room(_TOP, 20.0).trimmed(left=_NAMES).grid(1, 2, _GAP)[place]
-
-
-def _baseline(place: int, case: LaunchCase, options: ViewOptions) -> float:
-    """Return the baseline of a row."""
-    row = _column(0, options).trimmed(top=56.0, bottom=8.0).grid(len(_rows(case)), 1)[place]
-    return baseline(row.middle_y, options.theme.type.name)
-
-
-def _size(row: tuple[str, str, str], options: ViewOptions) -> float:
-    """Return the text size at which both terms of a row fit."""
-    room = _column(0, options).width - 48.0
-    return room / max(text_width(term, 1.0, "semibold") for term in row[1:])
-
-
-def _term(
-    place: int, side: int, term: str, share: float, size: float, case: LaunchCase, options: ViewOptions
-) -> Labels:  # fmt: skip
-    """Draw a term; that of HIP on its way from the left column, stronger with its share of the way."""
-    theme, start, end = options.theme, _column(0, options).x + 24.0, _column(side, options).x + 24.0
-    x = start + (end - start) * (1.0 - _WAY * (1.0 - share)) if side else end
-    is_same = side == 1 and term == _rows(case)[place][1]
-    ink = mixed(theme.background, theme.faint if is_same else theme.text, share)
-    text = fitted(term, size, _column(side, options).width - 48.0, "semibold")
-    return text_at(f"vendors-{place}-{side}", (x, _baseline(place, case, options)), text, size, ink, "start", "semibold")
+def _table_boxes(case: LaunchCase, options: ViewOptions) -> tuple[list[Box], list[list[Box]]]:
+    """Return the boxes of the names of the rows and of the terms in both columns, each below the box of a heading."""
+    names, *columns = options.room(120, 28).columns(274, REST, REST, gap=26)
+    sizes: list[float | Share] = [56, *[REST] * len(_rows_of(case))]
+    return names.rows(*sizes), [column.rows(*sizes) for column in columns]
 
 
 VIEW = View(marked("Words of CUDA and HIP"), LaunchCase, vendors_scene, vendors_motion, order=44)
