@@ -28,6 +28,7 @@ from gemmviz.scenes.kit.layout import (
     text_in,
     wrapped,
 )  # fmt: skip
+from gemmviz.scenes.kit.primitives import Labels, Lines
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import load_theme
 
@@ -127,3 +128,16 @@ def test_chips_arrive_with_their_names() -> None:
     assert len(ends) == 2
     chips = [Chip(place, "x", end.shifted(y=500.0), end, "#FFFFFF") for place, end in enumerate(ends)]
     assert [len(moving_chips(chips, ViewOptions(moment=moment))) for moment in (0.0, 0.05, 1.0)] == [0, 1, 4]
+
+
+def test_a_ruler_has_a_tick_for_each_text() -> None:
+    ticks, numbers = layout.ruler("ticks", ROOM, [0.0, 0.5, 1.0], ["0", "5", "10"], load_theme("dark").aside)
+    assert isinstance(ticks, Lines)
+    assert isinstance(numbers, Labels)
+    assert ticks.segments[:, 0].tolist() == [ROOM.x, ROOM.middle_x, ROOM.right]
+    assert numbers.at[:, 0].tolist() == pytest.approx([ROOM.x, ROOM.middle_x, ROOM.right])
+
+
+def test_cells_of_a_table_by_their_numbers() -> None:
+    squares = layout.cell_squares(Box(10.0, 20.0, 40.0, 20.0), 4, np.array([0, 5]))
+    assert squares.tolist() == [[10.0, 20.0, 10.0], [20.0, 30.0, 10.0]]

@@ -29,7 +29,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.meaning import Meaning
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Rects, Squares, boxes, points
 from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, text_line, text_width, wrap_text
@@ -344,6 +344,13 @@ def tag(
     return [ground, write(f"{key}-name", box, text, ink, "middle")] if fits else [ground]
 
 
+def swatch(key: str, box: Box, text: str, fill: str | None, style: Style, stroke: str | None = None) -> list[Rects | Labels]:
+    """Return a row of a legend: a square at the left of a box, and what its colour means; the text's key ends with "-text"."""
+    side = 1.1 * style.size
+    mark = square((box.x + side / 2, box.middle_y), side)
+    return [round_boxes(key, mark, fill, stroke), write(f"{key}-text", box.trimmed(left=side + NEAR), text, style)]
+
+
 def panel(
     key: str, box: Box, theme: Theme, caption: str = "", inset: float = 20.0, radius: float = 10.0
 ) -> list[Rects | Labels]:
@@ -420,6 +427,13 @@ def cells_in(
     if texts is not None and not fits_cells(texts, size, wide, high):
         texts, size = None, 0.0
     return Cells(key, box.x, box.y, wide, fill, palette, inks or palette, texts, size, line, height=high, meaning=meaning)
+
+
+def cell_squares(table: Box, columns: int, number: Longs, share: float = 1.0) -> Floats:
+    """Return cells of a table of squares by their numbers, row by row: x, y and side, a share of that of the cell."""
+    side = table.width / columns
+    x, y = table.x + number % columns * side, table.y + number // columns * side
+    return np.column_stack([x, y, np.full(len(number), share * side)])
 
 
 def fits_cells(texts: npt.NDArray[np.str_], size: float, wide: float, high: float) -> bool:

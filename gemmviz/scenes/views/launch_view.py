@@ -11,7 +11,7 @@ from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.model.words import many, sized, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, eased, eased_from, message, titled
-from gemmviz.scenes.kit.layout import REST, Box, beside, cells_in, fits_cells, write
+from gemmviz.scenes.kit.layout import REST, Box, beside, cell_squares, cells_in, fits_cells, write
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.scale import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.theme import Style
@@ -124,9 +124,7 @@ def _flying_blocks(launch: Launch, plan: _Plan, options: ViewOptions) -> Squares
     theme, (across, down, _), cell = options.theme, _shown(launch.grid), plan.grid.width / _shown(launch.grid)[0]
     number = np.arange(across * down)
     share = eased(np.clip((options.passed / _GROWN - number / len(number) * (1 - _FLIGHT)) / _FLIGHT, 0, 1))[:, None]
-    end = np.column_stack([
-        plan.grid.x + number % across * cell, plan.grid.y + number // across * cell, np.full(len(number), _FILLED * cell)
-    ])  # fmt: skip
+    end = cell_squares(plan.grid, across, number, _FILLED)
     start = np.array([[plan.code[0].x + 180, plan.code[0].y, 12]])
     there = share[:, 0] > 0
     texts = np.array([f"({n % across}, {n // across})" for n in number[there].tolist()])

@@ -6,23 +6,21 @@ from msgspec import Struct
 from gemmviz.model.cases import TF32_TILE, LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
-from gemmviz.scenes.kit.layout import Box, text_at
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_line, wrap_text
+from gemmviz.scenes.kit.frame import ViewOptions, eased_from, titled
+from gemmviz.scenes.kit.layout import AIR, Box, Edge, Line, Share, beside, cells_in, lines_down, round_boxes, wrapped, write
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
 
-_TOP, _GAP, _MOST = 130.0, 2, 32  # upper edge; cells between the matrices; rows and columns shown of each
-_SAID = 0.42  # of the width: the words on the right
+_GAP, _MOST = 2, 32  # cells between the matrices; rows and columns shown of each
 _REST_OF_STEP = 0.5  # share of an instruction's time in which its tile stands still
-_REST, _PASSED = 0.13, 0.42  # light of elements outside the tile, and of those that it has passed
+_DIM, _PASSED = 0.13, 0.42  # light of elements outside the tile, and of those that it has passed
 
 
 class _Plan(Struct, frozen=True):
-    """Corner and size (rows, columns) of each matrix in a frame, with cells of ``cell``."""
+    """The table of each matrix with its rows and columns, the side of a cell, and the room of the words."""
 
     cell: float
-    corners: dict[str, tuple[float, float]]
+    tables: dict[str, Box]
     sizes: dict[str, tuple[int, int]]
     words: Box
 
@@ -30,12 +28,13 @@ class _Plan(Struct, frozen=True):
     def of(cls, case: LaunchCase, options: ViewOptions) -> "_Plan":
         sizes, tile = case.problem.sizes, TF32_TILE
         m, n, k = (min(_MOST, sizes[name] // size * size) for name, size in (("M", tile.m), ("N", tile.n), ("K", tile.k)))
-        room = options.room(_TOP, 30)
-        cell = min((1 - _SAID) * room.width / (k + n + _GAP), room.height / (k + m + _GAP))
-        x, y = room.x + (k + _GAP) * cell, room.y + (k + _GAP) * cell
-        corners = {"A": (room.x, y), "B": (x, room.y), "C": (x, y)}
-        words = room.part(across=(1 - _SAID, 1.0)).trimmed(left=60)
-        return cls(cell, corners, {"A": (m, k), "B": (k, n), "C": (m, n)}, words)
+        left, words = options.room(130, 30).columns(Share(29), Share(21), gap=40)
+        cross = left.tiled(k + _GAP + m, k + _GAP + n)
+        cell = cross.height / (k + _GAP + m)
+        (_, _, b), _, (a, _, c) = (
+            row.columns(k * cell, _GAP * cell, n * cell) for row in cross.rows(k * cell, _GAP * cell, m * cell)
+        )
+        return cls(cell, {"A": a, "B": b, "C": c}, {"A": (m, k), "B": (k, n), "C": (m, n)}, words)
 
     @property
     def steps(self) -> int:
@@ -51,33 +50,25 @@ class _Plan(Struct, frozen=True):
 def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the names and the words. The matrices are drawn by ``tensor_tile_motion``."""
     tile, theme = TF32_TILE, options.theme
-    missing = _missing(case)
-    if missing:
-        return titled(
-            _paragraph("missing", missing, options.room(_TOP), options), tr("Tensor cores"), case.device.name, options
-        )
-    plan, size, warp = _Plan.of(case, options), theme.type.name, case.device.warp_size
-    pieces: list[Primitive] = []
-    for name, (x, y) in plan.corners.items():
-        rows, columns = plan.sizes[name]
-        at = (x + columns * plan.cell + 12, y + rows * plan.cell - 4) if name == "C" else (x, y - 10)
-        pieces.append(text_at(f"{name}-name", at, name, size, theme.accent(name), "start", "semibold"))
-    box, leading = plan.words, 1.5 * theme.type.sentence
-    lines = (
-        (
-            "tile",
-            tr("{m} × {n} × {k} = {products} products", m=tile.m, n=tile.n, k=tile.k, products=spaced(tile.products)),
-            theme.type.sentence,
-            theme.text,
-        ),
-        ("tile-words", tr("one instruction of a warp, on the tensor cores"), theme.type.words, theme.faint),
-        ("cores", tr("{warp} products", warp=warp), theme.type.sentence, theme.text),
-        ("cores-words", tr("one multiply-add of a warp, on the CUDA cores"), theme.type.words, theme.faint),
+    if missing := _why_no_tile(case):
+        room = options.room(130)
+        lines = wrapped("missing", missing, theme.plain.sized(theme.type.caption), room.width, 4)
+        return titled([*lines_down(room, lines)], tr("Tensor cores"), case.device.name, options)
+    plan, warp, pieces = _Plan.of(case, options), case.device.warp_size, list[Primitive]()
+    for name, box in plan.tables.items():
+        style = theme.strong.sized(theme.type.name).inked(theme.accent(name))
+        side: Edge = "right" if name == "C" else "top"
+        pieces.append(beside(f"{name}-name", box, side, name, style))
+    product = tr("{m} × {n} × {k} = {products} products", m=tile.m, n=tile.n, k=tile.k, products=spaced(tile.products))
+    pieces += lines_down(
+        plan.words.part(down=(0.28, 1)),
+        [
+            Line("tile", product, *theme.large),
+            Line("tile-words", tr("one instruction of a warp, on the tensor cores"), *theme.soft),
+            Line("cores", tr("{warp} products", warp=warp), *theme.large, AIR),
+            Line("cores-words", tr("one multiply-add of a warp, on the CUDA cores"), *theme.soft),
+        ],
     )
-    y = box.at(0.0, 0.28)[1]
-    for place, (key, text, high, ink) in enumerate(lines):
-        y += leading * (1.3 if place == 2 else 0.9)
-        pieces.append(text_line(key, (box.x, y), text, high, box.width, ink, "regular" if "-" in key else "semibold"))
     note = tr("{shape}, A and B rounded to {element}; {source}", shape=tile.shape, element=tile.element, source=tile.source)
     return titled(
         pieces, tr("What one instruction of the tensor cores multiplies: {device}", device=case.device.name), note, options
@@ -86,40 +77,38 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 
 def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the matrices with the tile at ``options.moment``: it moves along k, and C's tile grows stronger."""
-    if _missing(case):
+    if _why_no_tile(case):
         return ()
     plan, theme = _Plan.of(case, options), options.theme
-    passed = min(1.0, options.moment / ARRIVAL)
-    step, ahead = _step(passed * plan.steps, plan.steps)
+    step, ahead = _step_at(options.passed * plan.steps, plan.steps)
     pieces: list[Primitive] = []
-    for name, (x, y) in plan.corners.items():
+    for name, box in plan.tables.items():
         accent = theme.accent(name)
-        shades = [theme.tint(name, _REST), theme.tint(name, _PASSED), accent]
-        shades += [theme.tint(name, _REST + (1 - _REST) * (number + 1) / plan.steps) for number in range(plan.steps)]
+        shades = [theme.tint(name, _DIM), theme.tint(name, _PASSED), accent]
+        shades += [theme.tint(name, _DIM + (1 - _DIM) * (number + 1) / plan.steps) for number in range(plan.steps)]
         fill = np.zeros(plan.sizes[name], np.uint8)
         for earlier in range(step):
             fill[plan.tile(name, earlier)] = 1
         rows, columns = plan.tile(name, step)
         fill[rows, columns] = 3 + step if name == "C" else 2
         inks = tuple(theme.ink_on(shade) for shade in shades)
-        pieces.append(Cells(name, x, y, plan.cell, fill, tuple(shades), inks, line=theme.background))
-        x, y = (x + ahead * plan.cell * (name == "A"), y + ahead * plan.cell * (name == "B"))
-        wide, high = ((side.stop - side.start) * plan.cell for side in (columns, rows))
-        edge = Box(x + columns.start * plan.cell, y + rows.start * plan.cell, wide, high).inset(-2)
-        pieces.append(Rects(f"{name}-tile", boxes(edge), None, accent, 3.0, 3.0))
+        pieces.append(cells_in(name, box, fill, tuple(shades), theme.background, inks))
+        whole, moved = plan.sizes[name], ahead * plan.cell
+        spans = [(side.start / count, side.stop / count) for side, count in zip((rows, columns), whole, strict=True)]
+        edge = box.part(spans[1], spans[0]).shifted(moved * (name == "A"), moved * (name == "B"))
+        pieces.append(round_boxes(f"{name}-tile", edge.inset(-2), None, accent, 3))
     text = tr("instruction {step} of {steps} for this tile of C", step=step + 1, steps=plan.steps)
-    box, size = plan.words, theme.type.words
-    return (*pieces, text_line("count", box.at(0.0, 0.2), text, size, box.width, theme.text))
+    return (*pieces, write("count", plan.words.part(down=(0.14, 0.22)), text, theme.plain))
 
 
-def _step(passed: float, steps: int) -> tuple[int, float]:
+def _step_at(passed: float, steps: int) -> tuple[int, float]:
     """Return the instruction at a time in instructions, and how many elements of k the frame of the tile is ahead of it."""
     step = min(steps - 1, int(passed))
-    on_way = max(0.0, (passed - step - _REST_OF_STEP) / (1.0 - _REST_OF_STEP))
-    return step, 0.0 if step == steps - 1 else TF32_TILE.k * float(eased(on_way))
+    on_way = eased_from(passed - step, _REST_OF_STEP, 1 - _REST_OF_STEP)
+    return step, 0 if step == steps - 1 else TF32_TILE.k * on_way
 
 
-def _missing(case: LaunchCase) -> str:
+def _why_no_tile(case: LaunchCase) -> str:
     """Return why there is no tile to show; nothing if there is one."""
     tile, device = TF32_TILE, case.device
     numbers = tuple(int(part) for part in device.compute_capability.split(".") if part.isdecimal())
@@ -136,13 +125,6 @@ def _missing(case: LaunchCase) -> str:
     if not case.problem.is_multiply or any(sizes[name] < size for name, size in (("M", tile.m), ("N", tile.n), ("K", tile.k))):
         return tr("The problem is smaller than a tile of {m} × {n} × {k}.", m=tile.m, n=tile.n, k=tile.k)
     return ""
-
-
-def _paragraph(key: str, text: str, box: Box, options: ViewOptions) -> list[Primitive]:
-    size = options.theme.type.caption
-    lines = wrap_text(text, size, box.width, 4)
-    at = points(*((box.x, box.y + 1.4 * size * (place + 1)) for place in range(len(lines))))
-    return [Labels(key, at, tuple(lines), size, options.theme.text)]
 
 
 VIEW = View(
