@@ -131,7 +131,7 @@ def test_chips_arrive_with_their_names() -> None:
 
 
 def test_a_ruler_has_a_tick_for_each_text() -> None:
-    ticks, numbers = layout.ruler("ticks", ROOM, [0.0, 0.5, 1.0], ["0", "5", "10"], load_theme("dark").aside)
+    ticks, numbers = layout.ticks_along("ticks", ROOM, [0.0, 0.5, 1.0], ["0", "5", "10"], load_theme("dark").aside)
     assert isinstance(ticks, Lines)
     assert isinstance(numbers, Labels)
     assert ticks.segments[:, 0].tolist() == [ROOM.x, ROOM.middle_x, ROOM.right]

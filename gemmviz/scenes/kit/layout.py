@@ -367,7 +367,7 @@ def path(key: str, way: Iterable[Point], colour: str, width: float = 3.0, dashed
     return Lines(key, boxes(*((*one, *other) for one, other in pairwise(way))), colour, width, dashed)
 
 
-def ruler(
+def ticks_along(
     key: str, box: Box, places: Sequence[float], texts: Sequence[str], style: Style, side: Edge = "bottom"
 ) -> list[Lines | Labels]:
     """Return ticks along the upper or lower edge of a box at some shares of its width, with a text at each; the key of the

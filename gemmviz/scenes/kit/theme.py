@@ -151,7 +151,11 @@ class Theme(Struct, frozen=True):
 
     def tint(self, name: str, strength: float) -> str:
         """Return the accent mixed into the background: 0 is the background, 1 the accent."""
-        return mixed(self.background, self.accent(name), strength)
+        return self.faded(self.accent(name), strength)
+
+    def faded(self, colour: str, strength: float) -> str:
+        """Return a colour mixed into the background: 0 is the background, 1 the colour."""
+        return mixed(self.background, colour, strength)
 
     def legible(self, colour: str, contrast: float = 4.5) -> str:
         """Return the colour mixed with as much of the text's colour as gives it this contrast with the background."""

@@ -8,7 +8,7 @@ from gemmviz.model.access_times import AccessTime, AccessTimesCase
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.layout import REST, Box, Point, Share, beside, path, round_boxes, ruler, square, squares, write
+from gemmviz.scenes.kit.layout import REST, Box, Point, Share, beside, path, round_boxes, square, squares, ticks_along, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
 
@@ -75,7 +75,9 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
         pieces += _row_of(row, plan, options)
     step = next(step for step in (10, 20, 50, 100, 200, 500, 1000, 10_000) if plan.most / step <= 10)
     ticks = range(0, int(plan.most) + 1, step)
-    pieces += ruler("clock", plan.clock, [tick / plan.most for tick in ticks], [*map(grouped, ticks)], theme.aside, "bottom")
+    pieces += ticks_along(
+        "clock", plan.clock, [tick / plan.most for tick in ticks], [*map(grouped, ticks)], theme.aside, "bottom"
+    )
     pieces.append(beside("clock-name", plan.clock, "right", tr("cycles"), theme.aside))
     other = "" if case.device == case.times.gpu.name else tr("; {device} was not measured", device=case.device)
     return titled(pieces, tr("How long one access takes"), case.times.source + other, options)

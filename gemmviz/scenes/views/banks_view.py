@@ -13,7 +13,6 @@ from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, label_step, text_width
-from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View, nothing_accessed
 from gemmviz.scenes.stage.request import matrix_of, stack_cell, waiting_primitives
 from gemmviz.scenes.views.memory_view import followed_lane
@@ -145,7 +144,7 @@ class _Picture:
         np.maximum.at(highest, bank, wavefront)
         y = self.floor - (highest[bank] + 1) * self.high
         segments = np.stack([start, np.full(len(lane), top), end, y], axis=1)
-        return [Lines("bank-threads", segments, mixed(self.theme.background, self.accent, 0.5), 1.5)]
+        return [Lines("bank-threads", segments, self.theme.faded(self.accent, 0.5), 1.5)]
 
     def _names(self) -> list[Primitive]:
         """Name banks and wavefronts at even distances."""

@@ -18,7 +18,7 @@ from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import wrap_text
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
 _BYTES, _SECTOR, _LANES = 4, 32, 32
@@ -131,7 +131,7 @@ def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[
     if row.size_bytes <= asked:
         return [Rects(f"{key}-bar", whole, grey, radius=2.0)]
     inner = box.width * (asked / row.size_bytes) ** 0.5
-    red = mixed(theme.background, theme.warning, 0.3)
+    red = theme.faded(theme.warning, 0.3)
     return [
         Rects(f"{key}-bar", whole, red, theme.warning, 2.0, 2.0),
         hatching(f"{key}-hatching", _cells(box, max(1, round(box.width / _HATCH))), theme.warning),

@@ -14,7 +14,7 @@ from gemmviz.scenes.kit.frame import ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.layout import REST, Box, all_beside, lines_down, path, round_boxes, square, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
 _AIR = 1.6  # height of the picture, in heights of the box, unless more has to be shown
@@ -87,7 +87,7 @@ def _layer(name: str, is_lost: bool, band: Box, unit: float, theme: Theme) -> li
     """Draw a part of a matrix in its colour, or red and hatched where it does not fit, with its name and size."""
     key, style = f"{name}-{'lost' if is_lost else 'held'}", theme.strong
     text = f"{name}  {number(band.height / unit / _MIB)} MiB"
-    fill = mixed(theme.background, theme.warning, 0.35) if is_lost else theme.tint(name, 0.75)
+    fill = theme.faded(theme.warning, 0.35) if is_lost else theme.tint(name, 0.75)
     pieces: list[Primitive] = [Rects(key, boxes(band), fill, theme.warning if is_lost else None, 2)]
     if is_lost:
         pieces.append(hatching(f"{key}-hatching", boxes(band), theme.warning))

@@ -79,7 +79,7 @@ class _AllThreads:
         inside = np.stack([idle % self.per_block % self.inner[0], idle % self.per_block // self.inner[0]], axis=1)
         places = np.hstack([corner + inside * self.cell + 1, np.full((len(idle), 2), self.cell - 2)])
         outline = Rects("guard-returned", places, None, self.theme.faint)
-        return [outline, hatching("guard-returned-lines", places, mixed(self.theme.background, self.theme.faint, 0.55))]
+        return [outline, hatching("guard-returned-lines", places, self.theme.faded(self.theme.faint, 0.55))]
 
     @property
     def result(self) -> str:

@@ -10,7 +10,19 @@ from gemmviz.model.device import OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.layout import NEAR, REST, Box, all_beside, beside, path, round_boxes, ruler, square, write, write_all
+from gemmviz.scenes.kit.layout import (
+    NEAR,
+    REST,
+    Box,
+    all_beside,
+    beside,
+    path,
+    round_boxes,
+    square,
+    ticks_along,
+    write,
+    write_all,
+)
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import Theme
@@ -58,7 +70,7 @@ def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     pieces: list[Primitive] = [
         Rects("scheduler-track", boxes(line), theme.empty),
         beside("scheduler", line, "left", tr("issues"), theme.small),
-        *ruler("cycles", line, [cycle / CYCLES for cycle in cycles], [*map(str, cycles)], theme.aside),
+        *ticks_along("cycles", line, [cycle / CYCLES for cycle in cycles], [*map(str, cycles)], theme.aside),
         beside("cycles-name", under, "left", tr("cycles"), theme.aside),
     ]
     threads = what_ifs(case.device, case.needs)[0]

@@ -10,7 +10,6 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn, titled
 from gemmviz.scenes.kit.layout import REST, Box, Share, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
 
 _PAD = 24
@@ -66,7 +65,7 @@ def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
         ends = ((cuda, left[place]), (hip, start.towards(right[place], share)))
         for side, (term, box) in enumerate(ends if share > 0 else ()):
             is_same = side == 1 and hip == cuda
-            ink = mixed(theme.background, theme.faint if is_same else theme.text, share)
+            ink = theme.faded(theme.faint if is_same else theme.text, share)
             drawn.append(write(f"vendors-{place}-{side}", box, term, style.inked(ink)))
     return tuple(drawn)
 

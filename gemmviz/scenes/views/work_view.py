@@ -15,9 +15,20 @@ from gemmviz.model.words import many, number, sized, spaced
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
 from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn, titled
-from gemmviz.scenes.kit.layout import AIR, NEAR, Box, Line, all_beside, beside, lines_down, path, round_boxes, ruler, wrapped
+from gemmviz.scenes.kit.layout import (
+    AIR,
+    NEAR,
+    Box,
+    Line,
+    all_beside,
+    beside,
+    lines_down,
+    path,
+    round_boxes,
+    ticks_along,
+    wrapped,
+)
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
 
 _MOST_TICKS, _MOST_SUMS = 160, 24
@@ -67,7 +78,9 @@ def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     names = [options.labels.element("C", *divmod(place, problem.N)) for place in range(count)]
     primitives: list[Primitive] = [
         Rects("empty", _ticks_in(plan.row, plan, plan.ticks), None, theme.line, 1),
-        *ruler("ticks", plan.row, [sums / count for sums in shown], [str(sums * problem.K) for sums in shown], theme.aside),
+        *ticks_along(
+            "ticks", plan.row, [sums / count for sums in shown], [str(sums * problem.K) for sums in shown], theme.aside
+        ),
         beside("one", plan.row, "left", tr(_ONE), theme.small),
     ]
     if plan.sums[0].height >= 0.95 * theme.type.least:
@@ -114,7 +127,7 @@ def _ticks_in(row: Box, plan: _Plan, count: int) -> Floats:
 def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: ViewOptions) -> list[Primitive]:
     """Draw the count of ticks of one thread, and after the sums have parted, of as many threads as there are sums."""
     theme, lines = options.theme, list[Line]()
-    soft, left = theme.soft.inked(mixed(theme.background, theme.text, 0.75)), max(plan.whole.right + 60, 0.46 * options.width)
+    soft, left = theme.soft.inked(theme.faded(theme.text, 0.75)), max(plan.whole.right + 60, 0.46 * options.width)
     room = options.room(plan.whole.middle_y - theme.large.size, 0)
     box = room.trimmed(left=left - room.x)
     results = [
