@@ -8,13 +8,13 @@ from msgspec import Struct
 
 MemorySpace = Literal["register", "local", "shared", "global", "constant", "texture"]
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_TYPE = r"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|unsigned|size_t|long|half|float2|float4|bool)\b"
-_QUALIFIED = re.compile(rf"(__shared__|__constant__|__device__|__local__)\s+({_TYPE})\s+([^;()]+);")
-_AUTOMATIC = re.compile(rf"(?:^|[;{{}}(])\s*({_TYPE})\s+([A-Za-z_][^;]*?)\s*(?=;)")
-_KERNEL = re.compile(r"__global__[^(]*?\(([^)]*)\)")
-_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)")
-_SPACES: dict[str, MemorySpace] = {
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DECLARED_TYPE = r"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|unsigned|size_t|long|half|float2|float4|bool)\b"
+_QUALIFIED = re.compile(rf"(__shared__|__constant__|__device__|__local__)\s+({_DECLARED_TYPE})\s+([^;()]+);")
+_AUTOMATIC = re.compile(rf"(?:^|[;{{}}(])\s*({_DECLARED_TYPE})\s+([A-Za-z_][^;]*?)\s*(?=;)")
+_PARAMETER_LIST = re.compile(r"__global__[^(]*?\(([^)]*)\)")
+_DECLARATOR = re.compile(r"\s*([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)")
+_QUALIFIED_SPACES: dict[str, MemorySpace] = {
     "__shared__": "shared", "__constant__": "constant", "__device__": "global", "__local__": "local",
 }  # fmt: skip
 
@@ -34,12 +34,12 @@ def declarations(text: str, macros: Mapping[str, int] | None = None) -> tuple[De
     """Return the declarations of a kernel's text in order, each name once: qualified variables, pointers among the parameters,
     and automatic variables, of which arrays are in local memory. ``macros``: values to write instead of names.
     """
-    plain = _COMMENT.sub("", text)
+    plain = COMMENT.sub("", text)
     for name, value in (macros or {}).items():
         plain = re.sub(rf"\b{name}\b", str(value), plain)
-    kernel = _KERNEL.search(plain)
+    kernel = _PARAMETER_LIST.search(plain)
     found = [
-        Declaration(f"{match[1]} {match[2]} {name}{extents}", name, _SPACES[match[1]])
+        Declaration(f"{match[1]} {match[2]} {name}{extents}", name, _QUALIFIED_SPACES[match[1]])
         for match in _QUALIFIED.finditer(plain)
         for name, extents in _declarators(match[3])
     ]
@@ -69,5 +69,5 @@ def _declarators(text: str) -> list[tuple[str, str]]:
         if character == "," and depth == 0:
             parts.append(text[last:at])
             last = at + 1
-    matches = (_NAME.match(part) for part in (*parts, text[last:]))
+    matches = (_DECLARATOR.match(part) for part in (*parts, text[last:]))
     return [(match[1], match[2].strip()) for match in matches if match is not None]

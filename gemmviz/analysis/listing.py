@@ -14,54 +14,54 @@ from gemmviz.model.records import replace
 # Two sources as lists of lines -> the pairs of lines that differ in names alone.
 
 Pairs = list[tuple[int, int]]
-_TOKEN = re.compile(r"\w+|\S")
-_NAME = re.compile(r"[A-Za-z_]\w*$")
-_TYPES = ("const", "unsigned", "int", "float", "double", "size_t", "auto", "void", "bool")
-_WORDS = ("for", "while", "if", "else", "return", "extern", "ceil", "min", "max")
-_CUDA = ("__global__", "__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim")
-_FIXED = frozenset((*_TYPES, *_WORDS, *_CUDA))
+_WORD_OR_SIGN = re.compile(r"\w+|\S")
+_WHOLE_NAME = re.compile(r"[A-Za-z_]\w*$")
+_TYPE_NAMES = ("const", "unsigned", "int", "float", "double", "size_t", "auto", "void", "bool")
+_CONTROL_WORDS = ("for", "while", "if", "else", "return", "extern", "ceil", "min", "max")
+_CUDA_NAMES = ("__global__", "__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim")
+_KNOWN_NAMES = frozenset((*_TYPE_NAMES, *_CONTROL_WORDS, *_CUDA_NAMES))
 
 
 def rename_pairs(left: list[str], right: list[str], equal: Pairs, differing: list[tuple[range, range]]) -> Pairs:
     """Return the pairs of lines, as indices, that differ by consistent renames alone. ``equal``: pairs of equal lines;
     ``differing``: parts of both sources that stand at the same place and differ.
     """
-    candidates = [pair for part in differing for pair in _alike(left, right, *part)]
+    candidates = [pair for part in differing for pair in _lines_of_one_form(left, right, *part)]
     partners: dict[str, set[str]] = defaultdict(set)
     origins: dict[str, set[str]] = defaultdict(set)
     for i, j in (*equal, *candidates):
-        for name, other in zip(_names(left[i]), _names(right[j]), strict=False):
+        for name, other in zip(_names_in(left[i]), _names_in(right[j]), strict=False):
             partners[name].add(other)
             origins[other].add(name)
     return [
         (i, j) for i, j in candidates
         if all(partners[name] == {other} and origins[other] == {name}
-               for name, other in zip(_names(left[i]), _names(right[j]), strict=True))
+               for name, other in zip(_names_in(left[i]), _names_in(right[j]), strict=True))
     ]  # fmt: skip
 
 
-def _alike(left: list[str], right: list[str], rows: range, others: range) -> Pairs:
+def _lines_of_one_form(left: list[str], right: list[str], rows: range, others: range) -> Pairs:
     """Return the pairs of lines with the same form, in order."""
-    matcher = SequenceMatcher(None, [_form(left[i]) for i in rows], [_form(right[j]) for j in others], autojunk=False)
+    matcher = SequenceMatcher(None, [_line_form(left[i]) for i in rows], [_line_form(right[j]) for j in others], autojunk=False)
     found = ((rows[a + n], others[b + n]) for a, b, size in matcher.get_matching_blocks() for n in range(size))
-    return [(i, j) for i, j in found if _names(left[i])]
+    return [(i, j) for i, j in found if _names_in(left[i])]
 
 
 def _tokens(line: str) -> list[tuple[str, bool]]:
     """Return the tokens of a line without its comment, and whether each is a name that its author chose."""
-    words = _TOKEN.findall(line.partition("//")[0])
+    words = _WORD_OR_SIGN.findall(line.partition("//")[0])
     before = ["", *words]
     return [
-        (word, bool(_NAME.match(word)) and word not in _FIXED and ahead != ".")
+        (word, bool(_WHOLE_NAME.match(word)) and word not in _KNOWN_NAMES and ahead != ".")
         for word, ahead in zip(words, before, strict=False)
     ]
 
 
-def _names(line: str) -> list[str]:
+def _names_in(line: str) -> list[str]:
     return [word for word, is_name in _tokens(line) if is_name]
 
 
-def _form(line: str) -> str:
+def _line_form(line: str) -> str:
     return " ".join("#" if is_name else word for word, is_name in _tokens(line))
 
 
@@ -92,11 +92,11 @@ def compared(main: Listing, beside: Listing) -> CodeCase:
     """The comparison of two sources: lines that differ are highlighted on both sides, equal ones are paired. Lines that differ
     in names alone are told apart from those that do something else.
     """
-    exact = _compared(main, beside, _with_braces)
-    return exact if exact.is_grown else _compared(main, beside, _bare)
+    exact = _code_case(main, beside, _with_braces)
+    return exact if exact.is_grown else _code_case(main, beside, _squeezed_line)
 
 
-def _compared(main: Listing, beside: Listing, text: Callable[[str], str]) -> CodeCase:
+def _code_case(main: Listing, beside: Listing, text: Callable[[str], str]) -> CodeCase:
     """The comparison of two sources whose lines are equal if their ``text`` is."""
     left, right = ([text(line) for line in each.lines] for each in (beside, main))
     pairs, parts, lit_left, lit_right = [], [], set(), set()
@@ -117,10 +117,10 @@ def _compared(main: Listing, beside: Listing, text: Callable[[str], str]) -> Cod
 
 def _with_braces(line: str) -> str:
     """A bare line; a brace with its indentation, which tells the end of a loop from the end of the kernel."""
-    return line.rstrip() if line.strip() in ("{", "}") else _bare(line)
+    return line.rstrip() if line.strip() in ("{", "}") else _squeezed_line(line)
 
 
-def _bare(line: str) -> str:
+def _squeezed_line(line: str) -> str:
     """A line without its comment and without spaces, as far as the compiler is concerned."""
     return re.sub(r"\s+", "", line.partition("//")[0])
 
@@ -128,7 +128,7 @@ def _bare(line: str) -> str:
 # The source of a kernel as it is printed with a question: without header and comments, which may give the answer away, and
 # with the line numbers of its file.
 
-_COMMENT = re.compile(
+_TEXT_OR_COMMENT = re.compile(
     r'"(?:\\.|[^"\\\n])*"' r"|'(?:\\.|[^'\\\n])*'" r"|/\*\?\*/"  # texts, and the blanks of an exercise, stay
     r"|(?P<comment>//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z))",
     re.DOTALL,
@@ -154,7 +154,7 @@ class PrintedSource(Struct, frozen=True):
 
 def printed_source(kernel: KernelSpec, lit: int = 0, legend: str = "") -> PrintedSource:
     """The source of a kernel without the lines that only hold comments."""
-    bare = _COMMENT.sub(_without, kernel.text).split("\n")
+    bare = _TEXT_OR_COMMENT.sub(_comment_as_breaks, kernel.text).split("\n")
     lines = [
         (number, line.rstrip().expandtabs(4))
         for number, (line, whole) in enumerate(zip(bare, kernel.text.split("\n"), strict=True), 1)
@@ -169,14 +169,14 @@ def printed_source(kernel: KernelSpec, lit: int = 0, legend: str = "") -> Printe
 
 def without_comments(text: str) -> str:
     """A source with spaces in place of comments, so that each line and column of code stays where it is."""
-    return _COMMENT.sub(_blank, text)
+    return _TEXT_OR_COMMENT.sub(_blanked_comment, text)
 
 
-def _blank(match: re.Match[str]) -> str:
+def _blanked_comment(match: re.Match[str]) -> str:
     return match[0] if match["comment"] is None else re.sub(r"[^\n]", " ", match[0])
 
 
-def _without(match: re.Match[str]) -> str:
+def _comment_as_breaks(match: re.Match[str]) -> str:
     """The text of a match; of a comment, a space and its line breaks."""
     comment = match["comment"]
     return match[0] if comment is None else " " + "\n" * comment.count("\n")

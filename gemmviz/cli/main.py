@@ -60,8 +60,8 @@ def guard_terminals() -> None:
 
 
 _WINDOW, _LANGUAGE = "gui", "--language"
-_VERSION = "--version"
-_WITHOUT_COMMAND = "-h", "--help", _VERSION
+_VERSION_FLAG = "--version"
+_WITHOUT_COMMAND = "-h", "--help", _VERSION_FLAG
 
 
 @cache
@@ -115,7 +115,7 @@ def _with_command(argv: list[str]) -> tuple[list[str], Iterable[str]]:
     rest = argv[len(option) :]
     first = rest[0] if rest else ""
     if first in _WITHOUT_COMMAND:
-        return argv, () if first == _VERSION else commands()
+        return argv, () if first == _VERSION_FLAG else commands()
     if first not in commands():
         rest = [_WINDOW, *rest]
     return [*option, *rest], rest[:1]
@@ -152,7 +152,7 @@ def parser(names: Iterable[str] | None = None) -> argparse.ArgumentParser:
     """Return the parser of some commands; the default is all."""
     parser = _Parser(prog="gemmviz", description="Shows what every thread of a CUDA kernel does.")
     version = f"gemmviz {__version__} (newer versions: {RELEASES})"
-    parser.add_argument(_VERSION, action="version", help="print the version, and where newer ones are", version=version)
+    parser.add_argument(_VERSION_FLAG, action="version", help="print the version, and where newer ones are", version=version)
     chosen = "language of the window and of pictures (default: that chosen in the window, or the system's if it is complete)"
     parser.add_argument(_LANGUAGE, metavar="CODE", help=chosen if names is not None else f"{chosen}: {_languages()}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")

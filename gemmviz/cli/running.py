@@ -16,6 +16,7 @@ from gemmviz.model.cancelling import cancellable, checkpoint
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.choosing import CHOICES, choice_for, engine_for, has_cupy
@@ -81,6 +82,13 @@ def wrong_result(trace: Trace) -> GemmvizError:
     error = GemmvizError(str(trace.check), file=trace.setup.kernel.file)
     with_basis(error, trace.setup)
     return error
+
+
+def report_outcome(outcome: Outcome) -> int:
+    """Print what is wrong with a run to stderr and return the exit code: 1, or 0 if nothing is."""
+    if outcome.fault is not None:
+        return print_error(outcome.fault, 1)
+    return 0 if outcome.trace is None or outcome.trace.check.passed else print_error(wrong_result(outcome.trace), 1)
 
 
 def report_hazards(hazards: list[Hazard], setup: Setup) -> int:

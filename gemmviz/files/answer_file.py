@@ -30,9 +30,9 @@ from gemmviz.model.trace import EarlyExit, Trace
 
 FOLDER = "assets/lessons/stored"
 _VERSION, _KEY_LENGTH = 1, 24
-_USUAL = ("old_outputs", "zeros")  # contents that older answers don't name
+_DEFAULT_CONTENTS = ("old_outputs", "zeros")  # contents that older answers don't name
 _NOT_ASKED = ("name", "file", "title", "description", "is_shipped")  # fields of a kernel that change no answer
-Number = bool | int | float | str
+StoredNumber = bool | int | float | str
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -55,10 +55,10 @@ class Answers(Struct, frozen=True):
     fault: KernelFault | None = None
     watched: Mapping[tuple[Triple, Triple], Watched] = field(default_factory=dict)
     races: Mapping[Triple, RaceCase] = field(default_factory=dict)
-    numbers: Mapping[str, Number] = field(default_factory=dict)
+    numbers: Mapping[str, StoredNumber] = field(default_factory=dict)
 
 
-class _Plain(Struct, frozen=True):
+class _AnswerManifest(Struct, frozen=True):
     """The part of a file that is JSON; arrays are beside it."""
 
     version: int
@@ -71,7 +71,7 @@ class _Plain(Struct, frozen=True):
     fault: dict[str, Any] | None = None
     watched: tuple[dict[str, Any], ...] = ()
     races: tuple[dict[str, Any], ...] = ()
-    numbers: dict[str, Number] = field(default_factory=dict)
+    numbers: dict[str, StoredNumber] = field(default_factory=dict)
 
 
 class _Fault(Struct, frozen=True):
@@ -94,7 +94,7 @@ def answer_key(setup: Setup, device: Device) -> str:
     """Hash of everything that the answers about a setup depend on: kernel, sizes, parameters, contents, device, traced part."""
     plain = to_plain(setup)
     plain["kernel"] = {name: value for name, value in plain["kernel"].items() if name not in _NOT_ASKED}
-    plain["filling"] = {name: value for name, value in plain["filling"].items() if (name, value) != _USUAL}
+    plain["filling"] = {name: value for name, value in plain["filling"].items() if (name, value) != _DEFAULT_CONTENTS}
     return hashlib.sha256(to_json([_VERSION, plain, to_plain(device)])).hexdigest()[:_KEY_LENGTH]
 
 
@@ -110,14 +110,14 @@ def read_answers(setup: Setup, device: Device) -> Answers | None:
         return None
     with np.load(path, allow_pickle=False) as members:
         arrays = {name: members[name] for name in members.files}
-    plain = from_json(arrays.pop("answers").tobytes(), _Plain)
+    plain = from_json(arrays.pop("answers").tobytes(), _AnswerManifest)
     return Answers(
         plain.shared_bytes,
         _sums_of(plain),
         _trace_of(plain, arrays, setup),
         _fault_of(plain, setup),
-        {(_triple(each["block"]), _triple(each["thread"])): _watched_of(each) for each in plain.watched},
-        {_triple(each["block"]): _race_of(each, arrays, setup) for each in plain.races},
+        {(_triple_of(each["block"]), _triple_of(each["thread"])): _watched_of(each) for each in plain.watched},
+        {_triple_of(each["block"]): _race_of(each, arrays, setup) for each in plain.races},
         plain.numbers,
     )
 
@@ -126,12 +126,12 @@ def write_answers(answers: Answers, path: Path) -> None:
     """Write answers. The same answers give the same bytes."""
     arrays: Arrays = {}
     sites = () if answers.sums is None else tuple(dict.fromkeys(site for site, _, _ in answers.sums.sums))
-    plain = _Plain(
+    plain = _AnswerManifest(
         _VERSION,
         answers.shared_bytes,
         None if answers.sums is None else answers.sums.arrays,
         sites,
-        () if answers.sums is None else tuple(_row(sites, *each) for each in answers.sums.sums.items()),
+        () if answers.sums is None else tuple(_sum_row(sites, *each) for each in answers.sums.sums.items()),
         None if answers.trace is None else _plain_trace(answers.trace, arrays),
         None if answers.trace is None else answers.trace.stop,
         None if answers.fault is None else {name: to_plain(getattr(answers.fault, name)) for name in _OF_FAULT},
@@ -146,12 +146,12 @@ def write_answers(answers: Answers, path: Path) -> None:
     np.savez_compressed(path, **members)
 
 
-def _row(sites: tuple[Site, ...], key: SumKey, sums: tuple[int, ...]) -> tuple[int, ...]:
+def _sum_row(sites: tuple[Site, ...], key: SumKey, sums: tuple[int, ...]) -> tuple[int, ...]:
     site, place, phase = key
     return (sites.index(site), place, phase, *sums)
 
 
-def _sums_of(plain: _Plain) -> Sums | None:
+def _sums_of(plain: _AnswerManifest) -> Sums | None:
     if plain.arrays is None:
         return None
     return Sums(plain.arrays, {(plain.sites[site], place, phase): tuple(row) for site, place, phase, *row in plain.sums})
@@ -169,7 +169,7 @@ def _plain_trace(trace: Trace, arrays: Arrays) -> dict[str, Any]:
     return {name: value for name, value in facts_of(trace).items() if name != "setup"}
 
 
-def _trace_of(plain: _Plain, arrays: Arrays, setup: Setup) -> Trace | None:
+def _trace_of(plain: _AnswerManifest, arrays: Arrays, setup: Setup) -> Trace | None:
     if plain.trace is None:
         return None
     own = {name.removeprefix("trace."): array for name, array in arrays.items() if name.startswith("trace.")}
@@ -181,7 +181,7 @@ def _trace_of(plain: _Plain, arrays: Arrays, setup: Setup) -> Trace | None:
     return replace(trace, stored=dict(zip(arrays["stored.rows"].tolist(), arrays["stored.values"], strict=True)))
 
 
-def _fault_of(plain: _Plain, setup: Setup) -> KernelFault | None:
+def _fault_of(plain: _AnswerManifest, setup: Setup) -> KernelFault | None:
     if plain.fault is None:
         return None
     facts = from_plain(plain.fault, _Fault)
@@ -196,12 +196,12 @@ def _fault_of(plain: _Plain, setup: Setup) -> KernelFault | None:
 
 def _watched_of(plain: dict[str, Any]) -> Watched:
     variables = from_plain(plain["variables"], tuple[WatchedVariable, ...])
-    return Watched(variables, tuple(tuple(_value(each) for each in row) for row in plain["rows"]))
+    return Watched(variables, tuple(tuple(_tuples_of_lists(each) for each in row) for row in plain["rows"]))
 
 
-def _value(plain: Any) -> Any:
+def _tuples_of_lists(plain: Any) -> Any:
     """The value of a variable: JSON has no tuples."""
-    return tuple(map(_value, plain)) if isinstance(plain, list) else plain
+    return tuple(map(_tuples_of_lists, plain)) if isinstance(plain, list) else plain
 
 
 def _plain_race(block: Triple, case: RaceCase, arrays: Arrays) -> dict[str, Any]:
@@ -220,6 +220,6 @@ def _race_of(plain: dict[str, Any], arrays: Arrays, setup: Setup) -> RaceCase:
     return RaceCase(setup, "", **facts, right=arrays[f"{name}.right"], wrong=arrays[f"{name}.wrong"])
 
 
-def _triple(plain: Any) -> Triple:
+def _triple_of(plain: Any) -> Triple:
     x, y, z = plain
     return x, y, z

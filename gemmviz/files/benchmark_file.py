@@ -22,10 +22,10 @@ def benchmark_text(benchmark: Benchmark) -> str:
         "format": FORMAT, "version": VERSION, "date": benchmark.date, "gpu": to_plain(benchmark.gpu), "host": benchmark.host,
         "units": "times in milliseconds of one launch: median and quartiles; memory in bytes",
     }  # fmt: skip
-    return text_of_rows(facts, map(_facts, benchmark.rows))
+    return text_of_rows(facts, map(_plain_row, benchmark.rows))
 
 
-def _facts(row: Measured) -> dict[str, Any]:
+def _plain_row(row: Measured) -> dict[str, Any]:
     """A row as a dict, without empty values."""
     facts = {name: value for name, value in to_plain(row).items() if value not in ("", {}, False)}
     if row.check is not None:
@@ -51,12 +51,12 @@ def read_benchmark(path: Path) -> Benchmark:
     names = [found.host, found.date, found.gpu.name, *(name for row in found.rows for name in (row.kernel, *row.parameters))]
     if max(map(len, names)) > _LONGEST_NAME:
         raise GemmvizError(f"a name in this benchmark has more than {_LONGEST_NAME} characters", file=str(path))
-    if found.gpu.last_level_cache <= 0 or not all(map(_is_sound, found.rows)):
+    if found.gpu.last_level_cache <= 0 or not all(map(_has_sound_numbers, found.rows)):
         raise GemmvizError("this benchmark is damaged: a time or size is out of range", file=str(path))
     return found
 
 
-def _is_sound(row: Measured) -> bool:
+def _has_sound_numbers(row: Measured) -> bool:
     times = [] if row.timing is None else [row.timing.median_ms, row.timing.low_ms, row.timing.high_ms]
     times += [] if row.transfer is None else [row.transfer.to_device_ms, row.transfer.to_host_ms]
     numbers = [value for value in row.parameters.values() if not 0 <= value <= LARGEST_NUMBER]

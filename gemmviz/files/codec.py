@@ -20,7 +20,7 @@ from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError, close
 from gemmviz.model.records import field_default, fields, is_record_type
 from gemmviz.model.translation import tr
 
-_T = TypeVar("_T")
+_Kind = TypeVar("_Kind")
 _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
 
 
@@ -70,7 +70,7 @@ def _is_omitted(each: FieldInfo, value: Any, brief: bool) -> bool:
     return bool(present == field_default(each)) and (brief or present is None)
 
 
-def from_plain(plain: Any, kind: type[_T]) -> _T:
+def from_plain(plain: Any, kind: type[_Kind]) -> _Kind:
     """The value of type ``kind`` that ``to_plain`` gave. Raises FormatError with the path to a value that doesn't fit."""
     try:
         return msgspec.convert(plain, kind, dec_hook=_of_flat)
@@ -104,7 +104,7 @@ def to_json(value: Any) -> bytes:
     return msgspec.json.encode(to_plain(value))
 
 
-def from_json(data: bytes | str, kind: type[_T]) -> _T:
+def from_json(data: bytes | str, kind: type[_Kind]) -> _Kind:
     """The value of type ``kind`` in a JSON text. Raises FormatError."""
     try:
         return msgspec.json.decode(data, type=kind, dec_hook=_of_flat)
@@ -118,7 +118,7 @@ def json_to_plain(data: bytes) -> Any:
     Raises FormatError for invalid JSON, duplicate names, NaN, lone surrogates, and integers of more than 19 digits.
     """
     try:
-        plain = json.loads(data, object_pairs_hook=_unique, parse_int=_whole, parse_constant=_no_number)
+        plain = json.loads(data, object_pairs_hook=_unique, parse_int=_integer_of, parse_constant=_no_number)
         if b"\\u" in data:
             json.dumps(plain, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
@@ -133,7 +133,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return plain
 
 
-def _whole(digits: str) -> int:
+def _integer_of(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
         raise ValueError(f"a number has {len(digits):,} digits")
     return int(digits)
@@ -201,7 +201,7 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
         raise FormatError(tr("the file can't be read: {error}", error=error.strerror or error), file=str(path)) from None
 
 
-def read_toml(path: Path, kind: type[_T]) -> _T:
+def read_toml(path: Path, kind: type[_Kind]) -> _Kind:
     """The value of type ``kind`` in a TOML file. Raises UsageError if there is no such file, FormatError that names it."""
     try:
         return from_plain(toml_to_plain(read_text(path)), kind)
@@ -210,7 +210,7 @@ def read_toml(path: Path, kind: type[_T]) -> _T:
         raise
 
 
-def read_json(path: Path, kind: type[_T]) -> _T:
+def read_json(path: Path, kind: type[_Kind]) -> _Kind:
     """The value of type ``kind`` in a JSON file. Raises as ``read_toml`` does."""
     try:
         return from_json(read_text(path), kind)
@@ -222,10 +222,10 @@ def read_json(path: Path, kind: type[_T]) -> _T:
 # Documents that people write: errors name the field, its place and the nearest known field
 
 
-_START = Place(1, 1, 1, 2)
+FILE_START = Place(1, 1, 1, 2)
 
 
-def read_fields(plain: Any, kind: type[_T], places: Callable[[], Mapping[FieldPath, Place]], path: FieldPath = ()) -> _T:
+def read_fields(plain: Any, kind: type[_Kind], places: Callable[[], Mapping[FieldPath, Place]], path: FieldPath = ()) -> _Kind:
     """The value of the part at ``path`` of a handwritten document, converted like ``from_plain`` does. ``places`` computes the
     places of all fields. Raises FormatError that names the field, its place, the expected value and the nearest known field, or
     the error of the value's own check with its place.
@@ -255,13 +255,13 @@ def _field_error(message: str, kind: type, places: Mapping[FieldPath, Place], ou
     elif choices := get_args(wrong) if get_origin(wrong) is Literal else ():
         remedy = f"choose {', '.join(map(str, choices))}"
     sentence = re.sub(r"`([^`]*)`", lambda name: _type_text(name[1]), sentence)
-    place = nearest_place(places, (*outer, *inner)) or _START
+    place = nearest_place(places, (*outer, *inner)) or FILE_START
     error = FormatError(f"{where}: {sentence}" if where else sentence, place, remedy=remedy)
     error.path = (*outer, *inner)
     return error
 
 
-_TYPES = {
+_TYPE_WORDS = {
     "str": "a string", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
     "object": "a table", "null": "nothing",
 }  # fmt: skip
@@ -269,7 +269,7 @@ _TYPES = {
 
 def _type_text(names: str) -> str:
     """Types as msgspec names them, in the words of TOML: ``str | int`` is a string or a whole number."""
-    return " or ".join(_TYPES.get(each, each) for each in names.split(" | ") if each != "null")
+    return " or ".join(_TYPE_WORDS.get(each, each) for each in names.split(" | ") if each != "null")
 
 
 def _path_text(path: FieldPath) -> str:

@@ -20,14 +20,14 @@ def devices() -> Catalog[Device]:
     A user's file or an installed package doesn't replace a device that ships with gemmviz. Its names raise InstallationError if
     no shipped device is there.
     """
-    return Catalog(_sources, lambda device: (device.vendor != "NVIDIA", device.compute_capability, device.name))
+    return Catalog(_device_files, lambda device: (device.vendor != "NVIDIA", device.compute_capability, device.name))
 
 
-def _sources() -> Iterator[Candidate[Device] | GemmvizError]:
+def _device_files() -> Iterator[Candidate[Device] | GemmvizError]:
     for path in resources("assets/devices", "*.toml"):
         yield Candidate(path.stem, "a device of gemmviz", partial(read_toml, path, Device))
     for path in sorted(user_folder("devices").glob("*.toml")):
-        yield Candidate(path.stem, str(path), partial(_read, path))
+        yield Candidate(path.stem, str(path), partial(_device_of_user, path))
     for point in entry_points("devices"):
         package = package_of(point)
         try:
@@ -36,10 +36,10 @@ def _sources() -> Iterator[Candidate[Device] | GemmvizError]:
             yield extension_error(point.module, f"{point.name} of the package {package}", error)
             continue
         for path in paths:
-            yield Candidate(path.stem, f"{path.name} of the package {package}", partial(_read, path))
+            yield Candidate(path.stem, f"{path.name} of the package {package}", partial(_device_of_user, path))
 
 
-def _read(path: Path) -> Device:
+def _device_of_user(path: Path) -> Device:
     try:
         return read_toml(path, Device)
     except GemmvizError as error:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
-_PLAIN = (str, int, bool)
+_CHECKED_TYPES = (str, int, bool)
 
 
 class Candidate(Struct, Generic[T], frozen=True):
@@ -126,7 +126,7 @@ def extensions_in(
 
     def load(module: str, origin: str, get: Callable[[], Any]) -> T:
         try:
-            return _checked(get(), attribute, kinds)
+            return _with_checked_fields(get(), attribute, kinds)
         except (Exception, SystemExit) as error:
             raise extension_error(module, origin, error) from None
 
@@ -147,13 +147,13 @@ def extensions_in(
     return Catalog(sources, lambda item: item.order)  # type: ignore[attr-defined]
 
 
-def _checked(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
+def _with_checked_fields(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
     """The object, if its texts and numbers have the right types. Raises TypeError."""
     if not isinstance(item, kinds):
         raise TypeError(f"it must define {attribute} = {' or '.join(kind.__name__ for kind in kinds)}(...)")
     for name, kind in type(item).__annotations__.items():
         value = getattr(item, name)
-        if kind in _PLAIN and not isinstance(value, kind):
+        if kind in _CHECKED_TYPES and not isinstance(value, kind):
             raise TypeError(f"{attribute}.{name} must be of type {kind.__name__}, not {type(value).__name__}")
     return item
 
@@ -213,10 +213,10 @@ def folders_of(point: "EntryPoint") -> list[Path]:
 
 @cache
 def _are_there_any() -> bool:
-    return any(map(_mentions_gemmviz, _files()))
+    return any(map(_mentions_gemmviz, _entry_point_files()))
 
 
-def _files() -> Iterator[Path]:
+def _entry_point_files() -> Iterator[Path]:
     """The files that list entry points; an archive in ``sys.path`` counts as one."""
     for folder in map(Path, dict.fromkeys(sys.path)):
         if folder.is_file():

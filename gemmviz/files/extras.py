@@ -17,7 +17,7 @@ from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 
 MODULES = {"film": ("av", "PIL"), "slides": ("pptx", "PIL")}  # the modules of each extra of pyproject.toml
-_COMMANDS = {  # the command for each way of installing, by a folder in the environment's path
+_INSTALLS = {  # the command for each way of installing, by a folder in the environment's path
     "uv/tools": 'uv tool install "gemmviz[{extras}]"',
     "uv/archive-v0": 'uvx --from "gemmviz[{extras}]" gemmviz',
     "pipx/venvs": 'pipx install --force "gemmviz[{extras}]"',
@@ -44,7 +44,7 @@ def require_extras(extras: Iterable[str], what: str) -> None:
 def extras_command(extras: Iterable[str]) -> str:
     """Return the command that adds extras to this environment, for the program that made it: pip, uv or pipx."""
     prefix = PurePath(sys.prefix).as_posix()
-    command = next((each for folder, each in _COMMANDS.items() if f"/{folder}/" in prefix), 'pip install "gemmviz[{extras}]"')
+    command = next((each for folder, each in _INSTALLS.items() if f"/{folder}/" in prefix), 'pip install "gemmviz[{extras}]"')
     return command.format(extras=",".join(extras))
 
 
@@ -105,7 +105,7 @@ def pip_command(extras: Iterable[str]) -> list[str]:
 # The Python packages that are installed with gemmviz: their versions and licences, by their own metadata
 
 
-_EXTRA = re.compile(r"""extra\s*==\s*['"]([\w-]+)['"]""")
+_EXTRA_MARKER = re.compile(r"""extra\s*==\s*['"]([\w-]+)['"]""")
 
 
 class Distribution(Struct, frozen=True):
@@ -144,7 +144,7 @@ def _add(found: dict[str, Distribution], requirements: Iterable[str], extra: str
 
 def licence_of(facts: PackageMetadata) -> str:
     """Return the licence that a package's metadata names: as an expression, in words, or by its classifiers."""
-    words = _fact(facts, "License-Expression") or _fact(facts, "License")
+    words = _metadata_field(facts, "License-Expression") or _metadata_field(facts, "License")
     classified = [each.rsplit("::", 1)[-1].strip() for each in facts.get_all("Classifier") or [] if each.startswith("License")]
     return words.strip().splitlines()[0] if words.strip() else ", ".join(classified)
 
@@ -157,9 +157,9 @@ def _requires(name: str) -> list[str]:
 
 
 def _extra_of(requirement: str) -> str:
-    match = _EXTRA.search(requirement)
+    match = _EXTRA_MARKER.search(requirement)
     return match[1] if match else ""
 
 
-def _fact(facts: PackageMetadata, name: str) -> str:
+def _metadata_field(facts: PackageMetadata, name: str) -> str:
     return str(facts[name]) if name in facts else ""

@@ -15,18 +15,18 @@ from gemmviz.model.errors import Place, SettingError, SourceError
 from gemmviz.model.kernel import LARGEST_NUMBER, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text
 from gemmviz.model.problem import Problem
 
-_T = TypeVar("_T")
+_Fields = TypeVar("_Fields")
 HEADER_VERSION = 1
 _Formula = str | int | float
 _Whole = Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]
-_Formulas = Annotated[tuple[_Formula, ...], Meta(min_length=1, max_length=3)]
-_RESERVED = {"warp_size", "max_threads_per_block", "shared_per_block"}
+_ThreeFormulas = Annotated[tuple[_Formula, ...], Meta(min_length=1, max_length=3)]
+_RESERVED_NAMES = {"warp_size", "max_threads_per_block", "shared_per_block"}
 _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [...], // block = [...], // grid = [...]'
 
 _FIRST_LINE = re.compile(r"//\s*gemmviz\s*=")
 _PRAGMA_ONCE = re.compile(r"#\s*pragma\s+once(\s*//.*)?")
-_FORMULAS = "write one to three formulas: x, y, z"
-_REMEDIES: dict[FieldPath, str] = {(): _EXAMPLE, ("block",): _FORMULAS, ("grid",): _FORMULAS}
+_FORMULAS_REMEDY = "write one to three formulas: x, y, z"
+_REMEDIES: dict[FieldPath, str] = {(): _EXAMPLE, ("block",): _FORMULAS_REMEDY, ("grid",): _FORMULAS_REMEDY}
 
 
 def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
@@ -72,8 +72,8 @@ class _HeaderFields(Struct, forbid_unknown_fields=True):
 
     entry: str
     args: tuple[_Formula, ...]
-    block: _Formulas
-    grid: _Formulas
+    block: _ThreeFormulas
+    grid: _ThreeFormulas
     gemmviz: Any = HEADER_VERSION
     title: str = ""
     description: str | None = None
@@ -97,7 +97,7 @@ class _Header(Struct, frozen=True):
     prose: str
     above: int
 
-    def fields(self, plain: Any, kind: type[_T], path: FieldPath = ()) -> _T:
+    def fields(self, plain: Any, kind: type[_Fields], path: FieldPath = ()) -> _Fields:
         """The part of the header at ``path``. Raises SourceError with its place in the kernel file."""
         try:
             return read_fields(plain, kind, lambda: toml_places(self.toml), path)
@@ -113,23 +113,23 @@ class _Header(Struct, frozen=True):
 @lru_cache(maxsize=32)
 def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     check_text(text, file)
-    header = _header(text)
+    header = _header_of(text)
     version = header.plain.get("gemmviz")
     if version != HEADER_VERSION:
         raise header.error(f"the header says gemmviz = {version!r}; this version reads {HEADER_VERSION}", ("gemmviz",))
     fields = header.fields(header.plain, _HeaderFields)
-    problem = _problem(header, fields.problem)
+    problem = _header_problem(header, fields.problem)
     return KernelSpec(
         name=PurePath(file).stem,
         file=file,
         text=text,
         title=fields.title if "title" in header.plain else PurePath(file).stem,
         description=header.prose if fields.description is None else fields.description,
-        entry=_entry(header, fields.entry),
-        args=_texts(fields.args),
-        block=_texts(fields.block),
-        grid=_texts(fields.grid),
-        parameters=tuple(_parameter(header, problem, name, each) for name, each in fields.parameters.items()),
+        entry=_kernel_entry(header, fields.entry),
+        args=_formula_texts(fields.args),
+        block=_formula_texts(fields.block),
+        grid=_formula_texts(fields.grid),
+        parameters=tuple(_header_parameter(header, problem, name, each) for name, each in fields.parameters.items()),
         requirements=tuple(Requirement(str(each.that), str(each.otherwise)) for each in fields.require),
         shared_bytes=str(fields.shared_bytes),
         opts_in_to_shared=fields.opts_in_to_shared,
@@ -141,7 +141,7 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     )
 
 
-def _texts(formulas: tuple[_Formula, ...]) -> tuple[str, ...]:
+def _formula_texts(formulas: tuple[_Formula, ...]) -> tuple[str, ...]:
     return tuple(str(each) for each in formulas)
 
 
@@ -165,7 +165,7 @@ def _header_start(lines: list[str]) -> int | None:
     return None
 
 
-def _header(text: str) -> _Header:
+def _header_of(text: str) -> _Header:
     """The header, and the prose that may follow it in ``//`` lines. Raises SourceError if there is no header."""
     lines = text.splitlines()
     start = _header_start(lines)
@@ -173,18 +173,18 @@ def _header(text: str) -> _Header:
         raise SourceError("the file has no gemmviz header", Place(1, 1, 1, 1), remedy=_EXAMPLE)
     own = [line[2:] for line in itertools.takewhile(lambda line: line.startswith("//"), lines[start:])]
     try:
-        return _parsed(own, len(own), start)
+        return _header_of_lines(own, len(own), start)
     except FormatError as error:
         prose = next((number for number, line in enumerate(own) if _is_prose(line)), None)
         if prose is None:
             raise _syntax_error(error, start) from None
     try:
-        return _parsed(own, prose, start)
+        return _header_of_lines(own, prose, start)
     except FormatError as error:
         raise _syntax_error(error, start) from None
 
 
-def _parsed(lines: list[str], count: int, above: int) -> _Header:
+def _header_of_lines(lines: list[str], count: int, above: int) -> _Header:
     """A header of ``count`` lines with prose in the others."""
     toml = "\n".join(lines[:count])
     return _Header(toml, toml_to_plain(toml), " ".join(line.strip() for line in lines[count:]), above)
@@ -206,7 +206,7 @@ def _behind_slashes(place: Place | None, above: int) -> Place:
     return Place(place.line + above, place.column + 2, place.end_line + above, place.end_column + 2)
 
 
-def _problem(header: _Header, plain: dict[str, Any]) -> Problem:
+def _header_problem(header: _Header, plain: dict[str, Any]) -> Problem:
     """The table ``problem = { M = 8, N = 8, K = 8 }``, or of another kind: ``{ kind = "transpose", rows = 64 }``."""
     try:
         return Problem.of_flat(plain)
@@ -233,9 +233,9 @@ def _size_macro(header: _Header, problem: Problem, name: str, size: str) -> tupl
     return name, size
 
 
-def _parameter(header: _Header, problem: Problem, name: str, plain: Any) -> Parameter:
+def _header_parameter(header: _Header, problem: Problem, name: str, plain: Any) -> Parameter:
     path = ("parameters", name)
-    reserved = {*_RESERVED, *problem.numbers, *(array.name for array in problem.arrays)}
+    reserved = {*_RESERVED_NAMES, *problem.numbers, *(array.name for array in problem.arrays)}
     if name in reserved or not name.isidentifier():
         raise header.error(f"a parameter can't be named {name}", path)
     fields = header.fields(plain, _ParameterFields, path)
@@ -244,7 +244,7 @@ def _parameter(header: _Header, problem: Problem, name: str, plain: Any) -> Para
     return Parameter(name, fields.default, fields.choices, str(fields.description))
 
 
-def _entry(header: _Header, entry: str) -> str:
+def _kernel_entry(header: _Header, entry: str) -> str:
     """The kernel's name, with its template arguments. Raises SourceError for other text."""
     if not re.fullmatch(r"\s*(::)?\w+(::\w+)*\s*(<[^;{}\"']*>\s*)?", entry):
         raise header.error(f"the entry {entry!r} is not the name of a kernel", ("entry",), 'write "name" or "name<BM, 8>"')

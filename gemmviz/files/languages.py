@@ -14,7 +14,7 @@ from gemmviz.model.translation import ENGLISH, speak
 
 VARIABLE = "GEMMVIZ_LANGUAGE"  # of the environment; child processes inherit it
 _SYSTEM = ("LC_ALL", "LC_MESSAGES", "LANG")
-_FOLDER = "assets/translations"
+_CATALOGUES = "assets/translations"
 PROGRAM = "gemmviz"  # the catalogue of the program's own messages
 LESSONS = "lessons"  # the folder of the catalogues of lessons
 
@@ -47,14 +47,14 @@ def use_language(code: str | None = None) -> None:
 
 def catalogue(code: str, name: str = PROGRAM) -> GNUTranslations:
     """A compiled catalogue of a language. Raises InstallationError if it is missing."""
-    with resource(f"{_FOLDER}/{code}/{name}.mo").open("rb") as file:
+    with resource(f"{_CATALOGUES}/{code}/{name}.mo").open("rb") as file:
         return GNUTranslations(file)
 
 
 @cache
 def lesson_catalogue(code: str, lesson: str) -> GNUTranslations | None:
     """The compiled catalogue of a lesson in a language, None if it is not translated."""
-    folder = ROOT / _FOLDER / code / LESSONS
+    folder = ROOT / _CATALOGUES / code / LESSONS
     return catalogue(code, f"{LESSONS}/{lesson}") if (folder / f"{lesson}.mo").is_file() else None
 
 
@@ -68,4 +68,4 @@ def system_language(environment: Mapping[str, str] = os.environ) -> str:
 @cache
 def _translated() -> dict[str, _Facts]:
     """The languages that have catalogues."""
-    return read_json(resource(f"{_FOLDER}/languages.json"), dict[str, _Facts])
+    return read_json(resource(f"{_CATALOGUES}/languages.json"), dict[str, _Facts])

@@ -10,8 +10,10 @@ from gemmviz.files.resources import ROOT, user_folder
 from gemmviz.model.chart import Chart
 from gemmviz.model.errors import UsageError
 
-_SHIPPED = ("kernels", "assets/devices", "assets/fonts", "assets/icons", "assets/lessons", "assets/measurements", "assets/page",
-            "assets/programs", "assets/themes")  # fmt: skip
+_SHIPPED_FOLDERS = (
+    "kernels", "assets/devices", "assets/fonts", "assets/icons", "assets/lessons", "assets/measurements", "assets/page",
+    "assets/programs", "assets/themes",
+)  # fmt: skip
 
 
 def check_output(path: Path, suffixes: Collection[str] = (), inputs: Iterable[Path] = ()) -> None:
@@ -27,14 +29,14 @@ def check_output(path: Path, suffixes: Collection[str] = (), inputs: Iterable[Pa
         what = wrong.suffix or "a file without suffix"
         raise UsageError(f"{link}this is saved as {allowed}, not as {what}", file=str(path), remedy="choose another name")
     for each in inputs:
-        if _is_same(path, each):
+        if _is_same_file(path, each):
             raise UsageError("this file is an input; it is not overwritten", file=str(path), remedy="choose another name")
-    for folder in (*(ROOT / name for name in _SHIPPED), user_folder("devices")):
+    for folder in (*(ROOT / name for name in _SHIPPED_FOLDERS), user_folder("devices")):
         if target.is_relative_to(os.path.realpath(folder)):
             raise UsageError(f"files in {folder} are not overwritten", file=str(path), remedy="choose another folder")
 
 
-def _is_same(a: Path, b: Path) -> bool:
+def _is_same_file(a: Path, b: Path) -> bool:
     try:
         return os.path.samefile(a, b)
     except OSError:  # one of them doesn't exist

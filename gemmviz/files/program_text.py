@@ -10,7 +10,7 @@ from gemmviz.model.translation import tr
 
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _PAIR = re.compile(rb"[\x81-\xfe][\x81-\xfe]")
-_HIGH = re.compile(rb"[\x80-\xff]")
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 def read_program_text(path: Path, most_bytes: int) -> str:
@@ -44,4 +44,4 @@ def decoded(content: bytes) -> str:
 
 def _is_mostly_pairs(content: bytes) -> bool:
     """Whether most bytes beyond ASCII come in pairs, as in Chinese text; accented letters stand alone."""
-    return 4 * len(_PAIR.findall(content)) > len(_HIGH.findall(content))
+    return 4 * len(_PAIR.findall(content)) > len(_NON_ASCII.findall(content))

@@ -14,10 +14,10 @@ from gemmviz.model.recording import Recorded
 from gemmviz.model.setup import Setup
 
 MEASUREMENTS = "assets/measurements"
-_R = TypeVar("_R", bound=Recorded[Any])
+_RecordedFile = TypeVar("_RecordedFile", bound=Recorded[Any])
 
 
-def recordings(name: str, kind: type[_R]) -> tuple[_R, ...]:
+def recordings(name: str, kind: type[_RecordedFile]) -> tuple[_RecordedFile, ...]:
     """The shipped recordings of a kind, one per GPU, sorted by its name. ``name``: of their files, before the GPU."""
     return _recordings(name, kind)
 
@@ -58,7 +58,7 @@ class _Registers(Struct, frozen=True):
 
 def recorded_registers(setup: Setup, device: Device) -> RegisterCount | None:
     """Registers of a setup's kernel text and parameters on the device's architecture; None if they were not recorded."""
-    record, architecture = _registers(), device.compute_capability
+    record, architecture = _recorded_register_counts(), device.compute_capability
     count = record.kernels.get(setup.kernel.text_hash, {}).get(parameter_key(setup.parameters), {}).get(architecture)
     return None if count is None else RegisterCount(count, f"{record.compiler}, sm_{architecture.replace('.', '')}")
 
@@ -69,7 +69,7 @@ def parameter_key(parameters: Mapping[str, int]) -> str:
 
 
 @cache
-def _registers() -> _Registers:
+def _recorded_register_counts() -> _Registers:
     return read_json(resource(f"{MEASUREMENTS}/registers.json"), _Registers)
 
 

@@ -19,7 +19,7 @@ def resource(name: str) -> Path:
     """
     path = ROOT / name
     if not path.exists():
-        raise _missing("file" if path.suffix else "folder", name)
+        raise _missing_resource("file" if path.suffix else "folder", name)
     return path
 
 
@@ -30,11 +30,11 @@ def resources(folder: str, pattern: str) -> list[Path]:
     """
     paths = sorted(resource(folder).glob(pattern))
     if not paths:
-        raise _missing("files", f"{folder}/{pattern}")
+        raise _missing_resource("files", f"{folder}/{pattern}")
     return paths
 
 
-def _missing(kind: str, name: str) -> InstallationError:
+def _missing_resource(kind: str, name: str) -> InstallationError:
     verb = "are" if kind == "files" else "is"
     return InstallationError(f"the {kind} {name} {verb} missing from this installation", file=str(ROOT))
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from gemmviz.model.errors import Place
 
 FieldPath = tuple[str | int, ...]
-_TOKEN = re.compile(
+_TOML_TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|' + r"'''(?:.|\n)*?'{3,5}|" + r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'|"
     r"#[^\n]*|\n|[\[\]{}=,.]|[^\s\[\]{}=,.\"'#]+",
     re.DOTALL,
@@ -23,7 +23,7 @@ def toml_places(text: str) -> dict[FieldPath, Place]:
     return scanner.places
 
 
-class Written:
+class WrittenPlace:
     """Where a value is written: its file, and its path there. This is no part of the value, so all of these are equal."""
 
     def __init__(self, file: str = "", places: Mapping[FieldPath, Place] = MappingProxyType({}), path: FieldPath = ()) -> None:
@@ -34,7 +34,7 @@ class Written:
         return nearest_place(self._places, (*self._path, *field))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Written)
+        return isinstance(other, WrittenPlace)
 
     def __hash__(self) -> int:
         return 0
@@ -69,7 +69,7 @@ class _Scanner:
         self._next()
 
     def _all_tokens(self) -> Iterator[tuple[str, int]]:
-        yield from ((each[0], each.start()) for each in _TOKEN.finditer(self.text) if each[0][0] != "#")
+        yield from ((each[0], each.start()) for each in _TOML_TOKEN.finditer(self.text) if each[0][0] != "#")
         while True:
             yield _END, len(self.text)
 

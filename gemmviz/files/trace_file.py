@@ -41,12 +41,12 @@ FORMAT = "gemmviz trace"
 VERSION = 5
 _MANIFEST = "manifest.json"
 _SMALL_BYTES = 1 << 20
-_ARRAYS = {
+_STORED_TYPES = {
     "site": "<i4", "visits": "<i4", "epoch": "<i4", "element": "<i4", "value": "<f4", "origin_step": "<i4",
     "origin_array": "|i1", "origin": "<i4", "completes": "<i4",
 }  # fmt: skip
 _NEEDED = {"site", "visits", "epoch", "element"}
-_ALWAYS = {*_ARRAYS} - {"completes"}  # stored even if empty
+_ALWAYS = {*_STORED_TYPES} - {"completes"}  # stored even if empty
 _DIMENSIONS = {"site": 1, "epoch": 1, "origin_step": 1, "completes": 1}
 _LARGEST_MANIFEST = 16 << 20
 _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
@@ -55,7 +55,7 @@ _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
 def _facts_type() -> type[Struct]:
     """A Struct with every field of a trace that is not an array, without ``stop``: runs that were stopped are not saved."""
     hints = get_type_hints(Trace)
-    chosen = [each for each in fields(Trace) if each.name not in (*_ARRAYS, "stop", "stored")]
+    chosen = [each for each in fields(Trace) if each.name not in (*_STORED_TYPES, "stop", "stored")]
     optional = [(each.name, hints[each.name], each.default) for each in chosen if not each.required]
     return defstruct("TraceFacts", [*((each.name, hints[each.name]) for each in chosen if each.required), *optional])
 
@@ -92,29 +92,29 @@ def write_trace(trace: Trace, path: Path) -> None:
     arrays = arrays_of(trace)
     try:
         with atomic_write(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(_member(_MANIFEST), to_json(_manifest_of(trace, arrays)))
+            archive.writestr(_untimed_member(_MANIFEST), to_json(_manifest_of(trace, arrays)))
             for name, array in arrays.items():
-                with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as member:
-                    npy.write_array(member, np.ascontiguousarray(array, _ARRAYS[name]), allow_pickle=False)
+                with archive.open(_untimed_member(f"{name}.npy"), "w", force_zip64=True) as member:
+                    npy.write_array(member, np.ascontiguousarray(array, _STORED_TYPES[name]), allow_pickle=False)
     except TraceFileError:
         raise
     except GemmvizError as error:
         raise TraceFileError(f"the trace can't be written: {error.message}", file=str(path)) from None
 
 
-def _member(name: str) -> zipfile.ZipInfo:
+def _untimed_member(name: str) -> zipfile.ZipInfo:
     """A member without a timestamp: the same trace gives the same bytes."""
     return zipfile.ZipInfo(name)
 
 
 def arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a trace by name."""
-    arrays = {name: getattr(trace, name) for name in _ARRAYS}
+    arrays = {name: getattr(trace, name) for name in _STORED_TYPES}
     return {name: each for name, each in arrays.items() if each is not None and (name in _ALWAYS or each.size)}
 
 
 def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> Manifest:
-    stored = {name: StoredArray(_ARRAYS[name], array.shape) for name, array in arrays.items()}
+    stored = {name: StoredArray(_STORED_TYPES[name], array.shape) for name, array in arrays.items()}
     return Manifest(FORMAT, VERSION, trace.setup.kernel.text_hash, stored, facts_of(trace))
 
 
@@ -122,7 +122,7 @@ def write_to_folder(trace: Trace, folder: Path) -> None:
     """Writes a trace into a folder for ``read_from_folder`` in another process of this program, which is faster than a file."""
     arrays = arrays_of(trace)
     for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", np.ascontiguousarray(array, _ARRAYS[name]), allow_pickle=False)
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(array, _STORED_TYPES[name]), allow_pickle=False)
     (folder / _MANIFEST).write_bytes(to_json(_manifest_of(trace, arrays)))
 
 
@@ -155,7 +155,7 @@ def read_trace(path: Path) -> Trace:
     with _opened(path) as archive:
         manifest = _manifest(archive, str(path))
         _check_members(archive, manifest, str(path))
-        arrays = {name: _array(archive, name, manifest.arrays[name], str(path)) for name in manifest.arrays}
+        arrays = {name: _read_array(archive, name, manifest.arrays[name], str(path)) for name in manifest.arrays}
     try:
         trace = trace_of(manifest.trace, arrays)
     except FormatError as error:
@@ -175,7 +175,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         refuse(str(path), tr("it is damaged, truncated or of another kind"))
     size = path.stat().st_size
-    allowed = {_MANIFEST, *(f"{name}.npy" for name in _ARRAYS)}
+    allowed = {_MANIFEST, *(f"{name}.npy" for name in _STORED_TYPES)}
     infos = archive.infolist()
     names = [info.filename for info in infos]
     if not set(names) <= allowed or len(set(names)) != len(names):
@@ -209,20 +209,20 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> Manifest:
 
 
 def _check_members(archive: zipfile.ZipFile, manifest: Manifest, file: str) -> None:
-    if not manifest.arrays.keys() >= _NEEDED or not manifest.arrays.keys() <= _ARRAYS.keys():
+    if not manifest.arrays.keys() >= _NEEDED or not manifest.arrays.keys() <= _STORED_TYPES.keys():
         refuse(file, "its arrays are not those of a trace")
     if set(archive.namelist()) != {_MANIFEST, *(f"{name}.npy" for name in manifest.arrays)}:
         refuse(file, "its members are not those that it lists")
 
 
-def _array(archive: zipfile.ZipFile, name: str, declared: StoredArray, file: str) -> npt.NDArray[Any]:
+def _read_array(archive: zipfile.ZipFile, name: str, declared: StoredArray, file: str) -> npt.NDArray[Any]:
     """One member, after a check that its own header, the manifest and its size in the archive agree."""
     info = archive.getinfo(f"{name}.npy")
     try:
         with archive.open(info) as member:
             dtype, shape = _npy_header(member)
             header_bytes = member.tell()
-            right = dtype == np.dtype(_ARRAYS[name]) and shape == declared.shape
+            right = dtype == np.dtype(_STORED_TYPES[name]) and shape == declared.shape
             right = right and len(shape) == _DIMENSIONS.get(name, 2) and all(extent >= 0 for extent in shape)
             if not right or header_bytes + math.prod(shape) * dtype.itemsize != info.file_size:
                 refuse(file, f"its array {name!r} is not what the manifest says")
@@ -306,7 +306,7 @@ def check_facts(trace: Trace, file: str) -> None:
         refuse(file, f"it has {trace.space.thread_count:,} threads; the limit is {BOUNDS.threads:,}")
     lines = trace.setup.kernel.text.count("\n") + 1
     for site in trace.sites:
-        if not _is_sound(site, trace, lines):
+        if not _is_sound_site(site, trace, lines):
             refuse(file, "one of its sites is invalid")
     if not all(-1 <= loop.outer < len(trace.loops) for loop in trace.loops):
         refuse(file, "one of its loops is invalid")
@@ -323,7 +323,7 @@ def _check_array(array: MemoryArray, trace: Trace, file: str) -> None:
         refuse(file, "its matrices don't fit its problem")
 
 
-def _is_sound(site: Site, trace: Trace, lines: int) -> bool:
+def _is_sound_site(site: Site, trace: Trace, lines: int) -> bool:
     places = (site.place, *site.calls)
     return (
         all(_is_in_text(place, lines) for place in places)

@@ -36,7 +36,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     part = None
     try:
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
-        _refuse(target, path)
+        _check_replaceable(target, path)
         sweep(target)
         handle, name = tempfile.mkstemp(prefix=f"{_prefix(target)}{os.getpid()}-", suffix=target.suffix, dir=target.parent)
         os.close(handle)
@@ -54,7 +54,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _refuse(target: Path, path: Path) -> None:
+def _check_replaceable(target: Path, path: Path) -> None:
     """Checks that a file can replace ``target``. Raises GemmvizError otherwise."""
     if not target.name:
         raise GemmvizError("this is not the name of a file", file=str(path) or "-o")
@@ -73,11 +73,11 @@ def sweep(target: Path) -> None:
     """Removes temporary files of ``target`` that killed processes left."""
     for left in target.parent.glob(f"{glob.escape(_prefix(target))}*{glob.escape(target.suffix)}"):
         number = left.name.removeprefix(_prefix(target)).partition("-")[0]
-        if number.isdecimal() and not _runs(int(number)) and not left.is_symlink():
+        if number.isdecimal() and not _is_running(int(number)) and not left.is_symlink():
             left.unlink(missing_ok=True)
 
 
-def _runs(process: int) -> bool:
+def _is_running(process: int) -> bool:
     if os.name != "posix":
         return True  # os.kill would terminate it there
     try:

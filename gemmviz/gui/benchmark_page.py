@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # The list of a benchmark's curves, grouped by kernel, with a check box for each curve.
 
 _KEY = Qt.ItemDataRole.UserRole  # the family of a kernel, the label of a curve
-_SHEET = (
+_CHECK_BOX_STYLE = (
     "QTreeView::indicator { border: 1px solid palette(placeholder-text); border-radius: 2px; width: 11px; height: 11px; }"
     "QTreeView::indicator:checked { background: palette(link); border-color: palette(link); }"
 )
@@ -58,7 +58,7 @@ class CurveList(QTreeWidget):
         super().__init__()
         self.curves: Sequence[Curve] = ()
         self.setHeaderHidden(True)
-        self.setStyleSheet(_SHEET)
+        self.setStyleSheet(_CHECK_BOX_STYLE)
         self.setToolTip(tr("Curves to show. Expand a kernel to see all its curves"))
         self.setAccessibleName(tr("Curves"))
         self.itemChanged.connect(self._on_changed)
@@ -108,7 +108,7 @@ class CurveList(QTreeWidget):
 
 _SETTLED_MS = 60
 _NO_GPU = marked("There is no GPU to measure on")
-_NOTHING = marked("No measurements yet")
+_NO_MEASUREMENTS = marked("No measurements yet")
 _FASTEST = marked("Fastest")
 _LONG = 18  # characters of a choice that stay readable
 
@@ -302,7 +302,7 @@ class BenchmarkPage(QWidget):
         if [self.source.itemData(row) for row in range(self.source.count())] != names:
             quietly(self.source, self.source.clear)
             for name in names:
-                self.source.addItem(name or tr(_NOTHING), name)
+                self.source.addItem(name or tr(_NO_MEASUREMENTS), name)
         chosen = self.session.shot.chart.source
         quietly(self.source, lambda: self.source.setCurrentIndex(names.index(chosen) if chosen in names else 0))
 

@@ -42,7 +42,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed
 from gemmviz.render.credit import DEFAULT_LICENCE, LICENCES, FigureOptions
 from gemmviz.render.export import formats
-from gemmviz.render.reel import Deck, Film, Format, Page, RenderOptions, Still
+from gemmviz.render.reel import Deck, Film, Format, RenderOptions, Still, WebPage
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
@@ -170,7 +170,7 @@ class FigureForm(QWidget):
         self.changed.emit()
 
 
-_WHAT: dict[What, str] = {"picture": marked("This picture"), "steps": marked("Steps"), "lesson": marked("Saved views")}
+_CONTENT_NAMES: dict[What, str] = {"picture": marked("This picture"), "steps": marked("Steps"), "lesson": marked("Saved views")}
 _PART_NAMES = {"title": marked("Title"), "step": marked("Step number"), "caption": marked("Caption")}
 _FORMAT_KEY = "export as"
 _LONGEST_END_MS = 3000
@@ -216,7 +216,7 @@ class ExportDialog(QDialog):
 
     def _fill(self, suffix: str) -> None:
         steps = self.session.player.played.steps if self.session.display.has_time else 1
-        for what, words in _WHAT.items():
+        for what, words in _CONTENT_NAMES.items():
             can = {"picture": True, "steps": steps > 1, "lesson": bool(self.model.saved_views.lesson.stops)}[what]
             if can:
                 self.what.addItem(tr(words), what)
@@ -335,13 +335,13 @@ class ExportDialog(QDialog):
         look = RenderOptions(
             int(width), int(height), self.fps.value(), self.clear.isChecked() and kind.can_be_clear,
             self.outlines.isChecked() and suffix == "svg", self.film.isChecked() and suffix == "pptx",
-            self.figure.options if isinstance(kind, Page) else None,
+            self.figure.options if isinstance(kind, WebPage) else None,
         )  # fmt: skip
         hidden = frozenset(part for part, box in self.parts.items() if not box.isChecked())
         first, last = sorted((self.first.value(), self.last.value()))
         if self.what.currentData() == "picture":
             step = self.session.navigation.step + 1
-            first, last = (1, self.first.maximum()) if isinstance(kind, Film | Page) else (step, step)
+            first, last = (1, self.first.maximum()) if isinstance(kind, Film | WebPage) else (step, step)
         return ExportJob(
             self.what.currentData(), first, last, suffix, self.by_phase.isChecked(),
             ExportOptions(look, self.speed.value(), hidden), self.theme.currentData(), self.code.isChecked(),
@@ -352,7 +352,8 @@ class ExportDialog(QDialog):
         what, kind = self.what.currentData(), formats()[self.kind.currentData()]
         is_range = what == "steps"
         self.what.setItemText(
-            0, tr("All steps") if isinstance(kind, Film | Page) and self.first.maximum() > 1 else tr(_WHAT["picture"])
+            0,
+            tr("All steps") if isinstance(kind, Film | WebPage) and self.first.maximum() > 1 else tr(_CONTENT_NAMES["picture"]),
         )
         self.steps_row.setVisible(is_range)
         self.own_size.setVisible(not self.pixels.currentData())
@@ -361,9 +362,9 @@ class ExportDialog(QDialog):
         self.clear.setVisible(kind.can_be_clear)
         self.outlines.setVisible(self.kind.currentData() == "svg")
         self.film.setVisible(self.kind.currentData() == "pptx")
-        self.figure.setVisible(isinstance(kind, Page))
+        self.figure.setVisible(isinstance(kind, WebPage))
         for widget in (self.theme, self.size_row):
-            widget.setEnabled(not isinstance(kind, Page))
+            widget.setEnabled(not isinstance(kind, WebPage))
         try:
             job = self.job
         except UsageError as error:
@@ -379,7 +380,7 @@ class ExportDialog(QDialog):
         if self.installer.is_running:
             self.status.setText(tr("Installing …"))
         else:
-            self.status.setText(_needed(kind, missing) if missing else _many(job))
+            self.status.setText(_needed(kind, missing) if missing else _picture_count(job))
         self._show(job)
 
     def _show(self, job: ExportJob) -> None:
@@ -509,7 +510,7 @@ def _needed(kind: Format, missing: list[str]) -> str:
     return tr("{kind}: {needed} must be installed first: {command}", kind=tr(kind.title), needed=needed, command=command)
 
 
-def _many(job: ExportJob) -> str:
+def _picture_count(job: ExportJob) -> str:
     """Return how many pictures or frames the export has."""
     if job.is_film:
         seconds = job.pictures / job.manner.look.fps

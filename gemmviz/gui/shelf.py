@@ -141,9 +141,9 @@ class LessonCard(QAbstractButton):
             painter.drawRoundedRect(QRectF(bar.left(), bar.top(), bar.width() * self.seen / steps, _BAR), 2, 2)
 
 
-_FRAME_MS = 160
-_ORDERS = ((marked("In teaching order"), False), (marked("By title"), True))
-_KEYS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
+_CARD_FRAME_MS = 160
+_LESSON_ORDERS = ((marked("In teaching order"), False), (marked("By title"), True))
+_ROW_KEYS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
 
 class Shelf(QWidget):
@@ -154,7 +154,7 @@ class Shelf(QWidget):
         self.model, self.course = model, model.course
         self.setAccessibleName(tr("Shelf of lessons"))
         self.order = choice(
-            tr("Order of the lessons"), tr("Order of the lessons"), ((tr(text), by_title) for text, by_title in _ORDERS)
+            tr("Order of the lessons"), tr("Order of the lessons"), ((tr(text), by_title) for text, by_title in _LESSON_ORDERS)
         )
         self.order.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         heading = line("heading")
@@ -179,7 +179,7 @@ class Shelf(QWidget):
         column.addWidget(self.area, 1)
         for card in self.cards:
             card.clicked.connect(lambda checked=False, name=card.name: model.opening.open_lesson(name))
-        self._clock = QTimer(self, interval=_FRAME_MS)
+        self._clock = QTimer(self, interval=_CARD_FRAME_MS)
         self._clock.timeout.connect(self._move)
         self.order.activated.connect(self._arrange)
         model.thumbnails.changed.connect(self._on_contents)
@@ -204,7 +204,7 @@ class Shelf(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move between the cards with the arrow keys."""
-        distance = _KEYS.get(Qt.Key(event.key()))
+        distance = _ROW_KEYS.get(Qt.Key(event.key()))
         cards = self.shown
         place = next((number for number, card in enumerate(cards) if card.hasFocus()), None)
         if distance is None or place is None:
@@ -253,7 +253,7 @@ class Shelf(QWidget):
 # The panel beside the first picture: the shelf of lessons, and buttons to open a kernel and to explore tiles.
 
 _LEAST, _MOST = 300, 520
-_ABOUT = marked(
+_INTRODUCTION = marked(
     "See what every thread of a CUDA kernel does: the source runs as it is, and each number is counted from the run."
 )
 
@@ -273,9 +273,9 @@ class StartPanel(QWidget):
         title.setText("gemmviz")
         title.setFont(font("semibold", 24))
         about = line("faint")
-        about.setText(tr(_ABOUT))
-        self.explore = _button(tr("Explore tiles"), tr("Show all panels, and change the tiled multiplication"))
-        self.open = _button(tr("Open my kernel …"), tr("Open a .cu file, a trace, a saved view or a lesson (Ctrl+O)"))
+        about.setText(tr(_INTRODUCTION))
+        self.explore = _tall_button(tr("Explore tiles"), tr("Show all panels, and change the tiled multiplication"))
+        self.open = _tall_button(tr("Open my kernel …"), tr("Open a .cu file, a trace, a saved view or a lesson (Ctrl+O)"))
         self.open.clicked.connect(lambda: dialogs.ask_to_open(model, self.window()))
         buttons = QHBoxLayout()
         buttons.addWidget(self.explore)
@@ -290,7 +290,7 @@ class StartPanel(QWidget):
         column.addWidget(self.shelf, 1)
 
 
-def _button(text: str, tip: str) -> QPushButton:
+def _tall_button(text: str, tip: str) -> QPushButton:
     button = QPushButton(text)
     button.setToolTip(tip)
     button.setMinimumHeight(34)

@@ -40,13 +40,13 @@ def apply_theme(app: QApplication, theme: Theme, letter_size: int = LETTERS) -> 
         app.setStyle("Fusion")
         app.setFont(letters)
         app.setFont(letters, "QDockWidgetTitle")  # type: ignore[arg-type]  # the height of titles follows it
-    app.setPalette(_palette(theme))
+    app.setPalette(_qt_palette(theme))
     for widget in app.allWidgets():
         if sheet := widget.styleSheet():
             widget.setStyleSheet(sheet)
 
 
-def _palette(theme: Theme) -> QPalette:
+def _qt_palette(theme: Theme) -> QPalette:
     palette = QPalette()
     role = QPalette.ColorRole
     colours = {

@@ -31,14 +31,14 @@ class Plotting:
     def load(self) -> None:
         """Start loading on the first request, so that windows without plots need not wait."""
         if not self.is_loaded and not self.worker.is_busy:
-            self.worker.start(_load)
+            self.worker.start(_load_charts)
 
     def _on_loaded(self, library: ModuleType) -> None:
         self.is_loaded = True
         self.loaded.emit()
 
 
-def _load(cancelled: Cancel) -> ModuleType:
+def _load_charts(cancelled: Cancel) -> ModuleType:
     import pyqtgraph
 
     return pyqtgraph  # type: ignore[no-any-return]

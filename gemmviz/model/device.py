@@ -10,7 +10,7 @@ from gemmviz.model.records import fields
 from gemmviz.model.translation import tr
 from gemmviz.model.words import noun
 
-_WORD_BYTES = 4
+_WORD_SIZE = 4
 REGISTER_BYTES = 4
 DEFAULT_DEVICE = "h200"
 CUDA_WORDS = {
@@ -76,8 +76,8 @@ class MemoryRules(Struct, frozen=True):
                 raise UsageError(
                     tr("{name} of a device can't be {number}", name=name, number=number), remedy=tr("choose a power of two")
                 )
-        if min(self.sector_bytes, self.bank_bytes) < _WORD_BYTES:
-            raise UsageError(tr("sectors and banks of less than {word_bytes} bytes hold no word", word_bytes=_WORD_BYTES))
+        if min(self.sector_bytes, self.bank_bytes) < _WORD_SIZE:
+            raise UsageError(tr("sectors and banks of less than {word_bytes} bytes hold no word", word_bytes=_WORD_SIZE))
         for small, large in (("request_lanes", "warp_size"), ("sector_bytes", "line_bytes")):
             if getattr(self, large) % getattr(self, small):
                 raise UsageError(

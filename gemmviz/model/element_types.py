@@ -89,7 +89,7 @@ class ElementType(Struct, frozen=True, dict=True):
     @property
     def device(self) -> DeviceSpelling:
         """Its spellings in generated CUDA C. Raises KeyError for a type without arithmetic there."""
-        return _DEVICE[self.name]
+        return _DEVICE_SPELLINGS[self.name]
 
     @property
     def is_float(self) -> bool:
@@ -115,7 +115,7 @@ class ElementType(Struct, frozen=True, dict=True):
         return str(int(value))
 
 
-_DEVICE = {
+_DEVICE_SPELLINGS = {
     "float64": DeviceSpelling("double", "double", from_bits="__longlong_as_double(0x{:x}ll)"),
     "float32": DeviceSpelling("float", "float", suffix="f", from_bits="__int_as_float(0x{:x})"),
     "float16": DeviceSpelling(
@@ -135,7 +135,7 @@ _DEVICE = {
     "uint64": DeviceSpelling("unsigned long long", "ulonglong", suffix="ull"),
     "bool": DeviceSpelling("bool"),
 }  # fmt: skip
-_TABLE = (
+_ELEMENT_TYPES = (
     ElementType("float64", "f", "float64", 53, 17, (("double",),)),
     ElementType("float32", "f", "float32", 24, 9, (("float",),)),
     ElementType("float16", "f", "float16", 11, 4, (("half", "__half"),)),
@@ -162,8 +162,8 @@ _TABLE = (
     ),
     ElementType("bool", "b", "bool", spellings=(("bool", "_Bool"),)),
 )  # fmt: skip
-ELEMENT_TYPES: Mapping[str, ElementType] = {each.name: each for each in _TABLE}
-_SPELLED = {spelling: each for each in _TABLE for group in each.spellings for spelling in group}
+ELEMENT_TYPES: Mapping[str, ElementType] = {each.name: each for each in _ELEMENT_TYPES}
+_SPELLED = {spelling: each for each in _ELEMENT_TYPES for group in each.spellings for spelling in group}
 
 
 def element_type(name: str) -> ElementType:

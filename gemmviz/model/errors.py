@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gemmviz.model.translation import marked, tr
 
-_LONGEST = 1000  # characters of a sentence
+_LONGEST_MESSAGE = 1000  # characters of a sentence
 ErrorId = Literal[
     "error", "usage", "setting", "source", "unknown-name", "unsupported", "format", "device", "installation", "trace-file",
     "parameter-range", "requirement", "block-extent", "grid-extent", "block-threads", "shared-memory", "registers",
@@ -49,8 +49,8 @@ class GemmvizError(Exception):
         remedy: str | None = None,
         id: ErrorId | None = None,
     ) -> None:
-        if len(message) > _LONGEST:  # a file may contribute names of any length
-            message = f"{message[: _LONGEST - 200]} … {message[-200:]}"
+        if len(message) > _LONGEST_MESSAGE:  # a file may contribute names of any length
+            message = f"{message[: _LONGEST_MESSAGE - 200]} … {message[-200:]}"
         super().__init__(message)
         self.message = message
         self.place = place
@@ -126,7 +126,7 @@ class KernelFault(GemmvizError, RuntimeError):
         id: ErrorId | None = None,
     ) -> None:
         if block is not None and thread is not None:
-            message += tr(_BY_THREAD, thread=_triple(thread), block=_triple(block))
+            message += tr(_BY_THREAD, thread=_triple_text(thread), block=_triple_text(block))
         super().__init__(message, place, remedy=remedy, id=id)
         self.block = block
         self.thread = thread
@@ -139,7 +139,7 @@ class KernelFault(GemmvizError, RuntimeError):
         """The message without the thread and the block. A stored message is in English in every language."""
         if self.block is None or self.thread is None:
             return self.message
-        who = {"thread": _triple(self.thread), "block": _triple(self.block)}
+        who = {"thread": _triple_text(self.thread), "block": _triple_text(self.block)}
         return self.message.removesuffix(tr(_BY_THREAD, **who)).removesuffix(_BY_THREAD.format_map(who))
 
 
@@ -168,7 +168,7 @@ class Cancelled(Exception):
     """The work was cancelled; its result is no longer needed."""
 
 
-def _triple(xyz: tuple[int, int, int]) -> str:
+def _triple_text(xyz: tuple[int, int, int]) -> str:
     return "({}, {}, {})".format(*xyz)
 
 

@@ -88,14 +88,14 @@ class KernelSpec(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         check_text(self.text, self.file)
-        for what, all_of_it, most, where in _sizes(self):
+        for what, all_of_it, most, where in _limited_sizes(self):
             if len(all_of_it) > most:
                 message = f"{what}: {len(all_of_it):,}; at most {most:,} are read"
-                raise SourceError(message, place_in(self.text, where), file=_short(self.file))
+                raise SourceError(message, place_in(self.text, where), file=_end_of_name(self.file))
         for each in self.parameters:
             if any(abs(value) > LARGEST_NUMBER for value in (each.default, *(each.choices or ()))):
                 message = f"{each.name} has values beyond 32 bits"
-                raise SourceError(message, place_in(self.text, each.name), file=_short(self.file))
+                raise SourceError(message, place_in(self.text, each.name), file=_end_of_name(self.file))
 
     @property
     def text_hash(self) -> str:
@@ -181,10 +181,10 @@ def check_text(text: str, file: str) -> None:
             most_lines=f"{_MOST_LINES:,}",
             longest_line=f"{_LONGEST_LINE:,}",
         )
-        raise SourceError(tr("a kernel may have {most}", most=most), place, file=_short(file))
+        raise SourceError(tr("a kernel may have {most}", most=most), place, file=_end_of_name(file))
 
 
-def _short(file: str) -> str:
+def _end_of_name(file: str) -> str:
     return file[-_LONGEST_SENTENCE:]
 
 
@@ -200,7 +200,7 @@ def _too_long(text: str) -> Place | None:
     return Place(len(lines), 1, len(lines), 2) if len(text) > MOST_TEXT else None
 
 
-def _sizes(kernel: KernelSpec) -> Iterator[tuple[str, Sized, int, str]]:
+def _limited_sizes(kernel: KernelSpec) -> Iterator[tuple[str, Sized, int, str]]:
     """Size limits besides those of the text: a description, the value, the largest size and a word to find it in the text."""
     parameters, rules = kernel.parameters, kernel.requirements
     yield tr("characters of the file's name"), kernel.file, _LONGEST_FILE, "file"

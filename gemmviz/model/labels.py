@@ -12,7 +12,7 @@ from gemmviz.model.translation import marked, tr
 
 IndexOrder = Literal["row, column", "column, row"]
 ThreadOrder = Literal["x, y", "y, x"]
-_ORDERS = (marked("row, column"), marked("column, row"))
+_INDEX_ORDERS = (marked("row, column"), marked("column, row"))
 
 
 class LabelStyle(Struct, frozen=True):
@@ -25,7 +25,7 @@ class LabelStyle(Struct, frozen=True):
     thread: Annotated[ThreadOrder, Control("Threads", "Which index of a thread is written first")] = "x, y"
 
     def __post_init__(self) -> None:
-        if self.order not in _ORDERS or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
+        if self.order not in _INDEX_ORDERS or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
             raise UsageError(
                 tr(
                     "labels can't be {order} from {first}, threads {thread}",

@@ -12,8 +12,8 @@ from gemmviz.model.problems.catalog import MULTIPLY, problem_kind
 from gemmviz.model.translation import tr
 
 _LARGEST, _MOST_ELEMENTS, _MOST_ARRAYS, _MOST_DIMENSIONS = 2**31 - 1, 2**31, 16, 4
-_WORDS = ("kind", "arrays", "outputs")
-_TAKEN = ("device", "blocks", "phases", "pattern", "seed", "old_outputs")  # names of other settings
+_PROBLEM_KEYS = ("kind", "arrays", "outputs")
+_OTHER_SETTINGS = ("device", "blocks", "phases", "pattern", "seed", "old_outputs")  # names of other settings
 Formulas = tuple[str, ...]
 
 
@@ -44,7 +44,7 @@ class Problem:
     ) -> None:
         table = problem_kind(kind)
         numbers |= {size.name: number for size, number in zip(table.sizes, sizes, strict=False)}
-        ordered = dict(_ordered(table, numbers))
+        ordered = dict(_sizes_and_factors(table, numbers))
         formulas = {name: tuple(map(str, each)) for name, each in (arrays or {}).items()}
         values = {
             "kind": table, "formulas": formulas, "outputs": tuple(outputs), "_numbers": ordered,
@@ -237,8 +237,8 @@ class Problem:
         arrays, outputs = flat.get("arrays", {}), flat.get("outputs", ())
         if not isinstance(kind, str) or not isinstance(arrays, Mapping) or not isinstance(outputs, list | tuple):
             raise SettingError(tr("the kind of a problem is a string, its arrays are a table, and its outputs a list"))
-        formulas = {str(name): _formulas(name, each) for name, each in arrays.items()}
-        numbers = {name: number for name, number in flat.items() if name not in _WORDS}
+        formulas = {str(name): _shape_formulas(name, each) for name, each in arrays.items()}
+        numbers = {name: number for name, number in flat.items() if name not in _PROBLEM_KEYS}
         if not formulas and not outputs:
             with suppress(TypeError):  # a value without a hash is refused below
                 return _plain_problem(kind, tuple(numbers.items()), tuple(map(type, numbers.values())))
@@ -263,7 +263,7 @@ def check_shape(problem: Problem, name: str, shape: Shape) -> None:
         )  # fmt: skip
 
 
-def _formulas(name: object, each: object) -> Formulas:
+def _shape_formulas(name: object, each: object) -> Formulas:
     parts = each if isinstance(each, list | tuple) else (each,)
     if not all(isinstance(part, str | int) and not isinstance(part, bool) for part in parts):
         raise SettingError(tr("the shape of {name} must be formulas", name=name), names=("arrays",))
@@ -276,7 +276,7 @@ def _setting(name: str, size: Size | None) -> Setting:
     return Setting((name,), int, 1 if size is None else size.default, control)
 
 
-def _ordered(kind: ProblemKind, numbers: Mapping[str, object]) -> Iterator[tuple[str, int | float]]:
+def _sizes_and_factors(kind: ProblemKind, numbers: Mapping[str, object]) -> Iterator[tuple[str, int | float]]:
     """Names and values of the sizes and factors, in the kind's order. Raises SettingError for unknown names and wrong types."""
     sizes, factors = {size.name: size for size in kind.sizes}, [factor.name for factor in kind.factors]
     for name, number in numbers.items():
@@ -288,7 +288,7 @@ def _ordered(kind: ProblemKind, numbers: Mapping[str, object]) -> Iterator[tuple
                 names=(name,),
                 remedy=remedy,
             )
-        if name in _TAKEN:
+        if name in _OTHER_SETTINGS:
             raise SettingError(
                 tr("a size of a problem can't be named {name}", name=name), names=(name,), remedy=tr("choose another name")
             )

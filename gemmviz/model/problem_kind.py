@@ -15,7 +15,7 @@ from gemmviz.model.translation import tr
 # Descriptions of the fields of a dataclass that users can set: labels, help, flags, choices and bounds.
 
 FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]
-_KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal", str: "text"}
+_FIELD_KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal", str: "text"}
 
 
 class Control(Struct, frozen=True):
@@ -69,7 +69,7 @@ class Setting(Struct, frozen=True):
     @property
     def kind(self) -> FieldKind:
         """The kind of control that sets it; "other" for a dataclass."""
-        return "choice" if self.choices else _KINDS.get(self.type, "other")
+        return "choice" if self.choices else _FIELD_KINDS.get(self.type, "other")
 
     @property
     def choices(self) -> dict[str, str]:
@@ -143,14 +143,14 @@ def _settings(kind: Any) -> Iterator[Setting]:
 def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
     """The first field of a dataclass with a value that isn't allowed, the reason and a remedy; None if there is none."""
     kind: Any = type(value)
-    for setting in _limited(kind):
+    for setting in _limited_fields(kind):
         if (trouble := setting.trouble(setting.of(value))) is not None:
             return setting, *trouble
     return None
 
 
 @cache
-def _limited(kind: Any) -> tuple[Setting, ...]:
+def _limited_fields(kind: Any) -> tuple[Setting, ...]:
     """The fields of a dataclass itself whose values are limited."""
     limited = ("choice", "number", "decimal")
     return tuple(each for each in settings_of(kind) if len(each.path) == 1 and each.kind in limited)
@@ -163,7 +163,7 @@ def _put(value: Any, path: Sequence[str], new: Any) -> Any:
 
 
 _Role = Literal["input", "output", "both"]
-_Contents = Literal["values", "bins"]
+_ArrayContents = Literal["values", "bins"]
 Sizes = Mapping[str, int]
 Shape = tuple[int, ...]
 
@@ -197,7 +197,7 @@ class ProblemArray(Struct, frozen=True):
     name: str
     role: _Role
     shape: Callable[[Sizes], Shape]
-    contents: _Contents = "values"
+    contents: _ArrayContents = "values"
 
     @property
     def is_output(self) -> bool:
@@ -237,11 +237,11 @@ class Answer(Struct, frozen=True):
 Reference = Callable[[ReferenceRequest], Answer]
 
 
-def _largest(sizes: Sizes) -> int:
+def _largest_size(sizes: Sizes) -> int:
     return max(sizes.values(), default=1)
 
 
-def _one(sizes: Sizes) -> int:
+def _one_row(sizes: Sizes) -> int:
     return 1
 
 
@@ -266,8 +266,8 @@ class ProblemKind(Struct, frozen=True):
     factors: tuple[ProblemFactor, ...] = ()
     flops: Callable[[Sizes], int | None] = _no_flops
     why_no_flops: str = ""
-    work: Callable[[Sizes], int] = _one
-    depth: Callable[[Sizes], int] = field(default=_largest)
+    work: Callable[[Sizes], int] = _one_row
+    depth: Callable[[Sizes], int] = field(default=_largest_size)
 
     @property
     def is_checked(self) -> bool:
@@ -279,7 +279,7 @@ class ProblemKind(Struct, frozen=True):
         return not self.arrays
 
 
-def vector(sizes: Sizes) -> Shape:
+def linear(sizes: Sizes) -> Shape:
     """Return the shape of an array of ``n`` elements."""
     return (sizes["n"],)
 

@@ -10,15 +10,15 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 
-_Row = TypeVar("_Row")
+_RecordedRow = TypeVar("_RecordedRow")
 
 
-class Recorded(Struct, Generic[_Row], frozen=True):
+class Recorded(Struct, Generic[_RecordedRow], frozen=True):
     """Rows measured on one GPU on one day. ``host``: its CPU, where that matters; ``method``: how they were measured."""
 
     gpu: Gpu
     date: str
-    rows: tuple[_Row, ...]
+    rows: tuple[_RecordedRow, ...]
     host: str = ""
     method: str = ""
 
@@ -28,15 +28,15 @@ class Recorded(Struct, Generic[_Row], frozen=True):
         return tr("recorded on {label}, {date}", label=self.gpu.label, date=self.date)
 
 
-_R = TypeVar("_R", bound=Recorded[Any])
+_Recording = TypeVar("_Recording", bound=Recorded[Any])
 
 
-def recording_of(device: Device, recordings: Iterable[_R]) -> _R | None:
+def recording_of(device: Device, recordings: Iterable[_Recording]) -> _Recording | None:
     """The recording of a device; None if there is none."""
     return next((each for each in recordings if each.gpu.name == device.name), None)
 
 
-def nearest_recording(device: Device, recordings: Sequence[_R]) -> _R:
+def nearest_recording(device: Device, recordings: Sequence[_Recording]) -> _Recording:
     """The recording of a device, otherwise the first."""
     return recording_of(device, recordings) or recordings[0]
 

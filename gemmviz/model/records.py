@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from msgspec import NODEFAULT, Struct, structs
 
-_T = TypeVar("_T")
+_Record = TypeVar("_Record")
 
 
-def replace(record: _T, /, **changes: Any) -> _T:
+def replace(record: _Record, /, **changes: Any) -> _Record:
     """A copy of a record with other values of some fields."""
     if isinstance(record, Struct):
         return structs.replace(record, **changes)
@@ -36,12 +36,12 @@ def fields(kind: Any) -> tuple[structs.FieldInfo, ...]:
 @cache
 def _fields(kind: Any) -> tuple[structs.FieldInfo, ...]:
     if not issubclass(kind, Struct):
-        return tuple(_described(each) for each in dataclasses.fields(kind))  # type: ignore[arg-type]
+        return tuple(_field_info(each) for each in dataclasses.fields(kind))  # type: ignore[arg-type]
     known = {each.name: each for each in structs.fields(kind)}
     written = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base).get("__annotations__", ()))
     return tuple(known[name] for name in written if name in known)
 
 
-def _described(each: "dataclasses.Field[Any]") -> structs.FieldInfo:
+def _field_info(each: "dataclasses.Field[Any]") -> structs.FieldInfo:
     default, factory = (NODEFAULT if value is dataclasses.MISSING else value for value in (each.default, each.default_factory))
     return structs.FieldInfo(each.name, each.name, each.type, default, factory)

@@ -69,7 +69,7 @@ class Filling(Struct, frozen=True):
         )
 
 
-_LONGEST = 200  # characters
+_LIMIT = 200  # characters
 _BLOCKS = marked(
     "Which blocks to trace: all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open). Empty: as many around the watched one as are quick"
 )
@@ -106,8 +106,8 @@ class Setup(Struct, frozen=True):
             if abs(value) > LARGEST_NUMBER:
                 raise SettingError(tr("{name} = {value} is beyond 32 bits", name=name, value=value), names=(name,))
         for name in ("device", "blocks", "phases"):
-            if len(getattr(self, name)) > _LONGEST:
-                raise SettingError(tr("{name} has more than {longest} characters", name=name, longest=_LONGEST), names=(name,))
+            if len(getattr(self, name)) > _LIMIT:
+                raise SettingError(tr("{name} has more than {longest} characters", name=name, longest=_LIMIT), names=(name,))
         if (trouble := first_trouble(self)) is not None:
             raise SettingError(trouble[1], names=(trouble[0].name,), remedy=trouble[2])
         if len(self.parameters) < len(own):

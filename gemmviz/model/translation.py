@@ -21,7 +21,7 @@ UNKNOWN = "?"
 COUNT, _GROWS, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # marks of a count: noncharacters of Unicode, which no text contains
 _MARKED = re.compile(f"{COUNT}([^{_GROWS}]*){_GROWS}(\\d*){_END}")
 _asking = ContextVar("asking", default=False)
-_Text = TypeVar("_Text", bound=str)
+_Message = TypeVar("_Message", bound=str)
 
 
 class _Language:
@@ -59,7 +59,7 @@ def trn(one: str, others: str, count: int, /, **values: object) -> str:
     return text.format_map({"count": count, **values})
 
 
-def marked(text: _Text) -> _Text:
+def marked(text: _Message) -> _Message:
     """Return the text itself: the mark of a text in a table, which ``tr`` translates where it is shown."""
     return text
 

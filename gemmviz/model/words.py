@@ -5,7 +5,7 @@ from typing import Literal
 
 from gemmviz.model.translation import counted, grouped, marked, tr, trn
 
-_LISTS = {"and": marked("{others} and {last}"), "or": marked("{others} or {last}")}
+_LIST_FORMS = {"and": marked("{others} and {last}"), "or": marked("{others} or {last}")}
 _ORDINALS = {1: marked("{number}st"), 2: marked("{number}nd"), 3: marked("{number}rd")}
 _ORDINAL = marked("{number}th")
 _GROWING = frozenset({"sector", "wavefront", "lane", "element", "load"})  # what is counted up when a question is answered
@@ -63,7 +63,7 @@ def capital(text: str) -> str:
 def listed(names: Iterable[str], last: Literal["and", "or"] = "and") -> str:
     """Names in a sentence: "A, B and C"."""
     *others, end = [*names] or [""]
-    return tr(_LISTS[last], others=", ".join(others), last=end) if others else end
+    return tr(_LIST_FORMS[last], others=", ".join(others), last=end) if others else end
 
 
 def ordinal(number: int) -> str:

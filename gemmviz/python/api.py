@@ -46,7 +46,7 @@ from gemmviz.python.library import (
     engine_named,
     kernels,
     lessons,
-    setup_from,
+    setup_with,
     trace,
     whole_number,
 )
@@ -54,7 +54,7 @@ from gemmviz.render.credit import DEFAULT_LICENCE, FigureOptions, FigureTheme, f
 from gemmviz.render.export import formats, page_html, save_frame, save_reel
 from gemmviz.render.figure import figure_html
 from gemmviz.render.pack import THEMES
-from gemmviz.render.reel import Deck, Film, Page, Reel
+from gemmviz.render.reel import Deck, Film, Reel, WebPage
 from gemmviz.run.engine import Engine
 from gemmviz.run.opening.loader import open_kernel
 from gemmviz.shots.export import ExportOptions, prepare, prepare_benchmark, prepared, run_reel, step_numbered
@@ -167,7 +167,7 @@ def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
     if isinstance(found, Lesson):
         raise UsageError("a lesson has many pictures", remedy="show or save it, or draw the shot of one of its steps")
     if isinstance(found, Kernel):
-        own = (*setup_from(found, {}).sizes_and_parameters, "on", "values", "blocks", "phases", "parameters")
+        own = (*setup_with(found, {}).sizes_and_parameters, "on", "values", "blocks", "phases", "parameters")
         given = {name: options.pop(name) for name in list(options) if name in own}
         found = trace(found, **given)
     known = [name for name in signature(found.scene).parameters]
@@ -184,7 +184,7 @@ def show(what: Named | Run | Shot | Lesson, *, theme: str = "light", **options: 
     """
     if theme not in THEMES:
         raise UsageError(f"a page has no theme {theme!r}", remedy=f"choose {' or '.join(THEMES)}")
-    return Player(_reel(_playable(what, options)), theme)
+    return Player(_player_reel(_playable(what, options)), theme)
 
 
 def figure(
@@ -209,7 +209,7 @@ def figure(
     found = _playable(what, options)
     own = found.title if isinstance(found, Lesson) else found.setup.kernel.name
     about = FigureOptions(name or figure_name(own), theme, author, licence, link, follow)
-    return Figure(_reel(found, "light" if theme == "auto" else theme, step), about)
+    return Figure(_player_reel(found, "light" if theme == "auto" else theme, step), about)
 
 
 def _playable(what: Named | Run | Shot | Lesson, options: dict[str, Any]) -> Run | Shot | Lesson:
@@ -223,7 +223,7 @@ def _playable(what: Named | Run | Shot | Lesson, options: dict[str, Any]) -> Run
     return found
 
 
-def _reel(what: Run | Shot | Lesson, theme: str = "", step: int | None = None) -> Reel:
+def _player_reel(what: Run | Shot | Lesson, theme: str = "", step: int | None = None) -> Reel:
     """All steps of a run or a lesson. Pictures are those of the run's ``step``, counted from 1, or of all steps."""
     if isinstance(what, Lesson):
         if step is not None:
@@ -248,8 +248,8 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements | Figure, p
     """
     target = Path(path)
     check_output(target)
-    if isinstance(what, Run | Shot | Lesson) and isinstance(formats().get(target.suffix.lower()[1:]), Film | Deck | Page):
-        save_reel(_reel(what), target)
+    if isinstance(what, Run | Shot | Lesson) and isinstance(formats().get(target.suffix.lower()[1:]), Film | Deck | WebPage):
+        save_reel(_player_reel(what), target)
         return
     for kind, own in ((Kernel, "kernel"), (Run, "trace"), (Shot, "view"), (Lesson, "view"), (Measurements, "benchmark")):
         suffix = next(each.suffix for each in FILE_KINDS if each.name == own)

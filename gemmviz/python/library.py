@@ -239,7 +239,7 @@ def trace(
     Raises SourceError for a kernel that gemmviz can't read, SettingError for a launch that the device can't run, and
     DeviceError if there is no GPU. A kernel that faults gives the run up to the fault; on "gpu" it raises KernelFault.
     """
-    setup = setup_from(kernel, {**(parameters or {}), **numbers})
+    setup = setup_with(kernel, {**(parameters or {}), **numbers})
     setup = replace(setup, blocks=blocks or setup.blocks, phases=phases or setup.phases)
     around = (0, 0, 0) if isinstance(kernel, str | PathLike | Kernel) else kernel.focus.block
     outcome = run(setup, around, engine_named(on, setup.kernel), values=values, most_bytes=record_limit())
@@ -262,12 +262,12 @@ def count(
     from gemmviz.shots.knowledge import Knowledge
     from gemmviz.shots.shot import Shot
 
-    setup = setup_from(kernel, {**(parameters or {}), **numbers})
+    setup = setup_with(kernel, {**(parameters or {}), **numbers})
     launch_for(setup)
     return Count(setup, Knowledge(Shot(setup), engine_named(on, setup.kernel)).counts)
 
 
-def setup_from(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
+def setup_with(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
     """The setup of a kernel or a shot with these sizes and parameters. Raises UsageError for another name."""
     if isinstance(kernel, str | PathLike | Kernel):
         setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else open_kernel(str(kernel)))

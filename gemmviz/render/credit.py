@@ -26,7 +26,7 @@ LICENCES = {
     },
 }  # by SPDX identifier: the name that is shown, and the address of the text
 _LONGEST_LINK, _LONGEST_TEXT = 2000, 500
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 class FigureOptions(Struct, frozen=True):
@@ -47,7 +47,7 @@ class FigureOptions(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         for name in filter(None, (self.name, self.follow)):
-            if not _NAME.fullmatch(name):
+            if not _SAFE_NAME.fullmatch(name):
                 raise UsageError(f"a figure can't be called {name!r}", remedy="use up to 64 letters, digits, and _ . -")
         if self.theme not in FIGURE_THEMES:
             raise UsageError(f"a figure has no theme {self.theme!r}", remedy=f"choose {', '.join(FIGURE_THEMES)}")

@@ -18,7 +18,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.render.pack import packed
-from gemmviz.render.reel import Deck, Film, Format, Page, Reel, RenderOptions, Still
+from gemmviz.render.reel import Deck, Film, Format, Reel, RenderOptions, Still, WebPage
 from gemmviz.scenes.kit.primitives import Scene
 
 OnProgress = Callable[[int, int], None]  # called with the pictures done and their total; may raise to stop
@@ -26,18 +26,18 @@ Item = TypeVar("Item")
 _FILMS = ("mp4", "webm", "gif", "apng", "webp")  # rows of the table of films
 
 
-def _nothing(done: int, of: int) -> None:
+def _no_progress(done: int, of: int) -> None:
     pass
 
 
 @cache
 def formats() -> Catalog[Format]:
     """Return the formats by suffix without its dot."""
-    films = {suffix: partial(_film, suffix) for suffix in _FILMS}
-    return extensions_in("gemmviz.render.formats", "FORMAT", Still, Film, Deck, Page, also=films)
+    films = {suffix: partial(_film_format, suffix) for suffix in _FILMS}
+    return extensions_in("gemmviz.render.formats", "FORMAT", Still, Film, Deck, WebPage, also=films)
 
 
-def _film(suffix: str) -> Film:
+def _film_format(suffix: str) -> Film:
     from gemmviz.render.film import FILMS  # imported here because a picture needs none of it
 
     return FILMS[suffix]
@@ -87,7 +87,7 @@ def save_frame(scene: Scene, path: Path, options: RenderOptions | None = None) -
         still.save(scene, part, options)
 
 
-def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_progress: OnProgress = _nothing) -> None:
+def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_progress: OnProgress = _no_progress) -> None:
     """Write a reel into one file; a format of single pictures gets the first picture.
 
     Raises GemmvizError, and whatever ``on_progress`` raises. Nothing is written then.
@@ -104,11 +104,11 @@ def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_p
         if isinstance(kind, Still):
             kind.save(reel.first(), part, options)
         else:
-            kind.save(_watched(reel, on_progress), part, options)
+            kind.save(_reel_with_progress(reel, on_progress), part, options)
 
 
 def save_numbered(
-    reel: Reel, target: Path, suffix: str, options: RenderOptions | None = None, on_progress: OnProgress = _nothing
+    reel: Reel, target: Path, suffix: str, options: RenderOptions | None = None, on_progress: OnProgress = _no_progress
 ) -> list[Path]:
     """Write each picture of a reel into a file of a folder, which is created if needed, and return the paths.
 
@@ -131,7 +131,7 @@ def save_numbered(
             remedy=tr("choose another folder"),
         )
     digits, paths = max(3, len(str(reel.slide_count))), []
-    for number, slide in enumerate(_counted(reel.slides(), reel.slide_count, on_progress), 1):
+    for number, slide in enumerate(_items_with_progress(reel.slides(), reel.slide_count, on_progress), 1):
         path = target / f"{number:0{digits}}.{suffix}"
         save_frame(slide.scene, path, options)
         paths.append(path)
@@ -143,17 +143,17 @@ def _number_of(path: Path, suffix: str) -> int:
     return int(path.stem) if path.suffix == f".{suffix}" and path.stem.isdecimal() else 0
 
 
-def _watched(reel: Reel, on_progress: OnProgress) -> Reel:
+def _reel_with_progress(reel: Reel, on_progress: OnProgress) -> Reel:
     """Return a reel that reports each picture that is drawn."""
     return replace(
         reel,
-        slides=lambda: _counted(reel.slides(), reel.slide_count, on_progress),
-        frames=lambda fps: _counted(reel.frames(fps), reel.frame_count(fps), on_progress),
-        steps=lambda: _counted(reel.steps(), reel.step_count, on_progress),
+        slides=lambda: _items_with_progress(reel.slides(), reel.slide_count, on_progress),
+        frames=lambda fps: _items_with_progress(reel.frames(fps), reel.frame_count(fps), on_progress),
+        steps=lambda: _items_with_progress(reel.steps(), reel.step_count, on_progress),
     )
 
 
-def _counted(items: Iterator[Item], of: int, on_progress: OnProgress) -> Iterator[Item]:
+def _items_with_progress(items: Iterator[Item], of: int, on_progress: OnProgress) -> Iterator[Item]:
     for done, item in enumerate(items):
         on_progress(done, of)
         yield item
@@ -162,9 +162,9 @@ def _counted(items: Iterator[Item], of: int, on_progress: OnProgress) -> Iterato
 
 # The script of a page or a figure from the player's files, without comments and blank lines.
 
-_COMMENT = re.compile(r"^\s*/\*\*.*?\*/|(?:^|\s+)// .*?$", re.MULTILINE | re.DOTALL)
-_TEXT = re.compile('("[^"]*")')
-_SPACED = re.compile(r"\s*([{}()\[\];,=<>*?:&|])\s*")  # not + and -, which would join
+_SCRIPT_COMMENT = re.compile(r"^\s*/\*\*.*?\*/|(?:^|\s+)// .*?$", re.MULTILINE | re.DOTALL)
+_QUOTED_TEXT = re.compile('("[^"]*")')
+_SPACED_SIGN = re.compile(r"\s*([{}()\[\];,=<>*?:&|])\s*")  # not + and -, which would join
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 _NOTEBOOK = "export default {"
 
@@ -177,7 +177,7 @@ def page_asset(name: str) -> str:
 def page_script(rest: str) -> str:
     """Return the player followed by ``rest`` as one script. It adds no name to the document, so that it can run twice."""
     player = page_asset("player.js").partition(_NOTEBOOK)[0]
-    plain = _COMMENT.sub("", _EXPORT.sub("", f"{player}\n{rest}"))
+    plain = _SCRIPT_COMMENT.sub("", _EXPORT.sub("", f"{player}\n{rest}"))
     lines = filter(None, (_dense(line.strip()) for line in plain.splitlines()))
     return "\n".join(("(() => {", '"use strict";', *lines, "})();"))
 
@@ -186,7 +186,7 @@ def _dense(line: str) -> str:
     """Return a line of code without the spaces around its signs, unless it may have a pattern or a text with code in it."""
     if re.search(r"['`/\\]", line):
         return line
-    return "".join(part if part.startswith('"') else _SPACED.sub(r"\1", part) for part in _TEXT.split(line))
+    return "".join(part if part.startswith('"') else _SPACED_SIGN.sub(r"\1", part) for part in _QUOTED_TEXT.split(line))
 
 
 def script_hash(text: str) -> str:
@@ -196,7 +196,7 @@ def script_hash(text: str) -> str:
 
 # A replay as a self-contained web page: the packed reel, and the player that draws it.
 
-_START = """
+_START_SCRIPT = """
 window.gemmviz = unpacked(document.getElementById("packed").textContent.trim())
   .then((data) => mount(document.getElementById("replay"), data));
 """
@@ -206,7 +206,7 @@ def page_html(reel: Reel, theme: str) -> str:
     """Return the page as HTML. Its content security policy allows its own script and style, and no network."""
     template, style, pack = page_asset("page.html"), page_asset("style.css"), packed(reel, theme)
     style = f"html, body {{ margin: 0; height: 100%; background: {pack.background}; }}\n{style}"
-    player = page_script(_START)
+    player = page_script(_START_SCRIPT)
     policy = page_policy(player, style)
     return template.format(title=escape(reel.name), policy=policy, style=style, packed=pack.text, player=player)
 

@@ -31,7 +31,7 @@ _TAG, _HUNDREDTHS, _SHORT = (
 _QUOTED = str.maketrans({'"': "%22", "#": "%23", "<": "%3C", ">": "%3E", "&": "%26"})  # brackets confuse HTML Purifier
 _LEAST_LABEL = 12.0  # units; smaller texts in cells can't be read where 1600 units are a column of 800 pixels
 _SANS = "Inter, Helvetica, Arial, sans-serif"
-_FAMILIES: dict[Face, str] = {
+_CSS_FAMILIES: dict[Face, str] = {
     "regular": _SANS,
     "semibold": _SANS,
     "mono": "JetBrains Mono, Menlo, Consolas, monospace",
@@ -40,10 +40,10 @@ _FAMILIES: dict[Face, str] = {
 
 def still_image(scene: Scene, description: str) -> str:
     """Return the ``img`` element of a scene, which fills its column. ``description``: what a screen reader says."""
-    plain = replace(scene, primitives=_plain(scene.primitives), above=_plain(scene.above), words=_plain(scene.words))
+    plain = replace(scene, primitives=_drawable(scene.primitives), above=_drawable(scene.above), words=_drawable(scene.words))
     wide, high = f"{scene.width:g}", f"{scene.height:g}"
     ground = f'<rect width="{wide}" height="{high}" fill="{scene.background}"/>'
-    groups = _TAG.sub(_shorter, scene_groups(plain, "inherited", _FAMILIES, has_ids=False))
+    groups = _TAG.sub(_shorter, scene_groups(plain, "inherited", _CSS_FAMILIES, has_ids=False))
     return svg_image(f'viewBox="0 0 {wide} {high}" font-family="{_SANS}"', ground + groups, description, width="100%")
 
 
@@ -63,20 +63,20 @@ def _shorter(tag: "re.Match[str]") -> str:
     return _HUNDREDTHS.sub(lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), _SHORT.sub("", tag[0]))
 
 
-def _plain(primitives: tuple[Primitive, ...]) -> tuple[Primitive, ...]:
-    return tuple(part for each in primitives for part in (_parts(each) if isinstance(each, Cells) else (each,)))
+def _drawable(primitives: tuple[Primitive, ...]) -> tuple[Primitive, ...]:
+    return tuple(part for each in primitives for part in (_cells_and_grid(each) if isinstance(each, Cells) else (each,)))
 
 
-def _parts(cells: Cells) -> tuple[Primitive, ...]:
+def _cells_and_grid(cells: Cells) -> tuple[Primitive, ...]:
     """Return a table whose neighbours of one colour can be joined, and the lines between its cells."""
     labels = cells.labels if cells.label_size >= _LEAST_LABEL else None
     table = replace(cells, line=None, labels=labels)
     if cells.line is None or not cells.gap:
         return (table,)
-    return table, Lines(f"{cells.key}-lines", _grid(cells), cells.line, cells.gap)
+    return table, Lines(f"{cells.key}-lines", _grid_lines(cells), cells.line, cells.gap)
 
 
-def _grid(cells: Cells) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+def _grid_lines(cells: Cells) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
     """Return the lines between rows and between columns, (n, 4)."""
     x, y, width, height = cells.box
     rows, columns = cells.fill.shape
@@ -111,7 +111,7 @@ def figure_html(reel: Reel, options: FigureOptions) -> str:
         script = f'<script src="{script_name()}" defer></script>'  # browsers refuse modules that are files
     follow = f' data-follow="{escape(options.follow)}"' if options.follow else ""
     about = f'data-gemmviz="{citation().version}" data-name="{escape(options.name)}" data-theme="{options.theme}"{follow}'
-    still = still_image(slide.scene, _line(f"{slide.title}. {slide.scene.description or slide.caption}"))
+    still = still_image(slide.scene, _one_line(f"{slide.title}. {slide.scene.description or slide.caption}"))
     theme = "light" if options.theme == "auto" else options.theme
     lines = (
         f"<figure {about}>",
@@ -126,11 +126,11 @@ def figure_html(reel: Reel, options: FigureOptions) -> str:
 
 def _caption(slide: Slide, reel: Reel, options: FigureOptions) -> str:
     """Return the caption: the words of the still, which give way to those of the player, the link, and the credits."""
-    words = f'<p data-part="words"><strong>{_text(slide.title)}</strong>. {_text(slide.caption)}</p>'
-    return f"{words}{_link(options.link)}<p><small>{_credits(reel, options)}</small></p>"
+    words = f'<p data-part="words"><strong>{_html_line(slide.title)}</strong>. {_html_line(slide.caption)}</p>'
+    return f"{words}{_linked_code(options.link)}<p><small>{_credits(reel, options)}</small></p>"
 
 
-def _link(url: str) -> str:
+def _linked_code(url: str) -> str:
     """Return a QR code and the URL to which it leads."""
     if not url:
         return ""
@@ -151,21 +151,21 @@ def _qr_image(url: str) -> str:
 def _credits(reel: Reel, options: FigureOptions) -> str:
     """Return author, licence and how to cite."""
     name, address = known_licence(options.licence)
-    licence = _anchor(address, name, ' rel="license"') if address else _text(name)
+    licence = _anchor(address, name, ' rel="license"') if address else _html_line(name)
     own, author = citation(), f"{options.author}: " if options.author else ""
-    made = f"Made with {_text(own.words)}, {_anchor(own.address, own.address)}"
-    cite = f"{_text(tr('Cite as:'))} {_text(author + reel.name)}. {made}"
-    return " · ".join(filter(None, (_text(options.author), licence, cite)))
+    made = f"Made with {_html_line(own.words)}, {_anchor(own.address, own.address)}"
+    cite = f"{_html_line(tr('Cite as:'))} {_html_line(author + reel.name)}. {made}"
+    return " · ".join(filter(None, (_html_line(options.author), licence, cite)))
 
 
 def _anchor(url: str, text: str, attributes: str = "") -> str:
-    return f'<a href="{escape(url)}"{attributes}>{_text(text)}</a>'
+    return f'<a href="{escape(url)}"{attributes}>{_html_line(text)}</a>'
 
 
-def _text(text: str) -> str:
+def _html_line(text: str) -> str:
     """Return a text as HTML in one line."""
-    return escape(_line(text))
+    return escape(_one_line(text))
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(legible(text).split())

@@ -69,7 +69,7 @@ def unlike(colours: Colours, inks: Colours) -> Colours:
     return np.asarray(colours[away > _ALIKE])
 
 
-_AHEAD = 3  # frames that wait for the encoder
+_FRAMES_AHEAD = 3  # frames that wait for the encoder
 _BT709, _LIMITED = 1, 1  # as ITU-T H.273 numbers them
 _SAMPLED_FPS, _PALETTE_SAMPLES = 5, 16
 _MOST_COLOURS, _MOST_INKS = 255, 128
@@ -98,7 +98,7 @@ def save_film(reel: Reel, path: Path, options: RenderOptions, coding: Coding) ->
     encoder.
     """
     require_qt()
-    _check(options, coding)
+    _check_size_and_rate(options, coding)
     import av  # imported here because loading takes longer than drawing a picture
 
     from gemmviz.render.qt.raster import Raster
@@ -117,7 +117,7 @@ def save_film(reel: Reel, path: Path, options: RenderOptions, coding: Coding) ->
         _encode(reel.frames(options.fps), convert, file, stream, options)
 
 
-def _check(options: RenderOptions, coding: Coding) -> None:
+def _check_size_and_rate(options: RenderOptions, coding: Coding) -> None:
     step = coding.step
     if options.width % step or options.height % step:
         near = f"{options.width // step * step}x{options.height // step * step}"
@@ -147,7 +147,7 @@ def _encode(
     frames: Iterator[Frame], convert: "Callable[[Frame], av.VideoFrame]", file: Any, stream: Any, options: RenderOptions
 ) -> None:
     """Paint and convert frames in this thread, and encode them in another one. Errors of the frames end both."""
-    waiting: queue.Queue[av.VideoFrame | None] = queue.Queue(_AHEAD)
+    waiting: queue.Queue[av.VideoFrame | None] = queue.Queue(_FRAMES_AHEAD)
     failed: list[Exception] = []
 
     def encode() -> None:
@@ -168,7 +168,7 @@ def _encode(
     try:
         latest: tuple[Frame, av.VideoFrame] | None = None
         for frame in frames:
-            if latest is None or not _is_same(latest[0], frame):
+            if latest is None or not _are_equal_frames(latest[0], frame):
                 latest = frame, convert(frame)
             waiting.put(latest[1])
             if failed:
@@ -180,7 +180,7 @@ def _encode(
         raise OSError(None, tr("the film can't be encoded: {failed}", failed=failed[0]))
 
 
-def _is_same(a: Frame, b: Frame) -> bool:
+def _are_equal_frames(a: Frame, b: Frame) -> bool:
     """Whether two frames are equal."""
     return a.still is b.still and not (a.motion or b.motion or a.layers or b.layers)
 
@@ -252,14 +252,14 @@ _WEBP = Coding(
 )
 
 
-def _film(title: str, order: int, coding: Coding) -> Film:
+def _film_of(title: str, order: int, coding: Coding) -> Film:
     return Film(title, partial(save_film, coding=coding), bool(coding.clear_pixels), order, extra="film")
 
 
 FILMS = {
-    "mp4": _film(marked("MP4 video"), 10, MP4),
-    "webm": _film(marked("WebM video"), 11, _WEBM),
-    "gif": _film(marked("GIF animation"), 12, _GIF),
-    "apng": _film(marked("Animated PNG"), 13, _APNG),
-    "webp": _film(marked("WebP animation"), 14, _WEBP),
+    "mp4": _film_of(marked("MP4 video"), 10, MP4),
+    "webm": _film_of(marked("WebM video"), 11, _WEBM),
+    "gif": _film_of(marked("GIF animation"), 12, _GIF),
+    "apng": _film_of(marked("Animated PNG"), 13, _APNG),
+    "webp": _film_of(marked("WebP animation"), 14, _WEBP),
 }

@@ -20,7 +20,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects
 
 # The words of the player in pages and figures, in the language of the program: its script is the same in all languages.
 
-_WORDS = (
+_PLAYER_TEXTS = (
     marked("First step"), marked("Step back"), marked("Play or pause"), marked("Step forward"), marked("Last step"),
     marked("Step"), marked("Speed"), marked("Steps per second (+ and −)"), marked("Threads to watch"), marked("Dark or light"),
     marked("Copy a link to this moment"), marked("Full screen"), marked("Link copied"), marked("all threads"),
@@ -31,12 +31,12 @@ _WORDS = (
 
 def player_words() -> dict[str, str]:
     """Return the translation of each word that has one, by the English word; empty in English."""
-    return {word: tr(word) for word in _WORDS if tr(word) != word}
+    return {word: tr(word) for word in _PLAYER_TEXTS if tr(word) != word}
 
 
 THEMES = ("dark", "light")
 _TENTHS, _HALVES = 10, 2
-_OWN = ("b", "s")  # boxes and texts, in which primitives of one look differ
+_OWN_PARTS = ("b", "s")  # boxes and texts, in which primitives of one look differ
 _FIRST = 35  # the character of the first entry of a palette: neither a quote nor a control character
 
 
@@ -81,7 +81,7 @@ class Pack:
         entry = self._packed.get((id(one), id(other)))
         if entry is None:
             look = self._facts(one, other)
-            own = [look.pop(name) if isinstance(look.get(name), list) else 0 for name in _OWN]
+            own = [look.pop(name) if isinstance(look.get(name), list) else 0 for name in _OWN_PARTS]
             number = self._number("primitive", [self.part(look), *own], self.primitives)
             entry = one, other, number  # keeps both alive, so that no other object gets their ids
             self._packed[id(one), id(other)] = entry
@@ -97,37 +97,38 @@ class Pack:
         match one, other:
             case Cells(), Cells():
                 facts = {
-                    "t": "c", "x": _short(one.x), "y": _short(one.y), "s": _short(one.size), "h": _short(one.pitch),
-                    "n": list(one.fill.shape), "f": self.part(_text(one.fill)), "p": self._palette(one.palette, other.palette),
-                    "i": self._palette(one.inks, other.inks), "z": _short(one.label_size),
+                    "t": "c", "x": _compact(one.x), "y": _compact(one.y), "s": _compact(one.size), "h": _compact(one.pitch),
+                    "n": list(one.fill.shape), "f": self.part(_as_text(one.fill)),
+                    "p": self._palette(one.palette, other.palette), "i": self._palette(one.inks, other.inks),
+                    "z": _compact(one.label_size),
                     "g": self.colour(one.line, other.line), "m": one.factor, "o": list(one.origin),
                 }  # fmt: skip
                 ids = {} if one.ids is None else {"e": self.part(one.ids.ravel().tolist())}
                 return {**facts, "k": one.key, **_meaning(one), **self._texts(one.labels), **ids}
             case Squares(), Squares():
                 facts = {
-                    "t": "q", "b": _numbers(one.boxes, _parts_of_unit(one)), "f": self.part(_text(one.fill)),
-                    "z": _short(one.label_size),
+                    "t": "q", "b": _deltas(one.boxes, _parts_of_unit(one)), "f": self.part(_as_text(one.fill)),
+                    "z": _compact(one.label_size),
                     "p": self._palette(one.palette, other.palette), "i": self._palette(one.inks, other.inks),
                     "g": self.colour(one.line, other.line),
                 }  # fmt: skip
                 return {**facts, "k": one.key, **_meaning(one), **self._texts(one.labels)}
             case Rects(), Rects():
                 return {
-                    "t": "r", "k": one.key, **_meaning(one), "b": _numbers(one.boxes, _parts_of_unit(one)),
+                    "t": "r", "k": one.key, **_meaning(one), "b": _deltas(one.boxes, _parts_of_unit(one)),
                     "c": self.colour(one.fill, other.fill), "g": self.colour(one.stroke, other.stroke),
-                    "w": _short(one.stroke_width), "d": _short(one.radius),
+                    "w": _compact(one.stroke_width), "d": _compact(one.radius),
                 }  # fmt: skip
             case Lines(), Lines():
                 return {
-                    "t": "l", "k": one.key, **_meaning(one), "b": _numbers(one.segments),
+                    "t": "l", "k": one.key, **_meaning(one), "b": _deltas(one.segments),
                     "g": self.colour(one.stroke, other.stroke),
-                    "w": _short(one.width), "d": int(one.dashed),
+                    "w": _compact(one.width), "d": int(one.dashed),
                 }  # fmt: skip
             case Labels(), Labels():
                 return {
-                    "t": "t", "k": one.key, **_meaning(one), "b": _numbers(one.at), "s": list(one.texts), "z": _short(one.size),
-                    "c": self.colour(one.colour, other.colour), "a": one.anchor, "f": one.face,
+                    "t": "t", "k": one.key, **_meaning(one), "b": _deltas(one.at), "s": list(one.texts),
+                    "z": _compact(one.size), "c": self.colour(one.colour, other.colour), "a": one.anchor, "f": one.face,
                 }  # fmt: skip
         raise TypeError(f"{one.key} differs between themes")
 
@@ -148,7 +149,7 @@ def packed(reel: Reel, theme: str) -> Packed:
     first: Step | None = None
     for step in reel.steps():
         first = first or step
-        steps.append(_step(pack, coder, step))
+        steps.append(_packed_step(pack, coder, step))
     assert first is not None
     dark, light = (first.after[name] for name in THEMES)
     fonts = {face: data.hex() for face, data in subset_fonts(pack.letters).items()}  # compresses better than base64
@@ -184,20 +185,20 @@ class _Coder:
         codes, expected = [], 0
         for number in numbers:
             if number in places:
-                codes.append(2 * _unsigned(places[number] - expected))
+                codes.append(2 * _zigzagged(places[number] - expected))
                 expected = places[number] + 1
             else:
-                codes.append(2 * _unsigned(number - self._next) + 1)
+                codes.append(2 * _zigzagged(number - self._next) + 1)
                 self._next = number + 1
         return codes
 
 
-def _unsigned(number: int) -> int:
+def _zigzagged(number: int) -> int:
     """Return a signed number as an unsigned one: 0, -1, 1, -2 become 0, 1, 2, 3."""
     return 2 * number if number >= 0 else -2 * number - 1
 
 
-def _step(pack: Pack, coder: _Coder, step: Step) -> dict[str, Any]:
+def _packed_step(pack: Pack, coder: _Coder, step: Step) -> dict[str, Any]:
     facts = {
         "before": _still(pack, coder, step.before), "after": _still(pack, coder, step.after), "phase": step.phase,
         "title": step.title, "caption": step.caption, "rows": step.rows,
@@ -218,12 +219,12 @@ def _still(pack: Pack, coder: _Coder, scenes: Mapping[str, Scene]) -> list[list[
     return [coder.code("below", below), coder.code("above", pack.layer(*above))]
 
 
-def _text(fill: "np.ndarray[Any, np.dtype[np.uint8]]") -> str:
+def _as_text(fill: "np.ndarray[Any, np.dtype[np.uint8]]") -> str:
     """Return a character for each entry: tables that repeat themselves then compress well."""
     return "".join(map(chr, (fill.ravel().astype(int) + _FIRST).tolist()))
 
 
-def _short(value: float) -> float:
+def _compact(value: float) -> float:
     rounded = round(float(value), 2)
     return int(rounded) if rounded == int(rounded) else rounded
 
@@ -240,7 +241,7 @@ def _parts_of_unit(one: Squares | Rects) -> int:
     return _HALVES if one.meaning in ("moving", "trail") else _TENTHS
 
 
-def _numbers(values: "np.ndarray[Any, np.dtype[np.float64]]", parts: int = _TENTHS) -> list[int]:
+def _deltas(values: "np.ndarray[Any, np.dtype[np.float64]]", parts: int = _TENTHS) -> list[int]:
     """Return the number of columns of a table, the parts of a unit, then its columns in these parts, each number as the
     difference from the one before: regular tables then repeat the same numbers.
     """

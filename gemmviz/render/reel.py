@@ -166,8 +166,8 @@ class Deck(_OfAll, frozen=True):
     """A format of slides, one page each."""
 
 
-class Page(_OfAll, frozen=True):
+class WebPage(_OfAll, frozen=True):
     """A format of web pages that play the reel."""
 
 
-Format = Still | Film | Deck | Page
+Format = Still | Film | Deck | WebPage

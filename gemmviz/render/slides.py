@@ -43,7 +43,7 @@ _FONTS: dict[Face, tuple[str, str, float]] = {
     "mono": ("Courier New", "", 0.98),
 }
 _ASCENT, _HEIGHT = 0.905, 1.15  # of the font size: height above the baseline, and total height
-_ALIGNED: dict[Anchor, str] = {"start": "l", "middle": "ctr", "end": "r"}
+_ALIGNMENTS: dict[Anchor, str] = {"start": "l", "middle": "ctr", "end": "r"}
 _WIDER = 1.15  # times the width of the text, so that text in another font fits
 
 
@@ -72,7 +72,7 @@ class Shapes:
 
     def of(self, scene: Scene) -> str:
         """Return the shapes of a scene, from the bottom up."""
-        return "".join("".join(_WRITERS[type(each)](self, each)) for each in scene.all)
+        return "".join("".join(_SHAPE_WRITERS[type(each)](self, each)) for each in scene.all)
 
     def group(self, scene: Scene, name: str, description: str) -> str:
         """Return the shapes of a scene as one group, which office programs read aloud as its description."""
@@ -105,7 +105,7 @@ class Shapes:
         points = round(100 * size * scale * self._unit / 12700)
         return (
             f'<p:txBody><a:bodyPr wrap="none" lIns="0" tIns="0" rIns="0" bIns="0" anchor="{"ctr" if middle else "t"}">'
-            f'<a:noAutofit/></a:bodyPr><a:p><a:pPr algn="{_ALIGNED[anchor]}"/><a:r>'
+            f'<a:noAutofit/></a:bodyPr><a:p><a:pPr algn="{_ALIGNMENTS[anchor]}"/><a:r>'
             f'<a:rPr lang="en-US" sz="{max(100, points)}"{strong}>{_solid(colour)}<a:latin typeface="{name}"/></a:rPr>'
             f"<a:t>{xml_text(words)}</a:t></a:r></a:p></p:txBody>"
         )
@@ -180,7 +180,7 @@ def _solid(colour: str | None) -> str:
     return "<a:noFill/>" if colour is None else f'<a:solidFill><a:srgbClr val="{colour[1:7]}"/></a:solidFill>'
 
 
-_WRITERS: dict[type, Callable[[Shapes, Any], Iterable[str]]] = {
+_SHAPE_WRITERS: dict[type, Callable[[Shapes, Any], Iterable[str]]] = {
     Cells: Shapes.cells,
     Rects: Shapes.rects,
     Lines: Shapes.lines,
@@ -190,16 +190,16 @@ _WRITERS: dict[type, Callable[[Shapes, Any], Iterable[str]]] = {
 
 
 _INCH = 914_400
-_HIGH = 7.5  # inches
+_SLIDE_HEIGHT = 7.5  # inches
 _MOST_SHAPES = 900  # slides with more shapes are slow to open and hard to edit
-_AHEAD = 2  # pictures that wait to be compressed
+_PICTURES_AHEAD = 2  # pictures that wait to be compressed
 _LONGEST_TITLE = 255  # python-pptx refuses longer ones
 _BLANK = 6  # the layout without placeholders
 _DATE = datetime(2000, 1, 1)
 _ZIP_DATE = (2000, 1, 1, 0, 0, 0)
 _SVG_EXTENSION = "{96DAC541-7B7A-43D3-8B79-37D633B846F1}"  # [MS-ODRAWXML], 2.3.2: svgBlip
 _SVG_NAMESPACE = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
-_NUMBER = (
+_SLIDE_NUMBER = (
     '<p:txBody><a:bodyPr wrap="none" lIns="0" tIns="0" rIns="0" bIns="0"/><a:p><a:pPr algn="r"/>'
     '<a:fld id="{{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}}" type="slidenum"><a:rPr lang="en-US" sz="800">'
     '<a:solidFill><a:srgbClr val="808890"/></a:solidFill><a:latin typeface="Arial"/></a:rPr>'
@@ -217,7 +217,7 @@ def write_slides(reel: Reel, path: Path, options: RenderOptions) -> None:
             waiting.append(
                 (slide, None if is_drawn else beside.submit(encode_png, deck.painted(Frame(slide.scene)), quick=True))
             )
-            if len(waiting) > _AHEAD:
+            if len(waiting) > _PICTURES_AHEAD:
                 deck.add(*waiting.popleft())
         for content, pixels in waiting:
             deck.add(content, pixels)
@@ -232,7 +232,7 @@ class _Deck:
     def __init__(self, reel: Reel, options: RenderOptions) -> None:
         self._reel, self._look = reel, options
         self._file = pptx.Presentation()
-        self._file.slide_height, self._file.slide_width = Emu(round(_HIGH * _INCH)), Emu(_width(options))
+        self._file.slide_height, self._file.slide_width = Emu(round(_SLIDE_HEIGHT * _INCH)), Emu(_slide_width(options))
         about = self._file.core_properties
         about.title, about.author, about.last_modified_by = legible(reel.name)[:_LONGEST_TITLE], "gemmviz", "gemmviz"
         about.created = about.modified = _DATE
@@ -245,7 +245,7 @@ class _Deck:
         ground.solid()
         colour: Any = RGBColor
         ground.fore_color.rgb = colour.from_string(scene.background[1:])
-        unit = _HIGH * _INCH / scene.height
+        unit = _SLIDE_HEIGHT * _INCH / scene.height
         if pixels is None:
             title, words = legible(content.title), legible(_alternative(content))
             _append(slide, Shapes(unit, 10).group(scene, title, words))
@@ -287,8 +287,8 @@ class _Deck:
         return pixels
 
     def _add_number(self, slide: Any) -> None:
-        number = _NUMBER.format(number=len(self._file.slides))
-        wide, high = self._file.slide_width / _INCH, _HIGH
+        number = _SLIDE_NUMBER.format(number=len(self._file.slides))
+        wide, high = self._file.slide_width / _INCH, _SLIDE_HEIGHT
         _append(slide, Shapes(_INCH, 5).box("Slide number", wide - 0.31, high - 0.4, 0.27, 0.16, fill=None, text=number))
 
     def add_film(self) -> None:
@@ -316,8 +316,8 @@ def _alternative(content: Slide) -> str:
     return content.scene.description or content.caption or content.title
 
 
-def _width(options: RenderOptions) -> int:
-    return round(_HIGH * _INCH * options.width / options.height)
+def _slide_width(options: RenderOptions) -> int:
+    return round(_SLIDE_HEIGHT * _INCH * options.width / options.height)
 
 
 def _append(slide: Any, shapes: str) -> None:

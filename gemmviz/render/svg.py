@@ -28,12 +28,12 @@ from gemmviz.scenes.kit.theme import channels
 # The font of the system for characters that the bundled fonts don't have, and the glyphs of it that a file embeds.
 
 _PACKAGES = "fonts-noto-cjk or fonts-wqy-microhei (Debian, Ubuntu), google-noto-sans-cjk-fonts (Fedora), noto-fonts-cjk (Arch)"
-_FOLDERS = {
+_FONT_FOLDERS = {
     "win32": (Path(os.environ.get("WINDIR", "C:/Windows")) / "Fonts",),
     "darwin": (Path("/System/Library/Fonts"), Path("/Library/Fonts")),
 }
 _UNIX = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".local/share/fonts")
-_NAMES = (
+_FONT_NAMES = (
     "NotoSansCJK-Regular*", "NotoSansCJKsc-Regular*", "NotoSansSC*", "SourceHanSansSC-Regular*", "wqy-microhei*", "wqy-zenhei*",
     "DroidSansFallback*", "msyh.*", "simhei*", "simsun*", "PingFang*", "Hiragino Sans GB*", "STHeiti Light*",
 )  # fmt: skip
@@ -74,8 +74,8 @@ def _from_fontconfig() -> list[Path]:
 
 def _in_folders() -> list[Path]:
     """Known fonts in the system's folders, the best first."""
-    folders = [folder for folder in _FOLDERS.get(sys.platform, _UNIX) if folder.is_dir()]
-    return [path for name in _NAMES for folder in folders for path in sorted(folder.rglob(name))]
+    folders = [folder for folder in _FONT_FOLDERS.get(sys.platform, _UNIX) if folder.is_dir()]
+    return [path for name in _FONT_NAMES for folder in folders for path in sorted(folder.rglob(name))]
 
 
 Letters = Literal["fonts", "named", "inherited", "outlines"]
@@ -105,7 +105,7 @@ class _Writer:
         if self.letters == "outlines":
             return "".join(_outlined(x, y, text, size, anchor, face) for (x, y), text in placed if text)
         return "".join(
-            f'<text x="{_n(x)}" y="{_n(y)}"{_length(text, size, face)}>{xml_text(text)}</text>'
+            f'<text x="{_n(x)}" y="{_n(y)}"{_length_attribute(text, size, face)}>{xml_text(text)}</text>'
             for (x, y), text in placed
             if text
         )
@@ -128,7 +128,7 @@ class _Writer:
         return f' font-size="{_n(size)}"{family}{weight}{anchored}'
 
 
-def _length(text: str, size: float, face: Face) -> str:
+def _length_attribute(text: str, size: float, face: Face) -> str:
     """Return the length attribute of a text, with which a reader fits another font."""
     if len(text) < 2:
         return ""
@@ -155,7 +155,7 @@ def scene_svg(
     groups = scene_groups(scene, letters, families or _FAMILY)
     fonts = f"<style>{font_faces(scene.all)}</style>\n" if letters == "fonts" else ""
     ground = "" if is_transparent else f'<rect width="{width}" height="{height}" fill="{scene.background}"/>\n'
-    role, words = _words(scene)
+    role, words = _title_elements(scene)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"{role}>\n'
         f"{words}{fonts}{ground}{groups}</svg>\n"
@@ -165,11 +165,11 @@ def scene_svg(
 def scene_groups(scene: Scene, letters: Letters, families: Mapping[Face, str], *, has_ids: bool = True) -> str:
     """Return the primitives of a scene as SVG, each a group whose id is its key if ``has_ids``."""
     writer = _Writer(letters, families, letters == "fonts" and bool(_wide_in(_characters(scene.all))))
-    groups = ((each.key, _WRITERS[type(each)](each, writer)) for each in scene.all)
+    groups = ((each.key, _SVG_WRITERS[type(each)](each, writer)) for each in scene.all)
     return "".join(f"<g id={xml_attribute(key)}>{content}</g>\n" if has_ids else content for key, content in groups)
 
 
-def _words(scene: Scene) -> tuple[str, str]:
+def _title_elements(scene: Scene) -> tuple[str, str]:
     """Return the attributes that refer to the title and the description of a scene, and their elements; nothing without them.
     Their ids follow from the words, so that several pictures on a page don't share one.
     """
@@ -186,7 +186,7 @@ def _n(number: float) -> str:
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
-def _cells(cells: Cells, writer: _Writer) -> str:
+def _cells_svg(cells: Cells, writer: _Writer) -> str:
     """Return one path per colour: cells as squares, joined if no line separates them. Very many cells become an image."""
     if cells.fill.size > _MOST_VECTOR_CELLS:
         return _image(cells)
@@ -223,7 +223,7 @@ def _cell_labels(cells: Cells, writer: _Writer) -> str:
     return "".join(parts)
 
 
-def _rects(rects: Rects, writer: _Writer) -> str:
+def _rects_svg(rects: Rects, writer: _Writer) -> str:
     fill, radius = rects.fill or "none", f' rx="{_n(rects.radius)}"' if rects.radius else ""
     stroke = f' stroke="{rects.stroke}" stroke-width="{_n(rects.stroke_width)}"' if rects.stroke else ""
     return "".join(
@@ -232,13 +232,13 @@ def _rects(rects: Rects, writer: _Writer) -> str:
     )
 
 
-def _lines(lines: Lines, writer: _Writer) -> str:
+def _lines_svg(lines: Lines, writer: _Writer) -> str:
     dash = f' stroke-dasharray="{_n(lines.width * 3)} {_n(lines.width * 4)}"' if lines.dashed else ""
     path = "".join(f"M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}" for x1, y1, x2, y2 in lines.segments.tolist())
     return f'<path d="{path}" stroke="{lines.stroke}" stroke-width="{_n(lines.width)}"{dash} fill="none"/>'
 
 
-def _labels(labels: Labels, writer: _Writer) -> str:
+def _labels_svg(labels: Labels, writer: _Writer) -> str:
     content = writer.texts(map(tuple, labels.at.tolist()), labels.texts, labels.size, labels.anchor, labels.face)
     return writer.group(content, labels.colour, labels.size, labels.anchor, labels.face)
 
@@ -253,7 +253,7 @@ def _image(cells: Cells) -> str:
     )
 
 
-def _squares(squares: Squares, writer: _Writer) -> str:
+def _squares_svg(squares: Squares, writer: _Writer) -> str:
     stroke = f' stroke="{squares.line}"' if squares.line else ""
     parts = [
         f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(side)}" height="{_n(side)}" fill="{squares.palette[entry]}"{stroke}/>'
@@ -269,12 +269,12 @@ def _squares(squares: Squares, writer: _Writer) -> str:
     return "".join(parts)
 
 
-_WRITERS: dict[type, Callable[[Any, _Writer], str]] = {
-    Cells: _cells,
-    Rects: _rects,
-    Lines: _lines,
-    Labels: _labels,
-    Squares: _squares,
+_SVG_WRITERS: dict[type, Callable[[Any, _Writer], str]] = {
+    Cells: _cells_svg,
+    Rects: _rects_svg,
+    Lines: _lines_svg,
+    Labels: _labels_svg,
+    Squares: _squares_svg,
 }
 
 

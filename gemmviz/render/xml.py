@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-_SPACES = str.maketrans({"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"})  # a reader of XML turns others into blanks
+_SPACE_REFERENCES = str.maketrans({"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"})  # a reader of XML turns others into blanks
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -19,7 +19,7 @@ def xml_text(text: str) -> str:
 
 def xml_attribute(text: str) -> str:
     """Return the text as the value of an attribute, with quotes."""
-    escaped = xml_text(text).translate(_SPACES)
+    escaped = xml_text(text).translate(_SPACE_REFERENCES)
     if '"' in escaped and "'" not in escaped:
         return f"'{escaped}'"
     return '"' + escaped.replace('"', "&quot;") + '"'
@@ -41,11 +41,11 @@ def xmp(title: str, description: str) -> str:
     facts = (("dc:title", title), ("dc:description", description), ("Iptc4xmpCore:AltTextAccessibility", description))
     return (
         f'{_HEAD}<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-        f'<rdf:Description rdf:about="" {_NAMESPACES}>{"".join(_fact(*fact) for fact in facts)}'
+        f'<rdf:Description rdf:about="" {_NAMESPACES}>{"".join(_rdf_text(*fact) for fact in facts)}'
         f"<xmp:CreatorTool>gemmviz</xmp:CreatorTool></rdf:Description></rdf:RDF></x:xmpmeta>{_TAIL}"
     )
 
 
-def _fact(name: str, text: str) -> str:
+def _rdf_text(name: str, text: str) -> str:
     """Return a text in the default language; nothing without one."""
     return f'<{name}><rdf:Alt><rdf:li xml:lang="x-default">{xml_text(text)}</rdf:li></rdf:Alt></{name}>' if text else ""

@@ -12,7 +12,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.translation import tr
 from gemmviz.render.credit import FigureOptions
 from gemmviz.render.export import formats
-from gemmviz.render.reel import Deck, Film, Page, Still
+from gemmviz.render.reel import Deck, Film, Still, WebPage
 from gemmviz.shots.arguments import view_words
 from gemmviz.shots.export import PARTS, ExportOptions
 from gemmviz.shots.runs import KnownRun
@@ -52,7 +52,7 @@ class ExportJob(Struct, frozen=True):
     @property
     def plays(self) -> bool:
         """Whether the format holds all steps even of the current picture: a film or a page."""
-        return isinstance(formats()[self.suffix], Film | Page)
+        return isinstance(formats()[self.suffix], Film | WebPage)
 
     @property
     def pictures(self) -> int:

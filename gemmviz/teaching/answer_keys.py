@@ -7,7 +7,7 @@ from msgspec import Struct
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource, resources
 
-_FOLDER = "assets/lessons/keys"
+_KEYS_FOLDER = "assets/lessons/keys"
 
 
 class AnswerKey(Struct, frozen=True):
@@ -19,10 +19,10 @@ class AnswerKey(Struct, frozen=True):
 @cache
 def key_names() -> tuple[str, ...]:
     """Names of the keys that ship with gemmviz."""
-    return tuple(path.stem for path in resources(_FOLDER, "*.toml"))
+    return tuple(path.stem for path in resources(_KEYS_FOLDER, "*.toml"))
 
 
 @cache
 def answers_of(name: str) -> tuple[str, ...]:
     """Answers of a key. Raises InstallationError for a name that is not in ``key_names``."""
-    return read_toml(resource(f"{_FOLDER}/{name}.toml"), AnswerKey).answers
+    return read_toml(resource(f"{_KEYS_FOLDER}/{name}.toml"), AnswerKey).answers

@@ -40,7 +40,7 @@ def filled_step(stop: LessonStep, facts: Knowledge) -> LessonStep:
     needed = set(stop.needed)
     if not needed:
         return stop.with_numbers({})
-    return stop.with_numbers({each.name: _number(stop, each, facts) for each in stop.expect if each.name in needed})
+    return stop.with_numbers({each.name: _caption_value(stop, each, facts) for each in stop.expect if each.name in needed})
 
 
 def unavailable_step(stop: LessonStep) -> LessonStep:
@@ -48,7 +48,7 @@ def unavailable_step(stop: LessonStep) -> LessonStep:
     return stop.with_numbers(dict.fromkeys(stop.needed, UNAVAILABLE))
 
 
-def _number(stop: LessonStep, each: Expectation, facts: Knowledge) -> str:
+def _caption_value(stop: LessonStep, each: Expectation, facts: Knowledge) -> str:
     try:
         number = stored_number(stop.shot, each.quantity)
         return named_value(each, quantity_value(each.quantity, facts) if number is None else number)
@@ -60,10 +60,10 @@ def named_value(each: Expectation, value: QuantityValue) -> str:
     """A value as texts display it in place of an expectation's name: the formula, if that is what is expected of a number."""
     if isinstance(each.value, str) and not isinstance(value, str):
         return each.value
-    return shown_value(_rounded(value, each))
+    return shown_value(_rounded_like(value, each))
 
 
-def _rounded(value: QuantityValue, like: Expectation) -> QuantityValue:
+def _rounded_like(value: QuantityValue, like: Expectation) -> QuantityValue:
     """A number rounded to the digits of the expected value, but to no fewer than the three digits that pictures show."""
     if isinstance(value, float) and not isinstance(like.value, str | bool) and math.isfinite(value):
         digits = max(like.digits, _SHOWN_DIGITS - 1 - _power(value))

@@ -84,7 +84,7 @@ def solved(exercise: Exercise, shot: Shot) -> tuple[Shot, tuple[str, ...]]:
 # Checks of a step's picture: it has marks, and no text that stands in for something missing.
 
 _FRAME_KEYS = {"grid", "axes", "here"}  # what a picture without content has too
-_CODE = "code"  # keys of the source, which has question marks of its own
+_SOURCE_KEYS = "code"  # keys of the source, which has question marks of its own
 
 
 def picture_errors(scene: Scene) -> Iterator[GemmvizError]:
@@ -102,7 +102,7 @@ def _has_unknown(each: object) -> bool:
     """Whether a text, or the text of a cell, is a question mark alone."""
     match each:
         case Labels(key=key, texts=texts):
-            return not key.startswith(_CODE) and UNAVAILABLE in texts
+            return not key.startswith(_SOURCE_KEYS) and UNAVAILABLE in texts
         case Cells(labels=np.ndarray() as labels) | Squares(labels=np.ndarray() as labels):
             return UNAVAILABLE in labels
     return False
@@ -128,7 +128,7 @@ def question_faults(step: LessonStep, engine_of: EngineOf, *, is_quiz: bool = Fa
     if question is None:
         return
     asked = question.choices[question.right].shot or step.shot
-    for what, remedy in _alike(question):
+    for what, remedy in _likeness_of_choices(question):
         yield "the choices", step.written.place("question"), GemmvizError(what, remedy=remedy)
     for number, choice in enumerate(question.choices):
         expected = ("choices", number, "expect", 0) if choice.expect else ()
@@ -139,13 +139,13 @@ def question_faults(step: LessonStep, engine_of: EngineOf, *, is_quiz: bool = Fa
                 prepare(choice.shot, engine_of)
             yield from (
                 (subject, place, GemmvizError(what, remedy=remedy))
-                for what, remedy in _wrong(choice, asked, engine_of, is_quiz)
+                for what, remedy in _choice_mistakes(choice, asked, engine_of, is_quiz)
             )
         except GemmvizError as error:
             yield subject, place, error
 
 
-def _alike(question: Question) -> Iterator[tuple[str, str]]:
+def _likeness_of_choices(question: Question) -> Iterator[tuple[str, str]]:
     """What keeps the choices of a question from being different answers to it, with a remedy."""
     shown = [choice.text.strip().lower() for choice in question.with_own_numbers().choices]
     if len(set(shown)) < len(shown):
@@ -164,7 +164,7 @@ def _alike(question: Question) -> Iterator[tuple[str, str]]:
         yield f"they don't say different values of {asked.quantity}", "expect another value of it in each choice"
 
 
-def _wrong(choice: Choice, shot: Shot, engine_of: EngineOf, is_quiz: bool) -> Iterator[tuple[str, str | None]]:
+def _choice_mistakes(choice: Choice, shot: Shot, engine_of: EngineOf, is_quiz: bool) -> Iterator[tuple[str, str | None]]:
     """What contradicts a choice in the right answer's view, with a remedy. Raises GemmvizError where it can't be computed."""
     if choice.right and not any(quantity_origin(each.quantity) != "definition" for each in choice.expect):
         yield "nothing says that it is right", "give it expect = [{ quantity = …, is = … }] of what the run says"
@@ -262,16 +262,16 @@ def run_findings(step: LessonStep, engine: Engine, runs: list[Knowledge]) -> Ite
     quick = quick_setup(setup)
     run = _whole_run(quick, setup, engine, runs)
     stated = next((replace(each, name="") for each in step.expect if each.quantity == RIGHT.quantity), None)
-    own = [*([] if stated else [_result(run, "C")]), *_hazards(run, named)]
+    own = [*([] if stated else [_result_finding(run, "C")]), *_hazards(run, named)]
     yield from own
     ragged, expected = other_setup(quick), stated or RIGHT
     if ragged is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
         other = _whole_run(ragged, setup, engine, runs)
-        for each in (_result(other, "C", expected), *_hazards(other, named)):
+        for each in (_result_finding(other, "C", expected), *_hazards(other, named)):
             yield replace(each, is_advice=not kernel.is_shipped)
     if against is not None and not against.setup.kernel.unfinished and not any(each.id == "compared_result" for each in named):
         beside = _whole_run(quick_setup(against.setup), against.setup, engine, runs)
-        yield _result(beside, "C of the compared launch")
+        yield _result_finding(beside, "C of the compared launch")
 
 
 def _shows_error(step: LessonStep) -> bool:
@@ -290,7 +290,7 @@ def _references(step: LessonStep) -> list[QuantityReference]:
     return references
 
 
-def _result(run: WholeRun, subject: str, expected: Expectation = RIGHT) -> Finding:
+def _result_finding(run: WholeRun, subject: str, expected: Expectation = RIGHT) -> Finding:
     try:
         return Finding(f"{subject}{run.where}", expected, quantity_value(RIGHT.quantity, run.facts))
     except GemmvizError as error:
@@ -403,13 +403,13 @@ class LessonChecker:
             yield LessonCheck(step, f"the {field}", step.written.place(field), error=wrong)
         for error in piece_errors(step.shot.setup.kernel):
             yield LessonCheck(step, "the kernel", step.place, error=error)
-        outcome, errors = _drawn(step, self._engine_of)
+        outcome, errors = _outcome_and_errors(step, self._engine_of)
         for error in errors:
             yield LessonCheck(step, "the view", step.place, error=error)
         with self._engine_of(step.shot.setup.kernel) as engine:
             facts = Knowledge(step.shot, engine, outcome)
             for index, expectation in enumerate(step.expect):
-                yield _checked(step, expectation, step.written.place("expect", index), facts)
+                yield _checked_expectation(step, expectation, step.written.place("expect", index), facts)
             for each in run_findings(step, engine, self._runs):
                 yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
         for subject, place, error in question_faults(step, self._engine_of, is_quiz=is_quiz):
@@ -429,7 +429,7 @@ def says_something(step: LessonStep) -> bool:
     return any(quantity_origin(each.quantity) not in ("definition", None) for each in step.expect)
 
 
-def _checked(step: LessonStep, expectation: Expectation, place: Place | None, facts: Knowledge) -> LessonCheck:
+def _checked_expectation(step: LessonStep, expectation: Expectation, place: Place | None, facts: Knowledge) -> LessonCheck:
     subject = quantity_title(expectation.quantity)
     try:
         value = quantity_value(expectation.quantity, facts)
@@ -439,7 +439,7 @@ def _checked(step: LessonStep, expectation: Expectation, place: Place | None, fa
     return LessonCheck(step, subject, place, expectation, value)
 
 
-def _drawn(step: LessonStep, engine_of: EngineOf) -> tuple[Outcome | None, list[GemmvizError]]:
+def _outcome_and_errors(step: LessonStep, engine_of: EngineOf) -> tuple[Outcome | None, list[GemmvizError]]:
     """The outcome of the run that a step's picture shows, and what is missing in the picture, unless the step expects an error:
     then its picture may be one.
     """
@@ -481,12 +481,12 @@ def checks_by_step(names: Iterable[str]) -> list[list[LessonCheck]]:
 def _sent_checks(name: str) -> list[_Sent]:
     """The checks of a lesson without their steps, which the other process has."""
     return [
-        (each.number, each.subject, each.place, each.expectation, each.actual, _plain(each.error), each.is_remark)
+        (each.number, each.subject, each.place, each.expectation, each.actual, _sendable_error(each.error), each.is_remark)
         for each in new_checker().checks_of(shipped_lesson(name))
     ]
 
 
-def _plain(error: GemmvizError | None) -> GemmvizError | None:
+def _sendable_error(error: GemmvizError | None) -> GemmvizError | None:
     """An error that can be sent: those of other classes need more arguments than their message."""
     if error is None:
         return None

@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.analysis.declarations import COMMENT
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.cuda.launch.legality import can_run
 from gemmviz.cuda.program import check_source, program_for
@@ -28,12 +29,11 @@ from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, S
 # more lenient: a project's header that isn't at hand may have included them.
 
 # What CUDA's own headers, which nvcc includes before each file, overload in std for a kernel.
-_MATH = (
+_MATH_NAMES = (
     "abs|a?cosh?|a?sinh?|a?tanh?|atan2|ceil|floor|trunc|round|exp2?|log(?:10|2)?|pow|sqrt|fabs|fmod|fm(?:in|ax|a)|isnan|isinf"
 )
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_HEADERS = (
-    (re.compile(rf"\bstd\s*::\s*(?!(?:{_MATH})\b)\w+"), marked("a header of the standard library")),
+_NAMES_OF_HEADERS = (
+    (re.compile(rf"\bstd\s*::\s*(?!(?:{_MATH_NAMES})\b)\w+"), marked("a header of the standard library")),
     (re.compile(r"\b(?:cooperative_groups|cg)\s*::\s*\w+"), "cooperative_groups.h"),
     (re.compile(r"\bnvcuda\s*::\s*\w+"), "mma.h"),
     (re.compile(r"\bcuda\s*::\s*\w+"), marked("a header of libcu++")),
@@ -50,8 +50,8 @@ def check_names(answers: Iterable[str]) -> None:
     number of the blank.
     """
     for number, answer in enumerate(answers, 1):
-        code = _COMMENT.sub("", answer)
-        for pattern, header in _HEADERS:
+        code = COMMENT.sub("", answer)
+        for pattern, header in _NAMES_OF_HEADERS:
             if name := pattern.search(code):
                 remedy = tr("use what CUDA C++ has without an include")
                 raise SourceError(
@@ -70,8 +70,8 @@ def check_names(answers: Iterable[str]) -> None:
 
 # Sizes that are drawn at each try of an exercise, so that an answer can't know them.
 
-_LARGEST = 48  # of each size
-_TRIES = 20
+_LARGEST_SIZE = 48  # of each size
+_MOST_SIZES_TRIED = 20
 
 
 def drawn_sizes(exercise: Exercise, setup: Setup, random: Random) -> list[ExerciseSize]:
@@ -82,16 +82,16 @@ def drawn_sizes(exercise: Exercise, setup: Setup, random: Random) -> list[Exerci
     if not listed:
         return []
     first, last = (max(each.problem.values()) for each in (listed[0], listed[-1]))
-    ways = ((random.choice(listed), first, last), (listed[-1], last + last // 5, _LARGEST))
-    drawn = (_drawn(each, first, last, setup, random) for each, first, last in ways if first < last)
+    ways = ((random.choice(listed), first, last), (listed[-1], last + last // 5, _LARGEST_SIZE))
+    drawn = (_random_size(each, first, last, setup, random) for each, first, last in ways if first < last)
     return [each for each in drawn if each is not None and each.problem not in [one.problem for one in listed]]
 
 
-def _drawn(like: ExerciseSize, first: int, last: int, setup: Setup, random: Random) -> ExerciseSize | None:
+def _random_size(like: ExerciseSize, first: int, last: int, setup: Setup, random: Random) -> ExerciseSize | None:
     """A size with the parameters of another one: a multiple of the largest of them if nothing else runs."""
     tied = len(set(like.problem.values())) == 1
     width = max(like.parameters.values(), default=1)
-    for number in range(_TRIES):
+    for number in range(_MOST_SIZES_TRIED):
         same = random.randint(first, last)
         values = [same if tied else random.randint(first, last) for _ in like.problem]
         if number % 2:
@@ -125,7 +125,7 @@ def difference_text(shot: Shot, answers: Sequence[str], key: Sequence[str], engi
     if own is None or right is None:
         return ""
     for step in range(min(own.steps, right.steps)):
-        one, other = _accesses(own, step), _accesses(right, step)
+        one, other = _access_text(own, step), _access_text(right, step)
         thread = next((thread for thread in range(own.space.thread_count) if one(thread) != other(thread)), None)
         if thread is not None:
             block, _ = own.space.indices(thread)
@@ -137,7 +137,7 @@ def difference_text(shot: Shot, answers: Sequence[str], key: Sequence[str], engi
     return ""
 
 
-def _accesses(trace: Trace, step: int) -> Callable[[int], str]:
+def _access_text(trace: Trace, step: int) -> Callable[[int], str]:
     """The function that says what a thread does at a step, as in "read Md[5]"."""
     site, rows = trace.site_of(step), trace.element[trace.row[step] : trace.row[step + 1]]
 

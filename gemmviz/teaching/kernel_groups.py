@@ -20,7 +20,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
 
 LADDER, PATTERNS, OTHERS = marked("Multiplication, step by step"), marked("Other problems"), marked("Other kernels")
-_KERNEL = re.compile(r'kernel = "(\w+)"')
+_KERNEL_FIELD = re.compile(r'kernel = "(\w+)"')
 
 
 class KernelEntry(Struct, frozen=True):
@@ -41,12 +41,12 @@ def kernel_groups() -> tuple[KernelGroup, ...]:
     """All shipped kernels in groups; a kernel of several lessons is in the group of the first."""
     return tuple(
         KernelGroup(tr("Lesson: {title}", title=lesson_title(name)) if name in lesson_names() else tr(name), kernels)
-        for name, kernels in _groups()
+        for name, kernels in _kernel_groups()
     )
 
 
 @cache
-def _groups() -> tuple[tuple[str, tuple[KernelEntry, ...]], ...]:
+def _kernel_groups() -> tuple[tuple[str, tuple[KernelEntry, ...]], ...]:
     """The kernels by lesson, or by what they are."""
     groups = [(LADDER, kernel_names()), (PATTERNS, pattern_kernel_names())]
     left = dict.fromkeys(lesson_kernel_names())
@@ -56,14 +56,14 @@ def _groups() -> tuple[tuple[str, tuple[KernelEntry, ...]], ...]:
             del left[name]
         groups.append((lesson, own))
     groups.append((OTHERS, list(left)))
-    return tuple((name, tuple(map(_entry, kernels))) for name, kernels in groups if kernels)
+    return tuple((name, tuple(map(_entry_of_kernel, kernels))) for name, kernels in groups if kernels)
 
 
-def _entry(name: str) -> KernelEntry:
+def _entry_of_kernel(name: str) -> KernelEntry:
     return KernelEntry(name, load_kernel(name).title)
 
 
 def _kernels_of(lesson: str) -> list[str]:
     """Names of the kernels in a lesson's file, in order; the whole course has none of its own."""
     text = "" if lesson == COURSE else read_text(resource(f"{LESSONS_FOLDER}/{lesson}.toml"))
-    return list(dict.fromkeys(_KERNEL.findall(text)))
+    return list(dict.fromkeys(_KERNEL_FIELD.findall(text)))

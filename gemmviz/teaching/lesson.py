@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from msgspec import Struct, field
 
 from gemmviz.cuda.launch.formula import formula_value
-from gemmviz.files.toml_places import Written
+from gemmviz.files.toml_places import WrittenPlace
 from gemmviz.model.errors import Place, UsageError, closest
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
@@ -26,7 +26,7 @@ BUILDS: tuple[Build, ...] = get_args(Build)
 FIELD = re.compile(r"\{(\w+)\}")
 TEXT_FIELDS = ("title", "caption", "text", "notes", "question", "exercise")  # those that may have numbers
 PENDING = "…"  # in place of a number that is not computed yet
-_WORDS = marked("right"), marked("wrong"), marked("unwritten"), marked("unchecked")  # values of "result"
+_RESULT_WORDS = marked("right"), marked("wrong"), marked("unwritten"), marked("unchecked")  # values of "result"
 _MOST_MINUTES, _MOST_CHOICES, _MOST = 600.0, 26, 2**63
 
 
@@ -38,10 +38,10 @@ def shown_value(value: Any) -> str:
         return spaced(round(value)) if 1000 <= abs(value) < math.inf else f"{value:.4g}"
     if isinstance(value, int):
         return spaced(value)
-    return tr(value) if value in _WORDS else str(value)
+    return tr(value) if value in _RESULT_WORDS else str(value)
 
 
-def _formula(text: str) -> str:
+def _evaluable(text: str) -> str:
     """A formula as it is written in texts, as one that can be evaluated: "2 N³" is 2*(N*N*N)."""
     text = re.sub(r"(\w+?)([²³])", lambda power: f"({'*'.join([power[1]] * (2 if power[2] == '²' else 3))})", text)
     return re.sub(r"(?<=[\w)]) (?=[\w(])", "*", text.replace("−", "-").replace("·", "*").replace("×", "*"))
@@ -74,7 +74,7 @@ class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
         """
         if not isinstance(self.value, str) or isinstance(actual, str):
             return self
-        return replace(self, value=formula_value(_formula(self.value), {name: float(size) for name, size in names.items()}))
+        return replace(self, value=formula_value(_evaluable(self.value), {name: float(size) for name, size in names.items()}))
 
     def is_met_by(self, actual: QuantityValue) -> bool:
         """Whether a computed value is the expected one: equal texts, or numbers that agree in the written digits."""
@@ -143,10 +143,10 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True):
 
 def _with_own_numbers(choice: Choice) -> Choice:
     values = {each.name: shown_value(each.value) for each in choice.expect}
-    return choice.with_texts(lambda text: _filled(text, values))
+    return choice.with_texts(lambda text: _fill_in(text, values))
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
+def _fill_in(text: str, values: Mapping[str, str]) -> str:
     return FIELD.sub(lambda name: values.get(name[1], name[0]), text)
 
 
@@ -227,7 +227,7 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     expect: tuple[Expectation, ...] = ()
     question: Question | None = None
     exercise: Exercise | None = None
-    written: Written = field(default=Written(), name="")
+    written: WrittenPlace = field(default=WrittenPlace(), name="")
 
     def __post_init__(self) -> None:
         if self.build not in BUILDS:
@@ -298,9 +298,9 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
             return self if question == self.question else replace(self, question=question)
         expected = {each.name: shown_value(each.value) for each in self.expect}
         values = {name: values.get(name, PENDING) for name in self.needed}
-        title = _filled(self.title, {name: expected[name] if value == PENDING else value for name, value in values.items()})
-        caption, text, notes = (_filled(each, values) for each in (self.caption, self.text, self.notes))
-        question = None if question is None else question.with_texts(lambda text: _filled(text, values))
+        title = _fill_in(self.title, {name: expected[name] if value == PENDING else value for name, value in values.items()})
+        caption, text, notes = (_fill_in(each, values) for each in (self.caption, self.text, self.notes))
+        question = None if question is None else question.with_texts(lambda text: _fill_in(text, values))
         return replace(self, title=title, question=question, caption=caption, text=text, notes=notes)
 
 

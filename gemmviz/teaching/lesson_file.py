@@ -11,7 +11,7 @@ from gemmviz.files.codec import FormatError, check_version, read_fields, read_te
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.languages import lesson_catalogue
 from gemmviz.files.resources import resource
-from gemmviz.files.toml_places import FieldPath, Written, nearest_place, toml_places
+from gemmviz.files.toml_places import FieldPath, WrittenPlace, nearest_place, toml_places
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
 from gemmviz.model.records import replace
@@ -22,7 +22,7 @@ from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_translation import translated
 
 _FORMAT = "gemmviz lesson"
-_VERSION = 4
+_LESSON_VERSION = 4
 Places = Mapping[FieldPath, Place]
 
 
@@ -30,7 +30,7 @@ def lesson_text(lesson: Lesson) -> str:
     """The lesson as TOML."""
     plain = to_plain(lesson, brief=True)
     steps = [_named_kernels(step, fields) for step, fields in zip(lesson.stops, plain.get("step", ()), strict=True)]
-    return toml_text({"format": _FORMAT, "version": _VERSION, "title": lesson.title, **plain, "step": steps})
+    return toml_text({"format": _FORMAT, "version": _LESSON_VERSION, "title": lesson.title, **plain, "step": steps})
 
 
 def _named_kernels(step: LessonStep, fields: dict[str, Any]) -> dict[str, Any]:
@@ -52,22 +52,22 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
         if kind != _FORMAT:
             raise FormatError("this is neither a gemmviz lesson nor a saved view")
         places = toml_places(text)
-        check_version(version, _VERSION, f"write version = {_VERSION}", places.get(("version",)))
-        return _lesson(plain, places, file or "")
+        check_version(version, _LESSON_VERSION, f"write version = {_LESSON_VERSION}", places.get(("version",)))
+        return _lesson_of_plain(plain, places, file or "")
     except GemmvizError as error:
         if file is not None:
             error.in_file(file)
         raise
 
 
-def _lesson(plain: dict[str, Any], places: Places, file: str) -> Lesson:
+def _lesson_of_plain(plain: dict[str, Any], places: Places, file: str) -> Lesson:
     if not plain.get("step"):
         raise FormatError("this lesson has no [[step]]")
     if isinstance(plain["step"], list):
-        plain["step"] = [_step(each, ("step", number), places) for number, each in enumerate(plain["step"])]
+        plain["step"] = [_read_step(each, ("step", number), places) for number, each in enumerate(plain["step"])]
     lesson = read_fields(plain, Lesson, lambda: places)
     stops = tuple(
-        each if each.file else replace(each, written=Written(file, places, ("step", number)))
+        each if each.file else replace(each, written=WrittenPlace(file, places, ("step", number)))
         for number, each in enumerate(lesson.stops)
     )
     for each in stops:
@@ -76,13 +76,13 @@ def _lesson(plain: dict[str, Any], places: Places, file: str) -> Lesson:
     return replace(lesson, name=Path(file).stem if file else "", stops=stops)
 
 
-def _step(plain: Any, path: FieldPath, places: Places) -> Any:
+def _read_step(plain: Any, path: FieldPath, places: Places) -> Any:
     """A step with its shots read, or the step of another lesson that it is. Errors without a place get that of the step."""
     try:
         if isinstance(plain, dict) and "from" in plain:
             return _taken(plain, path, places)
         if isinstance(plain, dict) and "shot" not in plain:
-            raise FormatError(f"step {_number(path)} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')
+            raise FormatError(f"step {_step_number(path)} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')
         return _with_shots(plain, path, places)
     except GemmvizError as error:
         error.place = error.place or nearest_place(places, path)
@@ -118,7 +118,7 @@ def _path_in_shot(error: GemmvizError) -> FieldPath:
     return ("setup", "kernel")
 
 
-def _number(path: FieldPath) -> int:
+def _step_number(path: FieldPath) -> int:
     """Number of a step from 1."""
     return int(path[1]) + 1
 
@@ -128,7 +128,7 @@ def _taken(plain: dict[str, Any], path: FieldPath, places: Places) -> LessonStep
     more = [name for name in plain if name != "from"]
     if more:
         raise FormatError(
-            f"step {_number(path)} is taken from another lesson unchanged: it can't have {', '.join(more)}",
+            f"step {_step_number(path)} is taken from another lesson unchanged: it can't have {', '.join(more)}",
             remedy="remove these fields, or remove from",
         )
     name, _, id = read_fields(plain["from"], str, lambda: places, (*path, "from")).partition("/")

@@ -13,15 +13,15 @@ def translated(lesson: Lesson, translate: Translate) -> Lesson:
     """A lesson whose texts are replaced by what ``translate`` returns for them. Steps of other lessons stay. Raises UsageError
     for a caption with a number that no expectation names.
     """
-    stops = tuple(stop if "/" in stop.id else _step(stop, number, translate) for number, stop in enumerate(lesson.stops, 1))
+    stops = tuple(stop if "/" in stop.id else _of_step(stop, number, translate) for number, stop in enumerate(lesson.stops, 1))
     title, about = (
-        _text(translate, "the lesson", name, text) for name, text in (("title", lesson.title), ("about", lesson.about))
+        _of_text(translate, "the lesson", name, text) for name, text in (("title", lesson.title), ("about", lesson.about))
     )
     return replace(lesson, title=title, about=about, stops=stops)
 
 
-def _step(step: LessonStep, number: int, translate: Translate) -> LessonStep:
-    text = partial(_text, translate, step.id or f"step {number}")
+def _of_step(step: LessonStep, number: int, translate: Translate) -> LessonStep:
+    text = partial(_of_text, translate, step.id or f"step {number}")
     return replace(
         step, title=text("title", step.title), caption=text("caption", step.caption), text=text("text", step.text),
         notes=text("notes", step.notes), question=step.question and step.question.with_texts(partial(text, "question")),
@@ -34,5 +34,5 @@ def _exercise(exercise: Exercise, text: Callable[[str, str], str]) -> Exercise:
     return replace(exercise, task=text("task", exercise.task), hints=hints)
 
 
-def _text(translate: Translate, step: str, name: str, text: str) -> str:
+def _of_text(translate: Translate, step: str, name: str, text: str) -> str:
     return translate(text, f"{name} of {step}") if text else ""

@@ -22,8 +22,8 @@ from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 _MOST_CHOICES, _LEAST_CHOICES = 4, 3
 _MOST_MIXED = 9  # wrong choices among which some are chosen
-_TRIES = 60
-_NUMBER = re.compile(r"\d+")
+_MOST_DRAWS = 60
+_NUMBER_IN_TEXT = re.compile(r"\d+")
 Wrong = Sequence[tuple[str, str]]
 
 
@@ -44,7 +44,7 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: Lab
         raise known.outcome.fault
     random = Random(f"{seed} {kernel_title(setup)} {setup.problem} {setup.kernel.text_hash}")  # other launches, other choices
     source, wrong = QuizSource(known, random, labels), _wrong_with(known)
-    stops = [_step(number, each, wrong, source) for number, each in enumerate(islice(_questions(source, count), count), 1)]
+    stops = [_quiz_step(number, each, wrong, source) for number, each in enumerate(islice(_questions(source, count), count), 1)]
     if len(stops) < count:
         raise UsageError(
             tr("this run gives only {questions} of {count}", questions=many(len(stops), "question"), count=count),
@@ -58,7 +58,7 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: Lab
 def _questions(source: QuizSource, count: int) -> Iterator[GeneratedQuestion]:
     """Different questions with enough choices, of each kind in turn."""
     texts, kinds = set[str](), tuple(quiz_kinds().values())
-    for number in range(_TRIES * count):
+    for number in range(_MOST_DRAWS * count):
         question = kinds[number % len(kinds)].question(source)
         if question is None or question.text in texts:
             continue
@@ -72,9 +72,9 @@ def _wrong_choices(question: GeneratedQuestion, random: Random) -> list[tuple[st
     """Some of the wrong choices. As far as the mistakes allow, the right one isn't the one that has most numbers in common with
     the others, and its rank among them is drawn.
     """
-    mistakes = _distinct(question.right, question.wrong)
+    mistakes = _distinct_choices(question.right, question.wrong)
     random.shuffle(mistakes)
-    every = _distinct(question.right, [*mistakes, *question.beside])[:_MOST_MIXED]
+    every = _distinct_choices(question.right, [*mistakes, *question.beside])[:_MOST_MIXED]
     mixtures = list(combinations(every, min(len(every), _MOST_CHOICES - 1)))
     random.shuffle(mixtures)
     rank = random.randrange(_MOST_CHOICES)
@@ -91,14 +91,14 @@ def _standing(right: str, wrong: list[str]) -> tuple[int, int]:
     """Whether the right choice shares most numbers, place by place, with the other choices: 0 for no, 1 for as many as another,
     2 for yes; and the number of choices that are smaller than it.
     """
-    numbers = [list(map(int, _NUMBER.findall(each))) for each in (right, *wrong)]
+    numbers = [list(map(int, _NUMBER_IN_TEXT.findall(each))) for each in (right, *wrong)]
     shared = [sum(a == b for other in numbers for a, b in zip(own, other, strict=False)) for own in numbers]
     most = max(shared[1:], default=0)
     standing = 0 if len(numbers[0]) < 2 or shared[0] < most else 1 if shared[0] == most else 2
     return standing, sum(each < numbers[0] for each in numbers)
 
 
-def _distinct(right: str, wrong: Wrong) -> list[tuple[str, str]]:
+def _distinct_choices(right: str, wrong: Wrong) -> list[tuple[str, str]]:
     """The wrong choices, each once, with the first of its reasons."""
     others: dict[str, str] = {}
     for choice, reason in wrong:
@@ -107,7 +107,7 @@ def _distinct(right: str, wrong: Wrong) -> list[tuple[str, str]]:
     return list(others.items())
 
 
-def _step(number: int, question: GeneratedQuestion, known: tuple[Expectation, ...], source: QuizSource) -> LessonStep:
+def _quiz_step(number: int, question: GeneratedQuestion, known: tuple[Expectation, ...], source: QuizSource) -> LessonStep:
     """A lesson step with the question and its shuffled choices."""
     shot = question.shot
     right = Choice(question.right, True, question.why, shot, question.expect)

@@ -100,7 +100,7 @@ class QuizWords(Struct, frozen=True, dict=True):
 
 
 _STEPS, _WARPS = 12, 6  # drawn from each site, and for each of these steps, when requests are compared
-_Cached = TypeVar("_Cached")
+_CachedAnswer = TypeVar("_CachedAnswer")
 
 
 class AskedAccess(Struct, frozen=True):
@@ -156,11 +156,11 @@ class QuizSource:
     def words(self) -> QuizWords:
         return QuizWords(self.setup, self.replay, self.labels)
 
-    def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
+    def cached(self, key: Any, make: Callable[[], _CachedAnswer]) -> _CachedAnswer:
         """The value for a key, computed by ``make`` if missing."""
         if key not in self._cached:
             self._cached[key] = make()
-        value: _Cached = self._cached[key]
+        value: _CachedAnswer = self._cached[key]
         return value
 
     @cached_property
@@ -213,7 +213,7 @@ class QuizSource:
     def touched(self, access: AskedAccess, step: int, block: Triple, thread: Triple) -> int | None:
         """The element that a thread accesses with this operand at a step; None if it takes no part or isn't traced."""
         trace = self.replay.trace
-        if not self.is_traced(block) or not _inside(thread, trace.launch.block):
+        if not self.is_traced(block) or not _is_within(thread, trace.launch.block):
             return None
         element = int(trace.element[trace.row[step] + access.place, trace.space.number(block, thread)])
         return element if element >= 0 else None
@@ -233,10 +233,10 @@ class QuizSource:
         return all(start <= at < stop for at, (start, stop) in zip(block, self.replay.trace.blocks.ranges, strict=True))
 
     def is_thread(self, thread: Triple) -> bool:
-        return _inside(thread, self.replay.trace.launch.block)
+        return _is_within(thread, self.replay.trace.launch.block)
 
     def is_block(self, block: Triple) -> bool:
-        return _inside(block, self.replay.trace.launch.grid)
+        return _is_within(block, self.replay.trace.launch.grid)
 
     # Requests
 
@@ -291,7 +291,7 @@ class QuizSource:
         return Shot(self.setup, focus or Focus(), view, at, labels=self.labels)
 
 
-def _inside(indices: Triple, extents: Triple) -> bool:
+def _is_within(indices: Triple, extents: Triple) -> bool:
     return all(0 <= at < extent for at, extent in zip(indices, extents, strict=True))
 
 

@@ -67,7 +67,7 @@ def lesson_reel(
     A kernel whose listing is beside questions has a page of its own before them.
     """
     stops = _with_sources(lesson.stops)
-    shown = tuple((stop, place) for stop in stops for place in range(len(_printed(stop, answers))))
+    shown = tuple((stop, place) for stop in stops for place in range(len(_still_parts(stop, answers))))
     pictures = _Pictures(shown, engine_of, manner, changed, answers)
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
     return Reel(
@@ -100,13 +100,13 @@ class _Pictures(Struct, frozen=True):
 
     def _prepared(self) -> Iterator[tuple[LessonStep, Prepared, Caption]]:
         for stop, place in self.shown:
-            part = _printed(stop, self.answers)[place]
+            part = _still_parts(stop, self.answers)[place]
             stage = prepare(self.changed(part.shot), self.engine_of)
             if stop.needed:
                 outcome = stage.outcome if part.shot.setup == stop.shot.setup else None
                 with self.engine_of(stop.shot.setup.kernel) as engine:
                     stop = filled_step(stop, Knowledge(stop.shot, engine, outcome))
-            yield stop, stage, _printed(stop, self.answers)[place].caption
+            yield stop, stage, _still_parts(stop, self.answers)[place].caption
 
     def slides(self) -> Iterator[Slide]:
         for stop, stage, caption in self._prepared():
@@ -169,7 +169,7 @@ def _beat_frames(stage: Prepared, manner: ExportOptions, caption: Caption, fps: 
         yield Frame(stills.setdefault(moment >= ARRIVAL, frame).still, frame.motion)
 
 
-def _printed(stop: LessonStep, answers: bool) -> list[Reveal]:
+def _still_parts(stop: LessonStep, answers: bool) -> list[Reveal]:
     """Parts of a step in a still medium: a question, also its right answer if ``answers``; the first part of an exercise that
     is still open; the last part of any other step.
     """

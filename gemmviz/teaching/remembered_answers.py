@@ -13,7 +13,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange
 from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, TraceRequest
 
-_MOST_BYTES = 256 << 20  # of remembered traces
+_MOST_TRACE_BYTES = 256 << 20  # of remembered traces
 _Sums = tuple[tuple[MemoryArray, ...], dict[SumKey, tuple[int, ...]]]
 _RunKey = tuple[str, BlockRange | None, bool]
 
@@ -35,17 +35,17 @@ class RememberedAnswers(Engine):
         return self.engine.answer(request, cancelled)
 
     def _run(self, request: TraceRequest, cancelled: Cancel) -> Outcome:
-        key = _key(request.setup), request.blocks, request.recording.values
+        key = _setup_key(request.setup), request.blocks, request.recording.values
         outcome = self._runs.pop(key, None)
         if outcome is None:
             outcome = self.engine.answer(request, cancelled)
         self._runs[key] = outcome  # at the end: the latest
-        while len(self._runs) > 1 and sum(map(_size_bytes, self._runs.values())) > _MOST_BYTES:
+        while len(self._runs) > 1 and sum(map(_size_bytes, self._runs.values())) > _MOST_TRACE_BYTES:
             self._runs.pop(next(iter(self._runs)))
         return outcome
 
     def _sums_of(self, setup: Setup, cancelled: Cancel) -> _Sums:
-        key = _key(setup)
+        key = _setup_key(setup)
         if key not in self._sums:
             own = LaunchCounter(device_for(setup).rules, cancelled)
             self.engine.count(setup, own, cancelled=cancelled)
@@ -53,7 +53,7 @@ class RememberedAnswers(Engine):
         return self._sums[key]
 
 
-def _key(setup: Setup) -> str:
+def _setup_key(setup: Setup) -> str:
     return answer_key(setup, device_for(setup))
 
 

@@ -118,7 +118,7 @@ class SizeRun:
         rows: list[JudgedQuantity] = []
         try:
             for each in requirements:
-                rows.append(_row(each, quantity_value(each.quantity, self.facts)))
+                rows.append(_judged_row(each, quantity_value(each.quantity, self.facts)))
         except GemmvizError as error:
             return tuple(rows), error
         return tuple(rows), None if all(each.is_met for each in rows) else not_confirmed(self.shot.setup.kernel)
@@ -131,14 +131,14 @@ class SizeRun:
             return None
 
 
-def _row(requirement: QuantityRequirement, value: QuantityValue) -> JudgedQuantity:
+def _judged_row(requirement: QuantityRequirement, value: QuantityValue) -> JudgedQuantity:
     title = quantity_title(requirement.quantity)
     return JudgedQuantity(title, shown_value(value) or "none", requirement.words, requirement.is_met_by(value))
 
 
 # The costliest access of a run whose counts are beyond a limit, as the shot that shows it.
 
-_SHARED = ("wavefronts", "bank", "shared")
+_SHARED_WORDS = ("wavefronts", "bank", "shared")
 
 
 def at_costly_access(facts: Knowledge, requirements: Iterable[QuantityRequirement]) -> Shot:
@@ -146,7 +146,7 @@ def at_costly_access(facts: Knowledge, requirements: Iterable[QuantityRequiremen
     are about shared memory; of the array that they name, if they name one; of equal ones the most frequent one.
     """
     references = " ".join(each.quantity for each in requirements)
-    is_shared = any(word in references for word in _SHARED)
+    is_shared = any(word in references for word in _SHARED_WORDS)
     named = re.search(r"array=(\w+)", references)
     trace, reader = facts.replay.trace, Reader(facts.replay, facts.shot.focus)
     best, at = (-1, 0), 0

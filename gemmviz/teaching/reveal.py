@@ -66,7 +66,7 @@ def _of_question(stop: LessonStep) -> list[Reveal]:
     """The question alone, then the right choice with its view."""
     question = stop.question
     assert question is not None
-    asked = Reveal(stop.shot, Caption(stop.title, question.text, _texts(question)))
+    asked = Reveal(stop.shot, Caption(stop.title, question.text, _choice_texts(question)))
     return [asked, answer_of(stop, question, question.right)]
 
 
@@ -78,17 +78,17 @@ def answer_of(stop: LessonStep, question: Question, place: int) -> Reveal:
         if choice.right
         else tr("{letter} is wrong: {why}", letter=letter(place), why=choice.why)
     )
-    return Reveal(choice.shot or stop.shot, Caption(stop.title, why, _texts(question), question.right, place))
+    return Reveal(choice.shot or stop.shot, Caption(stop.title, why, _choice_texts(question), question.right, place))
 
 
-def _texts(question: Question) -> tuple[str, ...]:
+def _choice_texts(question: Question) -> tuple[str, ...]:
     return tuple(choice.text for choice in question.choices)
 
 
 def _built(stop: LessonStep, replay: Replay | None) -> list[Shot]:
     shot = stop.shot
     if stop.build == "blanks":
-        return _filled(stop)
+        return _shots_with_blanks_filled(stop)
     if not stop.build or replay is None:
         return [shot]
     trace = replay.trace
@@ -113,7 +113,7 @@ def _term_steps(shot: Shot, replay: Replay) -> list[int]:
     return [int(step) for step in steps if step < replay.steps]
 
 
-def _filled(stop: LessonStep) -> list[Shot]:
+def _shots_with_blanks_filled(stop: LessonStep) -> list[Shot]:
     """The kernel with its blanks, then with one more blank filled in at a time."""
     answers = answers_of(stop.exercise.key) if stop.exercise is not None and stop.exercise.key else ()
     setup = stop.shot.setup

@@ -19,9 +19,9 @@ from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import shipped_lesson
 
-_VIEWS = ("stage", "memory", "banks", "mapping", "sum")  # the clearest at the size of a thumbnail first
+_CLEAREST = ("stage", "memory", "banks", "mapping", "sum")  # the clearest at the size of a thumbnail first
 _WIDE, _HIGH = 1066.0, 600.0  # of a thumbnail in units: few, so that cells are large
-_MOST_ELEMENTS = 1 << 12
+_SMALL_SHOT = 1 << 12
 _STEPS, _MOMENTS = 5, (0.15, 0.5, 0.8, 1.0)
 
 
@@ -44,13 +44,13 @@ def lesson_facts(name: str) -> LessonFacts:
 def thumbnail_shot(lesson: Lesson) -> Shot | None:
     """The shot of the step that stands for a lesson: of a small run, in the clearest view. None if no step shows a run."""
     shots = [stop.shot for stop in lesson.stops if stop.question is None and stop.exercise is None]
-    small = [shot for shot in shots if subject_of_view(shot.view).is_of_run and _elements(shot) <= _MOST_ELEMENTS]
-    ranked = sorted(small, key=lambda shot: _VIEWS.index(shot.view) if shot.view in _VIEWS else len(_VIEWS))
+    small = [shot for shot in shots if subject_of_view(shot.view).is_of_run and _element_count(shot) <= _SMALL_SHOT]
+    ranked = sorted(small, key=lambda shot: _CLEAREST.index(shot.view) if shot.view in _CLEAREST else len(_CLEAREST))
     own = [shot for shot in ranked if shot.setup.kernel.name != "sequential"]  # a single thread moves too little
     return next(iter([*own, *ranked]), None)
 
 
-def _elements(shot: Shot) -> int:
+def _element_count(shot: Shot) -> int:
     return sum(math.prod(shape) for shape in shapes_for(shot.setup).values())
 
 
@@ -66,10 +66,10 @@ def thumbnail_frames(lesson: Lesson, theme: str) -> Iterator[Frame]:
     for step in range(first, min(first + _STEPS, stage.steps)):
         for moment in _MOMENTS:
             checkpoint()
-            yield _frame(stage, step, moment)
+            yield _thumbnail_frame(stage, step, moment)
 
 
-def _frame(stage: Prepared, step: int, moment: float) -> Frame:
+def _thumbnail_frame(stage: Prepared, step: int, moment: float) -> Frame:
     shot = replace(stage.shot, moment=moment)
     options = replace(options_for(shot, theme_of(shot), (_WIDE, _HIGH), scale=0.5), words=False, timeline=False)
     view, subject = view_named(shot.view), stage.subject(step)

@@ -233,7 +233,7 @@ PLANTED: dict[str, Defect] = {
     ),
     "a view never ends": Defect("traces", "Endless", _endless_view, 1500),
     "a benchmark's times are not checked": Defect(
-        "benchmarks", "Error", _without("gemmviz.files.benchmark_file:_is_sound", True)
+        "benchmarks", "Error", _without("gemmviz.files.benchmark_file:_has_sound_numbers", True)
     ),
     "a view's kernel raises": Defect("views", "KeyError", _around("gemmviz.shots.shot:load_kernel", _leaking(KeyError))),
     "a wrong view is reported over the network": Defect(
@@ -248,7 +248,9 @@ PLANTED: dict[str, Defect] = {
         ),
     ),
     "a device's figures are not checked": Defect("devices", "Error", _without("gemmviz.model.device:_check_figures")),
-    "a question's choice is doubled": Defect("quizzes", "stands there twice", _around("gemmviz.teaching.quiz:_step", _doubled)),
+    "a question's choice is doubled": Defect(
+        "quizzes", "stands there twice", _around("gemmviz.teaching.quiz:_quiz_step", _doubled)
+    ),
     "a kernel becomes markup in a quiz": Defect(
         "quizzes", "markup|ParseError", _around("gemmviz.teaching.pack:escape", lambda function, text: text)
     ),

@@ -71,7 +71,7 @@ def test_what_draws_charts_is_loaded_beside_the_window(
         threads.append(threading.current_thread())
         return pyqtgraph  # type: ignore[no-any-return]
 
-    monkeypatch.setattr("gemmviz.gui.window_model._load", load)
+    monkeypatch.setattr("gemmviz.gui.window_model._load_charts", load)
     assert not window.model.plotting.is_loaded
     window.model.commands.toggle_benchmark()
     qtbot.waitUntil(lambda: bool(curves(window.benchmark)))

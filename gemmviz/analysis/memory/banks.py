@@ -38,7 +38,7 @@ def wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRul
     ``words``: first word of each lane (rows, lanes), -1 inactive. The ideal is the number of requested words over the banks
     that fit one wavefront, or the actual number if broadcasts make it smaller.
     """
-    actual = _served(words, words_per_lane, is_load, rules)
+    actual = _wavefronts_of_rows(words, words_per_lane, is_load, rules)
     return actual, np.minimum(actual, _fewest(words, words_per_lane, rules))
 
 
@@ -50,7 +50,7 @@ def profiled_wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: 
     pair rule allows it or the last group requests nothing; all lanes that request the same are merged as well. Measured like
     the hardware's counter: exact except for loads by lanes chosen at random.
     """
-    actual, fewest = _served(words, words_per_lane, is_load, rules), _fewest(words, words_per_lane, rules)
+    actual, fewest = _wavefronts_of_rows(words, words_per_lane, is_load, rules), _fewest(words, words_per_lane, rules)
     groups, lanes = min(words_per_lane, 8), words.shape[1]
     if is_load and groups > 1:
         size = lanes // groups
@@ -58,8 +58,8 @@ def profiled_wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: 
         reckoned = np.zeros(len(words), np.int64)
         for start in range(0, lanes, 2 * size):
             parts = words[:, start : start + size], words[:, start + size : start + 2 * size]
-            apart = sum(_conflicts(part, words_per_lane, rules) for part in parts)
-            together = _conflicts(words[:, start : start + 2 * size], words_per_lane, rules)
+            apart = sum(_most_words_in_a_bank(part, words_per_lane, rules) for part in parts)
+            together = _most_words_in_a_bank(words[:, start : start + 2 * size], words_per_lane, rules)
             reckoned += np.where(may_pair & (together == 1), together, apart)
         same = ((words < 0) | (words == words.max(axis=1, keepdims=True))).all(axis=1)
         actual = np.where(same, np.minimum(reckoned, -(-fewest // 2)), reckoned)
@@ -101,18 +101,18 @@ def _served_one_by_one(words: Rows, words_per_lane: int, rules: MemoryRules) -> 
     return total
 
 
-def _served(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> PerRow:
+def _wavefronts_of_rows(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> PerRow:
     if rules.broadcast == "one word":
         return _served_one_by_one(words, words_per_lane, rules)
     groups, lanes = min(words_per_lane, 8), words.shape[1]
     if groups == 1:
-        return _conflicts(words, words_per_lane, rules)
+        return _most_words_in_a_bank(words, words_per_lane, rules)
     total = np.zeros(len(words), np.int64)
     merges = _merges(words) if is_load else np.zeros(len(words), bool)
     for chosen, size in ((~merges, lanes // groups), (merges, 2 * lanes // groups)):
         some = words[chosen]
         for start in range(0, lanes if len(some) else 0, size):
-            total[chosen] += _conflicts(some[:, start : start + size], words_per_lane, rules)
+            total[chosen] += _most_words_in_a_bank(some[:, start : start + size], words_per_lane, rules)
     return total
 
 
@@ -133,7 +133,7 @@ def _merges(words: Rows) -> npt.NDArray[np.bool_]:
     return np.asarray(paired[0] | paired[1])
 
 
-def _conflicts(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
+def _most_words_in_a_bank(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
     """The largest number of distinct words in one bank, per row."""
     return np.asarray(bank_words(words, words_per_lane, rules).max(axis=1), np.int64)
 
@@ -179,10 +179,10 @@ def access_card(lanes: Longs, operand: Operand, array: MemoryArray, rules: Memor
     for run in operand.layout.runs:
         moved = moved_by_lane(lanes.reshape(-1, rules.request_lanes), run.first, rules).reshape(1, -1)
         words, per_lane = lane_words(moved, array.itemsize, rules, run.width)
-        for group in _groups(words[0], per_lane, operand.access == "read", rules):
+        for group in _holes_of_groups(words[0], per_lane, operand.access == "read", rules):
             starts.append(len(holes))
             holes += group
-    return _card(holes, tuple(starts), rules.banks)
+    return _punchcard_of(holes, tuple(starts), rules.banks)
 
 
 def punchcard(words: Longs, per_lane: int = 1, is_load: bool = True, rules: MemoryRules = NVIDIA) -> Punchcard:
@@ -193,13 +193,13 @@ def punchcard(words: Longs, per_lane: int = 1, is_load: bool = True, rules: Memo
     """
     holes: _Holes = []
     starts = []
-    for group in _groups(words, per_lane, is_load, rules):
+    for group in _holes_of_groups(words, per_lane, is_load, rules):
         starts.append(len(holes))
         holes += group
-    return _card(holes, tuple(starts), rules.banks)
+    return _punchcard_of(holes, tuple(starts), rules.banks)
 
 
-def _card(holes: _Holes, starts: tuple[int, ...], banks: int) -> Punchcard:
+def _punchcard_of(holes: _Holes, starts: tuple[int, ...], banks: int) -> Punchcard:
     """Return the card of the lanes that each bank serves, wavefront by wavefront."""
     first, served = np.full((len(holes), banks), -1, np.int64), np.zeros((len(holes), banks), np.int64)
     places = []
@@ -210,7 +210,7 @@ def _card(holes: _Holes, starts: tuple[int, ...], banks: int) -> Punchcard:
     return Punchcard(first, served, starts, np.array(places, np.int64).reshape(-1, 3))
 
 
-def _groups(words: Longs, per_lane: int, is_load: bool, rules: MemoryRules) -> Iterator[_Holes]:
+def _holes_of_groups(words: Longs, per_lane: int, is_load: bool, rules: MemoryRules) -> Iterator[_Holes]:
     """Return the holes of lanes that are served together, group by group; half a warp each if a pass broadcasts one word."""
     if rules.broadcast == "each word":
         for group in served_groups(words, per_lane, is_load):

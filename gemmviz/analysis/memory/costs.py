@@ -40,11 +40,11 @@ def requests(rows: Rows, itemsize: int, rules: MemoryRules, layout: Layout = SCA
     active = rows >= 0
     lanes = np.count_nonzero(active, axis=1)
     requested = lanes * (itemsize * layout.width)
-    touched, all_active = _touched(rows, active, itemsize, rules, layout)
+    touched, all_active = _touched_bytes(rows, active, itemsize, rules, layout)
     sectors = distinct_per_row(touched // rules.sector_bytes, all_active)
     if rules.coalescing == "segments":
-        sectors = _segments(rows, active, itemsize, rules, layout)
-    used = _used(rows, active, touched, all_active, itemsize, layout)
+        sectors = _sectors_by_segment(rows, active, itemsize, rules, layout)
+    used = _bytes_used(rows, active, touched, all_active, itemsize, layout)
     needed = used if rules.coalescing == "segments" else requested
     return Requests(
         requests=(lanes > 0).astype(np.int64),
@@ -56,7 +56,7 @@ def requests(rows: Rows, itemsize: int, rules: MemoryRules, layout: Layout = SCA
     )
 
 
-def _used(
+def _bytes_used(
     rows: Rows, active: npt.NDArray[np.bool_], touched: Rows, all_active: npt.NDArray[np.bool_], itemsize: int, layout: Layout
 ) -> PerRow:
     """Bytes that each request needs, each counted once."""
@@ -75,7 +75,7 @@ def moves_segment(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, layo
     return np.asarray(in_order & (first % min(_LARGEST_SEGMENT, rows.shape[1] * word) == 0) & fits)
 
 
-def _segments(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, layout: Layout) -> PerRow:
+def _sectors_by_segment(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, layout: Layout) -> PerRow:
     """Sectors by the rule of compute capability 1.0: those of a whole segment, or one for each lane."""
     word = itemsize * layout.width
     together = moves_segment(rows, active, itemsize, layout)
@@ -83,7 +83,7 @@ def _segments(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: M
     return np.asarray(np.where(together, rows.shape[1] * word // rules.sector_bytes, alone), np.int64)
 
 
-def _touched(
+def _touched_bytes(
     rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, layout: Layout
 ) -> tuple[Rows, npt.NDArray[np.bool_]]:
     """Byte addresses: one per lane if its elements are aligned neighbours within a sector, else one per element."""
@@ -120,7 +120,7 @@ def cost_table(
         moved = requests(rows, array.itemsize, rules, layout)
         columns |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
     else:
-        columns["wavefronts"], columns["ideal_wavefronts"] = _banks(rows, operand, array, rules, passes)
+        columns["wavefronts"], columns["ideal_wavefronts"] = _of_banks(rows, operand, array, rules, passes)
     nothing = np.zeros(len(rows), np.int64)
     return np.stack([columns.get(name, nothing) for name in COST_COLUMNS], axis=1)
 
@@ -131,7 +131,9 @@ def _most_rows(rows: Rows, width: int, rules: MemoryRules) -> int:
     return len(rows) if width <= _NARROW else max(1, _ELEMENTS_AT_ONCE // (width * rows.shape[1] * per_warp)) * per_warp
 
 
-def _banks(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes) -> tuple[CostSums, CostSums]:
+def _of_banks(
+    rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes
+) -> tuple[CostSums, CostSums]:
     """Wavefronts of each request, and the fewest possible, summed over the runs of neighbours of its layout."""
     actual, ideal = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
     for run in operand.layout.runs:

@@ -78,7 +78,7 @@ def summed_shifts(a: dict[int, int], b: dict[int, int], unit: int) -> dict[int, 
     return total
 
 
-_Key = tuple[Site, Operand, int]
+_AccessAndPhase = tuple[Site, Operand, int]
 _Place = tuple[int, int, int]  # number of a site, index of an operand, phase
 _in_order = attrgetter(*COST_COLUMNS)
 _MOST_PATTERNS = 1 << 14
@@ -172,7 +172,7 @@ class LaunchCounter:
         self.cancelled = cancelled
         self.passes = passes
         self.arrays: tuple[MemoryArray, ...] = ()
-        self._sums: dict[_Key, CostSums] = {}
+        self._sums: dict[_AccessAndPhase, CostSums] = {}
         self._groups: list[GroupCounter] = []
         self._patterns: dict[tuple[Any, ...], CostSums] = {}
 
@@ -192,7 +192,7 @@ class LaunchCounter:
             for (site, operand, phase), sums in self._all().items()
         }
 
-    def _all(self) -> "dict[_Key, CostSums]":
+    def _all(self) -> "dict[_AccessAndPhase, CostSums]":
         """The sums of all groups, in the order in which accesses first came."""
         all_sums = dict(self._sums)
         for group in self._groups:

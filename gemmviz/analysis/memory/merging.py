@@ -32,7 +32,7 @@ from gemmviz.model.translation import tr
 
 # Wavefronts of asynchronous copies from global to shared memory, as Nsight Compute counts them.
 
-_SIZES = (4, 8, 16)  # bytes of a lane
+_VECTOR_BYTES = (4, 8, 16)  # bytes of a lane
 _HALF = 16  # bytes of half a sector, and of a copy around L1
 
 
@@ -80,7 +80,7 @@ class CopyCounter(AccessSink):
             return
         item = self.arrays[operand.array].itemsize
         at, size = np.asarray(offset) * item, item * operand.width
-        if size not in _SIZES:
+        if size not in _VECTOR_BYTES:
             return  # a bulk copy
         if operand.access == "read":
             self._source = at
@@ -107,10 +107,10 @@ WAYS = (16, 8, _APART, _ONCE)  # the width of merged accesses, in bytes, and two
 _MOST_OPEN = 256
 _STORES, _LOADS, _WAVEFRONTS = "shared_store_instructions", "shared_load_instructions", "shared_wavefronts"
 _IDEAL = "shared_wavefronts_ideal"
-_FLOAT = 4  # bytes of a float
+_FLOAT_BYTES = 4  # bytes of a float
 _DEAD_LOADS = 3  # before each group of copies
 _NOWHERE = Place(1, 1, 1, 1)
-_PLAIN = ("load", "store")  # kinds whose accesses a compiler merges
+_MERGED_KINDS = ("load", "store")  # kinds whose accesses a compiler merges
 AccessKey = tuple[int, Access]
 
 
@@ -140,7 +140,7 @@ class _Merging(AccessSink):
     def __init__(self, sink: AccessSink, arrays: tuple[MemoryArray, ...], widest_bytes: int) -> None:
         self.sink, self.arrays, self.widest_bytes = sink, arrays, widest_bytes
         self.sites: list[Site] = []
-        self._open: dict[AccessKey, list[_Run]] = {}
+        self._open: dict[AccessKey, list[_MergeableRun]] = {}
         self._numbers: dict[tuple[SiteKind, Operand], int] = {}
         self._others: dict[int, int] = {}  # numbers of sites that are passed on as they are
 
@@ -159,7 +159,7 @@ class _Merging(AccessSink):
             if other[1] != operand.access:
                 self._close(other)
         key = operand.array, operand.access
-        if where.kind not in _PLAIN or (operand.layout != SCALAR and self.widest_bytes != _APART):
+        if where.kind not in _MERGED_KINDS or (operand.layout != SCALAR and self.widest_bytes != _APART):
             if site not in self._others:
                 self._others[site] = self._new_number(where)
             self.sink.access(self._others[site], place, offset, mask, (), 0)
@@ -169,9 +169,9 @@ class _Merging(AccessSink):
                 self._emit(Operand(*key, SCALAR), offset + at, mask)
             return
         runs = self._open.setdefault(key, [])
-        first = _first(offset, mask)
+        first = _first_active_offset(offset, mask)
         if self.widest_bytes == _ONCE:
-            is_once = _Run.repeats if operand.access == "read" else _Run.takes_in
+            is_once = _MergeableRun.repeats if operand.access == "read" else _MergeableRun.takes_in
             run = next((run for run in runs if is_once(run, where.text, offset, mask)), None)
         else:
             run = next((run for run in reversed(runs) if run.next == first and run.goes_on_with(offset, mask)), None)
@@ -180,7 +180,7 @@ class _Merging(AccessSink):
         if run is None:
             if len(runs) >= _MOST_OPEN:
                 self._pass_on(key, runs.pop(0))
-            runs.append(_Run(offset, mask, first, where.text))
+            runs.append(_MergeableRun(offset, mask, first, where.text))
 
     def ended(self) -> None:
         for key in list(self._open):
@@ -190,7 +190,7 @@ class _Merging(AccessSink):
         for run in self._open.pop(key):
             self._pass_on(key, run)
 
-    def _pass_on(self, key: AccessKey, run: "_Run") -> None:
+    def _pass_on(self, key: AccessKey, run: "_MergeableRun") -> None:
         """Passes on a run in pieces, each as wide as its alignment allows."""
         widest, at = max(1, self.widest_bytes // self.arrays[key[0]].itemsize), 0
         while at < run.length:
@@ -211,7 +211,7 @@ class _Merging(AccessSink):
         return len(self._numbers) + len(self._others)
 
 
-class _Run:
+class _MergeableRun:
     """Consecutive accesses of the same threads to neighbouring elements: the first offsets, and the number of elements.
     ``first``: the offset of the first thread; ``text``: of the first access.
     """
@@ -227,7 +227,7 @@ class _Run:
     def goes_on_with(self, offset: Any, mask: Bools | None) -> bool:
         if np.shape(offset) != np.shape(self.offset) or not _same_threads(mask, self.mask):
             return False
-        return bool(np.all(_active(offset - self.offset, mask, self.length) == self.length))
+        return bool(np.all(_where_active(offset - self.offset, mask, self.length) == self.length))
 
     def repeats(self, text: str, offset: Any, mask: Bools | None) -> bool:
         """Whether an access is the same again."""
@@ -242,10 +242,10 @@ class _Run:
 
     def has_piece(self, at: int, width: int) -> bool:
         """Whether ``width`` neighbours from index ``at`` on exist and are aligned."""
-        return at + width <= self.length and not np.any(_active((self.offset + at) % width, self.mask, 0))
+        return at + width <= self.length and not np.any(_where_active((self.offset + at) % width, self.mask, 0))
 
 
-def _first(offset: Any, mask: Bools | None) -> int:
+def _first_active_offset(offset: Any, mask: Bools | None) -> int:
     """The offset of the first thread that is active."""
     if mask is None:
         return int(np.ravel(offset)[0])
@@ -257,7 +257,7 @@ def _same_threads(a: Bools | None, b: Bools | None) -> bool:
     return a is b or (a is not None and b is not None and np.array_equal(a, b))
 
 
-def _active(values: Any, mask: Bools | None, otherwise: int) -> Any:
+def _where_active(values: Any, mask: Bools | None, otherwise: int) -> Any:
     return values if mask is None else np.where(mask, values, otherwise)
 
 
@@ -329,7 +329,7 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
     for merged in _choices(written, merged_by_size):
         if best is not None and len(best.merged) < len(merged):
             break
-        sums = totals(_chosen(written, merged_by_size, merged))
+        sums = totals(_merged(written, merged_by_size, merged))
         sums[_WAVEFRONTS] += of_copies + sums.get("shared_atomic_wavefronts", 0) + 2 * loops
         sums[_LOADS] += loops
         sums[_IDEAL] += 3 * loops
@@ -352,7 +352,7 @@ def _is_loop(arrays: tuple[MemoryArray, ...], site: Site, operand: Operand, coun
         adds
         and array.space == "shared"
         and array.element.is_float
-        and array.itemsize == _FLOAT
+        and array.itemsize == _FLOAT_BYTES
         and counts.wavefronts == counts.requests
     )
 
@@ -378,7 +378,7 @@ def _by_key(counts: LaunchCounts) -> dict[AccessKey, list[Any]]:
     return {key: sum(several[1:], several[0]) for key, several in by_key.items()}
 
 
-def _chosen(written: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts], merged: Mapping[AccessKey, int]) -> LaunchCounts:
+def _merged(written: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts], merged: Mapping[AccessKey, int]) -> LaunchCounts:
     """Counts of the launch with some of its accesses merged."""
     chosen = LaunchCounts(written.rules, written.arrays)
     sources = {key: merged_by_size[size] for key, size in merged.items()}

@@ -91,14 +91,14 @@ def occupancy_limits(device: Device, needs: Needs, shared_bytes: int | None = No
     fits = 1 <= needs.threads <= device.max_threads_per_block
     limits = {
         SLOTS: device.max_blocks_per_sm,
-        WARPS: _warps(device, warps) if fits else 0,
-        REGISTERS: None if needs.registers is None else _registers(device, warps, needs.registers),
-        SHARED: _shared(device, needs, device.shared_per_sm if shared_bytes is None else shared_bytes),
+        WARPS: _blocks_by_warps(device, warps) if fits else 0,
+        REGISTERS: None if needs.registers is None else _blocks_by_registers(device, warps, needs.registers),
+        SHARED: _blocks_by_shared(device, needs, device.shared_per_sm if shared_bytes is None else shared_bytes),
     }
     return OccupancyLimits(limits, needs, warps, device)
 
 
-def _warps(device: Device, warps: int) -> int:
+def _blocks_by_warps(device: Device, warps: int) -> int:
     return _most_warps(device) // warps
 
 
@@ -106,7 +106,7 @@ def _most_warps(device: Device) -> int:
     return min(device.max_warps_per_sm, device.max_threads_per_sm // device.warp_size)
 
 
-def _registers(device: Device, warps: int, registers: int) -> int:
+def _blocks_by_registers(device: Device, warps: int, registers: int) -> int:
     """The limit by registers. An SM's register file has one part per scheduler, and a warp's registers lie in one of them; if a
     block may have only part of the file, the file is filled in such portions.
     """
@@ -136,7 +136,7 @@ def _shared_taken(device: Device, needs: Needs) -> int:
     return _up(needs.shared_bytes + device.shared_reserved_per_block + arguments, device.shared_unit)
 
 
-def _shared(device: Device, needs: Needs, available: int) -> int:
+def _blocks_by_shared(device: Device, needs: Needs, available: int) -> int:
     """The limit by shared memory."""
     taken = _shared_taken(device, needs)
     return device.max_blocks_per_sm if taken == 0 else available // taken

@@ -97,7 +97,7 @@ def causes_of(launched: Launched) -> tuple[Cause, ...]:
     least = _WORTH_A_WORD * (launched.model_ms or 0.0)
     worth = [each for each in ranked if each.cost_ms is None or each.cost_ms >= least or each.kind in ("coalescing", "banks")]
     kept = sorted(worth, key=lambda each: each.kind not in ("coalescing", "banks"))[:_MOST_CAUSES]
-    return tuple(each for each in worth if each in kept) or (_nothing(launched),)
+    return tuple(each for each in worth if each in kept) or (_no_cause(launched),)
 
 
 def _coalescing(launched: Launched) -> Iterator[Cause]:
@@ -117,7 +117,7 @@ def _coalescing(launched: Launched) -> Iterator[Cause]:
     yield launched.without(replace(cause, kind="coalescing", sentence=sentence), lines=sum(_needed_lines(counts)))
 
 
-def _banks(launched: Launched) -> Iterator[Cause]:
+def _bank_conflicts(launched: Launched) -> Iterator[Cause]:
     found = _lost(launched.counts, "shared", "wavefronts")
     if found is None:
         return
@@ -132,7 +132,7 @@ def _banks(launched: Launched) -> Iterator[Cause]:
     yield launched.without(replace(cause, kind="banks", sentence=sentence), wavefronts=ideal)
 
 
-def _idle(launched: Launched) -> Iterator[Cause]:
+def _idle_sms(launched: Launched) -> Iterator[Cause]:
     sms, blocks, name = launched.limits.device.sms, launched.blocks, launched.limits.device.name
     busy = busy_share(blocks, sms)
     if busy >= 1.0:
@@ -152,7 +152,7 @@ def _idle(launched: Launched) -> Iterator[Cause]:
     yield launched.without(Cause("idle", sentence, proof, excess=1 / busy, is_waste=True), busy=1.0)
 
 
-def _lanes(launched: Launched) -> Iterator[Cause]:
+def _idle_lanes(launched: Launched) -> Iterator[Cause]:
     """Lanes of warps that take no part in an access: blocks of few threads, or threads outside of the arrays."""
     counts, work = launched.counts, launched.work
     total, lanes = counts.total(), launched.limits.device.rules.request_lanes
@@ -165,14 +165,14 @@ def _lanes(launched: Launched) -> Iterator[Cause]:
     yield launched.without(Cause("lanes", sentence, proof, excess=1 / share, is_waste=True), **parts)
 
 
-def _reuse(launched: Launched) -> Iterator[Cause]:
+def _repeated_loads(launched: Launched) -> Iterator[Cause]:
     """Needed lines beyond those that load every element once."""
     counts, rules = launched.counts, launched.counts.rules
-    loads = {name: times for name, times in loads_per_element(counts).items() if name in _inputs(counts)}
+    loads = {name: times for name, times in loads_per_element(counts).items() if name in _input_arrays(counts)}
     most = max(loads.values(), default=0.0)
     if most <= 1.0:
         return
-    once = sum(array.size * array.itemsize for array in _inputs(counts).values()) / rules.line_bytes
+    once = sum(array.size * array.itemsize for array in _input_arrays(counts).values()) / rules.line_bytes
     reads = sum(_needed_lines(counts, "read"))
     sentence = tr(
         "The launch loads an element of {loads} {most} times", loads=max(loads, key=loads.__getitem__), most=f"{most:.4g}"
@@ -181,11 +181,11 @@ def _reuse(launched: Launched) -> Iterator[Cause]:
         requested = counts.total("global", "read").bytes_asked / (launched.problem.flops / 2)
         sentence = tr("Each multiply-add requests {requested} bytes from global memory", requested=f"{requested:.3g}")
     proof = tr("loads of an element: ") + ", ".join(f"{name} {number(times)}" for name, times in loads.items())
-    cause = Cause("reuse", sentence, proof, excess=most, site=_largest(counts, "global", "lines"))
+    cause = Cause("reuse", sentence, proof, excess=most, site=_largest_reader(counts, "global", "lines"))
     yield launched.without(cause, lines=launched.work.lines - max(0.0, reads - once))
 
 
-def _shared(launched: Launched) -> Iterator[Cause]:
+def _shared_reads(launched: Launched) -> Iterator[Cause]:
     """Wavefronts that reads of shared memory need even without conflicts."""
     counts, flops = launched.counts, launched.problem.flops
     reads, values = counts.total("shared", "read"), values_read(counts)
@@ -195,11 +195,11 @@ def _shared(launched: Launched) -> Iterator[Cause]:
     if launched.problem.is_multiply and flops:
         sentence = tr("Each multiply-add reads {values} values from shared memory", values=f"{values / (flops / 2):.3g}")
     proof = tr("{ideal_wavefronts} wavefronts that reads need", ideal_wavefronts=spaced(reads.ideal_wavefronts))
-    cause = Cause("shared", sentence, proof, site=_largest(counts, "shared", "ideal_wavefronts"))
+    cause = Cause("shared", sentence, proof, site=_largest_reader(counts, "shared", "ideal_wavefronts"))
     yield launched.without(cause, wavefronts=launched.work.wavefronts - reads.ideal_wavefronts)
 
 
-def _arithmetic(launched: Launched) -> Iterator[Cause]:
+def _arithmetic_alone(launched: Launched) -> Iterator[Cause]:
     flops, device = launched.problem.flops, launched.limits.device
     if flops:
         sentence = tr("The arithmetic itself: {flops} floating-point operations", flops=number(flops))
@@ -222,11 +222,11 @@ def _occupancy(launched: Launched) -> Iterator[Cause]:
 
 
 _FINDERS: tuple[Callable[[Launched], Iterator[Cause]], ...] = (
-    _coalescing, _banks, _idle, _lanes, _reuse, _shared, _arithmetic, _occupancy,
+    _coalescing, _bank_conflicts, _idle_sms, _idle_lanes, _repeated_loads, _shared_reads, _arithmetic_alone, _occupancy,
 )  # fmt: skip
 
 
-def _nothing(launched: Launched) -> Cause:
+def _no_cause(launched: Launched) -> Cause:
     return Cause(
         "nothing",
         tr("No counted cost stands out"),
@@ -258,7 +258,7 @@ def _needed_lines(counts: LaunchCounts, *accesses: str) -> Iterator[float]:
             yield min(each.lines, max(each.requests, each.ideal_sectors / per_line))
 
 
-def _inputs(counts: LaunchCounts) -> dict[str, MemoryArray]:
+def _input_arrays(counts: LaunchCounts) -> dict[str, MemoryArray]:
     """Arrays of global memory that the launch reads, by name."""
     read = {operand.array for (_, operand) in counts.accesses if operand.access == "read"}
     return {
@@ -266,7 +266,7 @@ def _inputs(counts: LaunchCounts) -> dict[str, MemoryArray]:
     }
 
 
-def _largest(counts: LaunchCounts, space: Space, unit: str) -> Site | None:
+def _largest_reader(counts: LaunchCounts, space: Space, unit: str) -> Site | None:
     """The reading access to a kind of memory with most of a unit."""
     inside = [
         (getattr(each, unit), site) for (site, operand), each in counts.accesses.items()

@@ -40,7 +40,7 @@ def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
     site, moves = trace.site_of(step), []
     for place, operand in enumerate(site.operands):
         space = trace.arrays[operand.array].space
-        threads, elements = _touches(trace, trace.element[int(trace.row[step]) + place, scope.in_block], operand, scope)
+        threads, elements = _accessed(trace, trace.element[int(trace.row[step]) + place, scope.in_block], operand, scope)
         threads += scope.first_thread
         if operand.access == "write" and space == "shared":
             moves += _into_tile(trace, step, operand, threads, elements, scope)
@@ -53,7 +53,7 @@ def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
     return moves
 
 
-def _touches(trace: Trace, touched: Ints, operand: Operand, scope: Scope) -> tuple[Longs, Longs]:
+def _accessed(trace: Trace, touched: Ints, operand: Operand, scope: Scope) -> tuple[Longs, Longs]:
     """The active threads, counted from 0, and the elements that they touch, with the elements of a wide access one after the
     other.
     """

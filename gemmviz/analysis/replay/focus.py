@@ -159,7 +159,7 @@ def position_of(trace: Trace, step: int) -> Position:
     site = trace.site_of(step)
     visits = tuple(int(trip) for trip in trace.visits[step, : len(site.loops)])
     return Position(
-        step, site.text, site.place.line, _action(trace, site), int(trace.phase[step]), visits, step / max(1, trace.steps - 1)
+        step, site.text, site.place.line, _act_of(trace, site), int(trace.phase[step]), visits, step / max(1, trace.steps - 1)
     )
 
 
@@ -175,20 +175,20 @@ def step_at(trace: Trace, position: Position) -> int:
     step = position.step
     if 0 <= step < trace.steps and position_of(trace, step) == position:
         return step
-    sites = _alike(trace, position)
+    sites = _sites_like(trace, position)
     candidates = np.flatnonzero(np.isin(trace.site, sites))
     if not len(candidates):
         return round(position.share * (trace.steps - 1)) if position.text else max(0, min(step, trace.steps - 1))
     return _nearest(trace, candidates, position)
 
 
-def _alike(trace: Trace, position: Position) -> list[int]:
+def _sites_like(trace: Trace, position: Position) -> list[int]:
     """The sites that are the same, else those with the same text, else those with the same accesses."""
     sites = list(enumerate(trace.sites))
     for same in (
         lambda site: (site.text, site.place.line) == (position.text, position.line),
         lambda site: site.text == position.text,
-        lambda site: _action(trace, site) == position.action,
+        lambda site: _act_of(trace, site) == position.action,
     ):
         alike = [number for number, site in sites if same(site)]
         if alike:
@@ -196,13 +196,13 @@ def _alike(trace: Trace, position: Position) -> list[int]:
     return []
 
 
-_ACCESSES = ("load", "store", "copy")  # kinds that are described by their accesses alone
+_ACCESS_KINDS = ("load", "store", "copy")  # kinds that are described by their accesses alone
 
 
-def _action(trace: Trace, site: Site) -> str:
+def _act_of(trace: Trace, site: Site) -> str:
     """Description of a site's accesses: "read A", or "barrier"."""
     accesses = ", ".join(f"{operand.access} {trace.arrays[operand.array].name}" for operand in site.operands)
-    return accesses if site.kind in _ACCESSES else f"{site.kind} {accesses}".strip()
+    return accesses if site.kind in _ACCESS_KINDS else f"{site.kind} {accesses}".strip()
 
 
 def _nearest(trace: Trace, candidates: Longs, position: Position) -> int:

@@ -39,10 +39,10 @@ def element_history(moment: Moment, array: int, element: int) -> ElementHistory:
     """History of an element of a matrix in all traced blocks, or of a shared array in the focus's block. Raises Cancelled."""
     trace, scope, step = moment.trace, moment.scope, moment.step
     is_shared = trace.arrays[array].space == "shared"
-    touches = _touches(moment, array, element, scope.of_block if is_shared else slice(0, trace.space.thread_count))
+    touches = _element_touches(moment, array, element, scope.of_block if is_shared else slice(0, trace.space.thread_count))
     loads = [touch for touch in touches if touch.loads]
     own = scope.in_block if is_shared else scope.threads
-    value = _value(moment, array, touches)
+    value = _latest_value(moment, array, touches)
     return ElementHistory(
         now=tuple(sorted(thread for touch in touches if touch.step == step for thread in touch.threads.tolist())),
         loads=sum(len(touch.threads) for touch in loads),
@@ -56,7 +56,7 @@ def element_history(moment: Moment, array: int, element: int) -> ElementHistory:
     )
 
 
-def _touches(moment: Moment, array: int, element: int, threads: slice) -> list[_Touch]:
+def _element_touches(moment: Moment, array: int, element: int, threads: slice) -> list[_Touch]:
     """All accesses to the element, in the order of the steps."""
     trace, history = moment.trace, []
     for touches in trace.touches_of(array):
@@ -71,7 +71,7 @@ def _touches(moment: Moment, array: int, element: int, threads: slice) -> list[_
     return sorted(history, key=lambda touch: touch.row)
 
 
-def _value(moment: Moment, array: int, touches: list[_Touch]) -> tuple[float, int] | None:
+def _latest_value(moment: Moment, array: int, touches: list[_Touch]) -> tuple[float, int] | None:
     """Value and step of the latest access up to the step; for a matrix that is only read, also of a later one. The value of a
     wide access is known only for its first element.
     """

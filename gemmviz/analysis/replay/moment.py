@@ -16,7 +16,7 @@ from gemmviz.analysis.replay.focus import Focus, Scope, scope_of
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.replay import Area, Replay
 from gemmviz.analysis.replay.terms import OwnTerms, Terms, ThreadTerms, of_thread
-from gemmviz.analysis.replay.tiles import TileContent, Tiles
+from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE, TileContent, Tiles
 from gemmviz.model.arrays import Floats, Ints, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.outcome import VariableValue, Watched
@@ -26,7 +26,7 @@ from gemmviz.model.trace import Trace
 
 # The reuse map: loads of each element up to a step, updated from step to step.
 
-_ACCESSES_AT_ONCE = 1 << 20
+_LOADS_AT_ONCE = 1 << 20
 
 
 class LoadCounts:
@@ -54,7 +54,7 @@ class LoadCounts:
         return self._counts.reshape(self.grid.shape)
 
     def _add(self, rows: Longs, operand: Operand, times: int) -> None:
-        most = max(1, _ACCESSES_AT_ONCE // max(1, self.trace.space.thread_count))
+        most = max(1, _LOADS_AT_ONCE // max(1, self.trace.space.thread_count))
         for start in range(0, len(rows), most):
             checkpoint()
             touched = self.trace.element[rows[start : start + most], self.threads]
@@ -71,8 +71,6 @@ class LoadCounts:
 
 
 # Loads of the present contents of a shared array: each cell is counted from its latest store.
-
-_ROWS_AT_ONCE = 256
 
 
 class TileLoads:
@@ -107,14 +105,14 @@ class TileLoads:
         """Adds the loads of the steps from ``after`` + 1 to ``until``."""
         for touches in self._reads:
             first, last = np.searchsorted(touches.steps, [after, until], side="right")
-            for start in range(int(first), int(last), _ROWS_AT_ONCE):
+            for start in range(int(first), int(last), ROWS_AT_ONCE):
                 checkpoint()
-                rows = touches.rows[start : min(start + _ROWS_AT_ONCE, int(last))]
+                rows = touches.rows[start : min(start + ROWS_AT_ONCE, int(last))]
                 cells = self.trace.spread(touches.operand, self.trace.element[rows, self.scope.in_block], self.scope.in_block)
                 self._counts += np.bincount(cells, minlength=len(self._counts))
 
 
-_Cached = TypeVar("_Cached")
+_StepValue = TypeVar("_StepValue")
 
 
 class Reader:
@@ -160,7 +158,7 @@ class StepCursors:
         self._cursors: dict[Any, Any] = {}
         self._own_terms: OwnTerms | None = None
 
-    def _after(self, key: Any, make: Callable[[], Any], step: int, copy: Callable[[Any], _Cached]) -> _Cached:
+    def _after(self, key: Any, make: Callable[[], Any], step: int, copy: Callable[[Any], _StepValue]) -> _StepValue:
         """A copy of the contents of the cursor ``key`` after ``step``."""
         with self._lock:
             cursor = self._cursors.get(key)
@@ -184,7 +182,7 @@ class StepCursors:
         if self.replay.is_after_gap(step):
             return {}
         trace, block = self.replay.trace, self.scope.of_block
-        return self._after(key, lambda: Tiles(trace, block, self.replay.value), after, _copies)
+        return self._after(key, lambda: Tiles(trace, block, self.replay.value), after, _copied_contents)
 
     def loads(self, array: int, step: int, grid: Grid) -> Longs:
         """Loads of each element by the chosen threads (of a shared array: of the block) up to ``step``: (rows, columns) of the
@@ -219,7 +217,7 @@ class StepCursors:
         return Counts(*self.replay.sums(self.scope)[space][step].tolist())
 
 
-def _copies(contents: dict[int, TileContent]) -> dict[int, TileContent]:
+def _copied_contents(contents: dict[int, TileContent]) -> dict[int, TileContent]:
     return {number: content.copy() for number, content in contents.items()}
 
 
@@ -287,11 +285,11 @@ class Moment:
         """The number of the array on which threads are drawn; None if there is none."""
         return self.replay.owners.home
 
-    def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
+    def cached(self, key: Any, make: Callable[[], _StepValue]) -> _StepValue:
         """The cached value for a key, computed by ``make`` if missing."""
         if key not in self._cache:
             self._cache[key] = make()
-        found: _Cached = self._cache[key]
+        found: _StepValue = self._cache[key]
         return found
 
     @cached_property

@@ -19,7 +19,7 @@ from gemmviz.model.translation import marked, tr
 Lock = Literal["phase", "k", "step", "bytes"]
 LOCKS: tuple[Lock, ...] = ("phase", "k", "step", "bytes")
 _SECTORS, _WAVEFRONTS = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("wavefronts")
-_UNITS = {_SECTORS: marked("sectors"), _WAVEFRONTS: marked("wavefronts")}
+_UNIT_NAMES = {_SECTORS: marked("sectors"), _WAVEFRONTS: marked("wavefronts")}
 
 
 def clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
@@ -135,15 +135,15 @@ class Pair(Struct, frozen=True):
 def differences(pair: Pair) -> list[Difference]:
     """All quantities that are counted on both sides, largest difference first."""
     sides, quantities, names = (pair.left, pair.right), [], track_names(pair.problem)
-    for track, column in _COUNTED:
+    for track, column in _TRACK_UNITS:
         left, right = (_of_track(moment, track, column) for moment in sides)
-        whole = tuple(None if each is None else _of_launch(each, track, column, pair.problem) for each in pair.counts)
+        whole = tuple(None if each is None else _launch_cost(each, track, column, pair.problem) for each in pair.counts)
         if left or right or any(whole):
-            name = f"{names[track]}: {tr(_UNITS[column])}"
+            name = f"{names[track]}: {tr(_UNIT_NAMES[column])}"
             quantities.append(Difference(name, track, (left, right), (whole[0], whole[1])))
     for name, each in (
-        (tr("bytes requested per multiply-add"), _requested),
-        (tr("shared-memory values per multiply-add"), _read),
+        (tr("bytes requested per multiply-add"), _bytes_loaded),
+        (tr("shared-memory values per multiply-add"), _values_loaded),
     ):
         whole = tuple(
             None if counts is None else _per_multiply(each(counts), moment.trace.setup.problem)
@@ -164,7 +164,7 @@ def differences(pair: Pair) -> list[Difference]:
     return quantities
 
 
-_COUNTED = tuple((track, _WAVEFRONTS if track in (STORE_TILE, COMPUTE) else _SECTORS) for track in range(BARRIER))
+_TRACK_UNITS = tuple((track, _WAVEFRONTS if track in (STORE_TILE, COMPUTE) else _SECTORS) for track in range(BARRIER))
 
 
 def _of_track(moment: Moment, track: int, column: int) -> float:
@@ -173,7 +173,7 @@ def _of_track(moment: Moment, track: int, column: int) -> float:
     return float(costs[timeline.track[: moment.step + 1] == track].sum())
 
 
-def _of_launch(counts: LaunchCounts, track: int, column: int, problem: Problem) -> float:
+def _launch_cost(counts: LaunchCounts, track: int, column: int, problem: Problem) -> float:
     """Cost of the accesses of a track for the whole launch."""
     return float(
         sum(
@@ -184,11 +184,11 @@ def _of_launch(counts: LaunchCounts, track: int, column: int, problem: Problem) 
     )
 
 
-def _requested(counts: LaunchCounts) -> float:
+def _bytes_loaded(counts: LaunchCounts) -> float:
     return float(counts.total("global", "read").bytes_asked)
 
 
-def _read(counts: LaunchCounts) -> float:
+def _values_loaded(counts: LaunchCounts) -> float:
     return float(values_read(counts))
 
 

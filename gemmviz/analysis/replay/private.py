@@ -45,27 +45,27 @@ def private_values(moment: Moment, thread: int, step: int) -> PrivateValues | No
     kind = int(terms.kind[own[0]])
     a, b = (_latest(moment, name, reads[kind], thread, step) for name, reads in (("A", terms.reads_a), ("B", terms.reads_b)))
     done = np.flatnonzero(terms.steps[kind] <= step)
-    return PrivateValues(thread, row, column, a, b, len(done), _sum(moment, terms, kind, thread, done))
+    return PrivateValues(thread, row, column, a, b, len(done), _partial_sum(moment, terms, kind, thread, done))
 
 
 def _latest(moment: Moment, matrix: str, reads: Longs, thread: int, step: int) -> ReadFactor | None:
     past = np.where(reads <= step, reads, -1)
     k = int(past.argmax())
-    return None if past[k] < 0 else ReadFactor(matrix, k, int(past[k]), _value(moment, int(past[k]), thread))
+    return None if past[k] < 0 else ReadFactor(matrix, k, int(past[k]), _value_read_at(moment, int(past[k]), thread))
 
 
-def _sum(moment: Moment, terms: Terms, kind: int, thread: int, done: Longs) -> float | None:
+def _partial_sum(moment: Moment, terms: Terms, kind: int, thread: int, done: Longs) -> float | None:
     """The sum of some products in float32, in the order of the run."""
     total = np.float32(0.0)
     for k in sorted(done.tolist(), key=lambda k: int(terms.steps[kind, k])):
-        a, b = (_value(moment, int(reads[kind, k]), thread) for reads in (terms.reads_a, terms.reads_b))
+        a, b = (_value_read_at(moment, int(reads[kind, k]), thread) for reads in (terms.reads_a, terms.reads_b))
         if a is None or b is None:
             return None
         total = np.float32(total + np.float32(a) * np.float32(b))
     return float(total)
 
 
-def _value(moment: Moment, step: int, thread: int) -> float | None:
+def _value_read_at(moment: Moment, step: int, thread: int) -> float | None:
     """The value that a thread of the block read at a step that reads a single element; None if it is unknown."""
     value, column = moment.replay.value, moment.scope.of_block.start + thread
     operands = [(place, each) for place, each in enumerate(moment.trace.site_of(step).operands) if each.access == "read"]
@@ -85,17 +85,17 @@ def threads_at_work(trace: Trace) -> npt.NDArray[np.bool_]:
 def exchanged_elements(trace: Trace) -> int:
     """Return the number of elements of global memory that one thread writes and another thread reads or writes."""
     numbers = [number for number, array in enumerate(trace.arrays) if array.space == "global"]
-    return sum(_exchanged(trace, number) for number in numbers if trace.touches_of(number, "write"))
+    return sum(_exchanged_elements(trace, number) for number in numbers if trace.touches_of(number, "write"))
 
 
-def _exchanged(trace: Trace, number: int) -> int:
-    written = _pairs(trace, trace.touches_of(number, "write"))
-    both = np.unique(np.concatenate([written, _pairs(trace, trace.touches_of(number, "read"))]), axis=0)
+def _exchanged_elements(trace: Trace, number: int) -> int:
+    written = _elements_and_threads(trace, trace.touches_of(number, "write"))
+    both = np.unique(np.concatenate([written, _elements_and_threads(trace, trace.touches_of(number, "read"))]), axis=0)
     elements, threads = np.unique(both[:, 0], return_counts=True)
     return int(np.isin(elements[threads > 1], written[:, 0]).sum())
 
 
-def _pairs(trace: Trace, touches: tuple[Touches, ...]) -> Longs:
+def _elements_and_threads(trace: Trace, touches: tuple[Touches, ...]) -> Longs:
     """Return each element and thread of some accesses once: (n, 2)."""
     found = [np.zeros((0, 2), np.int64)]
     for each in touches:

@@ -156,7 +156,7 @@ class Product(Struct, frozen=True):
 
 def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[CopiedElement]:
     """Copies of a thread of the block into shared memory in a phase, in the order of the run."""
-    column, copies = _column(trace, scope, thread), []
+    column, copies = _trace_column(trace, scope, thread), []
     for at, step in enumerate(trace.origin_step.tolist()):
         if step >= trace.steps:
             break  # the run ended before this store
@@ -179,7 +179,7 @@ def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[P
     UsageError if these are not its products: for a thread with several elements of C, which keeps values in registers, and for
     reads of several elements at once.
     """
-    trace, column = replay.trace, _column(replay.trace, scope, thread)
+    trace, column = replay.trace, _trace_column(replay.trace, scope, thread)
     if not has_plain_products(replay, scope):
         raise UsageError(tr("its threads use each value that they read in several products"))
     steps = np.flatnonzero(trace.phase == phase)
@@ -208,7 +208,7 @@ def has_plain_products(replay: Replay, scope: Scope) -> bool:
     return not wide and bool((np.bincount(replay.owners.of(scope.of_block)[1], minlength=1) <= 1).all())
 
 
-def _column(trace: Trace, scope: Scope, thread: int) -> int:
+def _trace_column(trace: Trace, scope: Scope, thread: int) -> int:
     """Column of a thread of the block in the tables of the trace. Raises UsageError if the block has no such thread."""
     count = trace.space.threads_per_block
     if not 0 <= thread < count:
@@ -234,10 +234,10 @@ class WarpRead(Struct, frozen=True):
 
 def warp_reads(moment: Moment, warp: int) -> list[WarpRead]:
     """Return what a warp reads of A and of B; nothing of other problems."""
-    return [read for name in "AB" if (read := _read(moment, warp, name))] if moment.trace.is_multiply else []
+    return [read for name in "AB" if (read := _request_of_warp(moment, warp, name))] if moment.trace.is_multiply else []
 
 
-def _read(moment: Moment, warp: int, name: str) -> WarpRead | None:
+def _request_of_warp(moment: Moment, warp: int, name: str) -> WarpRead | None:
     """Return a warp's latest request for A or B in global memory, its first one before that; None if it makes none."""
     trace, reads = moment.trace, reads_at(moment)
     number, size = trace.number_of(name), trace.rules.warp_size

@@ -123,7 +123,7 @@ class Replay(Struct, frozen=True, eq=False, dict=True):
 
     def costs(self, scope: Scope) -> Longs:
         """Cost of every step for the warps of a scope: int64 (steps, columns), columns named by COST_COLUMNS."""
-        key = _warps(scope)
+        key = _thread_range(scope)
         if key not in self._facts.costs:
             sums = sum(self.sums(scope).values(), self._nothing)  # which are computed in the background
             self._facts.costs[key] = np.diff(sums, axis=0, prepend=0)
@@ -131,7 +131,7 @@ class Replay(Struct, frozen=True, eq=False, dict=True):
 
     def sums(self, scope: Scope) -> dict[Space, Longs]:
         """Running sums of the costs, by kind of memory."""
-        key = _warps(scope)
+        key = _thread_range(scope)
         if key not in self._facts.sums:
             self._facts.sums[key] = {space: np.cumsum(self._costs(scope, space), axis=0) for space in SPACES}
         return self._facts.sums[key]
@@ -164,7 +164,7 @@ class Replay(Struct, frozen=True, eq=False, dict=True):
 
     def knows_costs(self, scope: Scope) -> bool:
         """Whether the costs and their sums are computed already."""
-        return _warps(scope) in self._facts.sums
+        return _thread_range(scope) in self._facts.sums
 
     @property
     def _nothing(self) -> Longs:
@@ -198,7 +198,7 @@ class Replay(Struct, frozen=True, eq=False, dict=True):
         return {phase: area for phase, area in areas.items() if area is not None}
 
     def _area_of_phase(self, array: int, phase: int, scope: Scope) -> Area | None:
-        key = array, phase, _warps(scope)
+        key = array, phase, _thread_range(scope)
         if key not in self._facts.areas:
             checkpoint()
             self._facts.areas[key] = self._area(array, phase, scope)
@@ -250,7 +250,7 @@ class Replay(Struct, frozen=True, eq=False, dict=True):
 
     def owner_threads(self, scope: Scope, grid: Grid) -> npt.NDArray[np.int32]:
         """The thread of the trace, within the warps of a scope, that stores each cell of C: (rows, columns), -1 for none."""
-        key = _warps(scope), grid.factor, grid.crop
+        key = _thread_range(scope), grid.factor, grid.crop
         known = self._facts.owner_threads
         table = known.get(key)
         if table is None:
@@ -271,7 +271,7 @@ class Replay(Struct, frozen=True, eq=False, dict=True):
         return table.reshape(grid.shape)
 
 
-def _warps(scope: Scope) -> tuple[int, int]:
+def _thread_range(scope: Scope) -> tuple[int, int]:
     """The threads of the trace on which costs and owners of a scope depend."""
     return scope.of_warps.start, scope.of_warps.stop
 
@@ -283,19 +283,19 @@ def steps_in_use(replay: Replay) -> list[int]:
     """Return one step of each phase: in the middle of the products, when the tiles are filled and in use. The last step of a
     phase that reads no shared memory, and of what comes before and after the phases.
     """
-    return [_in_use(replay, steps) for steps in _phases(replay)]
+    return [_in_use(replay, steps) for steps in _steps_by_phase(replay)]
 
 
 def beats_of_phases(replay: Replay) -> list[int]:
     """Return up to three steps of each phase: the last one that fills shared memory, the one in use, and the last one."""
     chosen: set[int] = set()
-    for steps in _phases(replay):
+    for steps in _steps_by_phase(replay):
         filled = _touching(replay, steps, "write")
         chosen |= {_in_use(replay, steps), int(steps[-1]), *(int(step) for step in filled[-1:])}
     return sorted(chosen)
 
 
-def _phases(replay: Replay) -> list[Ints]:
+def _steps_by_phase(replay: Replay) -> list[Ints]:
     """Return the steps of each phase, and of what comes before and after them."""
     starts = replay.phase_starts
     return np.split(np.arange(replay.steps), starts[starts > 0].tolist())

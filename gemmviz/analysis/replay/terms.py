@@ -21,7 +21,7 @@ from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.trace import Trace
 
 _MOST_CELLS = 48_000_000  # of a table of reads
-_ACCESSES_AT_ONCE = 1 << 18
+_TERMS_AT_ONCE = 1 << 18
 _PER_STORE = 1000  # entries of the record that take as long
 _LATE = np.iinfo(np.int32).max
 
@@ -90,13 +90,13 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
     rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(elements))
     tables = []
     for name, own in (("A", rows), ("B", columns)):
-        pairs, which = _pairs(np.asarray(threads, np.int64), own)
+        pairs, which = _distinct_pairs(np.asarray(threads, np.int64), own)
         if len(pairs) * depth > _MOST_CELLS:
             return None
         steps = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
-        tables.append(_distinct(steps, which))
+        tables.append(_distinct_rows(steps, which))
     (reads_a, kind_a), (reads_b, kind_b) = tables
-    pairs, kind = _pairs(kind_a, kind_b)
+    pairs, kind = _distinct_pairs(kind_a, kind_b)
     a, b = reads_a[pairs[:, 0]], reads_b[pairs[:, 1]]
     return Terms(elements, threads, kind, np.maximum(a, b), a, b)
 
@@ -146,14 +146,14 @@ def of_thread(terms: Terms, owners: Owners, thread: int) -> OwnTerms | None:
     return OwnTerms(elements, rows, columns, row_of, column_of, reads, terms.steps[kinds], owned)
 
 
-def _pairs(first: Longs, second: Longs) -> tuple[Longs, Longs]:
+def _distinct_pairs(first: Longs, second: Longs) -> tuple[Longs, Longs]:
     """The distinct pairs of two columns, ascending (pairs, 2), and the index of each row's pair."""
     extent = int(second.max()) + 1
     distinct, which = np.unique(first * extent + second, return_inverse=True)
     return np.stack(np.divmod(distinct, extent), axis=1), which.ravel().astype(np.int64)
 
 
-def _distinct(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDArray[np.int32], Longs]:
+def _distinct_rows(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDArray[np.int32], Longs]:
     """The distinct rows of a table, and for each of ``which`` the index of its row among them."""
     known: dict[bytes, int] = {}
     number = np.array([known.setdefault(row.tobytes(), len(known)) for row in table], np.int64)
@@ -183,15 +183,15 @@ def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: i
         _through_tiles(trace, scope, matrix, note)
     else:
         for touches in trace.touches_of(matrix, "read"):
-            for step, thread, touched in _accesses(trace, scope, touches.steps, touches.rows):
+            for step, thread, touched in _active_accesses(trace, scope, touches.steps, touches.rows):
                 for offset in trace.offsets(touches.operand, thread + scope.of_block.start):
                     note(step, thread, touched + offset)
     return table
 
 
-def _accesses(trace: Trace, scope: Scope, steps: Longs, rows: Longs) -> Iterator[tuple[Longs, Longs, Longs]]:
+def _active_accesses(trace: Trace, scope: Scope, steps: Longs, rows: Longs) -> Iterator[tuple[Longs, Longs, Longs]]:
     """Steps, threads of the block and elements of all active threads in some steps, earliest first."""
-    at_once = max(1, _ACCESSES_AT_ONCE // (scope.of_block.stop - scope.of_block.start))
+    at_once = max(1, _TERMS_AT_ONCE // (scope.of_block.stop - scope.of_block.start))
     for start in range(0, len(steps), at_once):
         checkpoint()
         touched = trace.element[rows[start : start + at_once], scope.of_block]
@@ -212,10 +212,10 @@ def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # ty
         ends = [*(int(trace.origin_step[at]) for at in stores[1:]), trace.steps]
         for at, (begin, end) in zip(stores, pairwise([int(trace.origin_step[stores[0]]), *ends]), strict=True):
             checkpoint()
-            _store(trace, scope, at, held_array, held)
+            _apply_store(trace, scope, at, held_array, held)
             for touches in reads:
                 some = slice(*np.searchsorted(touches.steps, [begin, end]))
-                for step, thread, touched in _accesses(trace, scope, touches.steps[some], touches.rows[some]):
+                for step, thread, touched in _active_accesses(trace, scope, touches.steps[some], touches.rows[some]):
                     for offset in trace.offsets(touches.operand, thread + scope.of_block.start):
                         cell = touched + offset
                         is_copy = held_array[cell] == matrix
@@ -226,7 +226,7 @@ def _stores_into(trace: Trace, step: int, number: int) -> bool:
     return stored_operand(trace, step)[1].array == number
 
 
-def _store(trace: Trace, scope: Scope, at: int, held_array: npt.NDArray[np.int8], held: Longs) -> None:
+def _apply_store(trace: Trace, scope: Scope, at: int, held_array: npt.NDArray[np.int8], held: Longs) -> None:
     """Updates the contents of a shared array after a store into it."""
     step = int(trace.origin_step[at])
     place, operand = stored_operand(trace, step)

@@ -109,7 +109,7 @@ def stored_operand(trace: Trace, step: int) -> tuple[int, Operand]:
 
 # What one block moves of one array, counted from the trace of a run.
 
-_ROWS_AT_ONCE = 256
+ROWS_AT_ONCE = 256
 _LARGEST_COUNTED = 1 << 22  # elements of an array whose accesses are counted one by one
 
 
@@ -132,9 +132,9 @@ def block_traffic(trace: Trace, array: int, access: Access, threads: slice) -> B
     seen: npt.NDArray[Any] = np.zeros(size, np.int64 if size <= _LARGEST_COUNTED else np.bool_)
     elements, cost = 0, Counts()
     for touches in trace.touches_of(array, access):
-        for start in range(0, len(touches.rows), _ROWS_AT_ONCE):
+        for start in range(0, len(touches.rows), ROWS_AT_ONCE):
             checkpoint()
-            rows = trace.element[touches.rows[start : start + _ROWS_AT_ONCE], threads]
+            rows = trace.element[touches.rows[start : start + ROWS_AT_ONCE], threads]
             touched = trace.spread(touches.operand, rows, threads)
             elements += len(touched)
             if seen.dtype == np.bool_:
@@ -145,7 +145,7 @@ def block_traffic(trace: Trace, array: int, access: Access, threads: slice) -> B
             cost += count_rows(lanes, touches.operand, trace.arrays[array], trace.rules)
     often = seen[seen > 0]
     same = len(often) > 0 and seen.dtype != np.bool_ and bool((often == often[0]).all())
-    tiles = _tiles(trace, array, threads) if access == "read" else ()
+    tiles = _copied_by_phase(trace, array, threads) if access == "read" else ()
     return BlockTraffic(elements, len(often), int(often[0]) if same else None, cost, tiles)
 
 
@@ -164,7 +164,7 @@ def copied_from(trace: Trace, shared: int, threads: slice) -> tuple[int, ...]:
     return tuple(number for number, _ in count.most_common())
 
 
-def _tiles(trace: Trace, array: int, threads: slice) -> tuple[int, ...]:
+def _copied_by_phase(trace: Trace, array: int, threads: slice) -> tuple[int, ...]:
     """Elements of an array that are copied into shared memory, by phase."""
     if not len(trace.origin_step):
         return ()

@@ -43,7 +43,7 @@ def _run(args: argparse.Namespace) -> int:
     kernels = [open_kernel(name) for name in args.kernels or kernel_names()]
     if args.recorded:
         for benchmark in recordings("benchmark", Benchmark):
-            selected = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))
+            selected = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _measured_names(kernels)))
             print(benchmark_text(selected) if args.json else benchmark_table(selected))
             if args.output is not None:
                 write_text(args.output, benchmark_text(selected))
@@ -77,7 +77,7 @@ def _measured(args: argparse.Namespace, cases: list[Case]) -> Benchmark:
             return latest[0]
 
 
-def _names(kernels: list[KernelSpec]) -> set[str]:
+def _measured_names(kernels: list[KernelSpec]) -> set[str]:
     return {CUBLAS, *METHODS, *(kernel.name for kernel in kernels)}
 
 

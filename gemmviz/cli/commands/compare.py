@@ -8,12 +8,11 @@ from gemmviz.analysis.memory.counts import totals
 from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.analysis.replay.pairing import LOCKS, Difference
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
-from gemmviz.cli.running import add_on, add_timeout, engine_of, interruptible, print_fallback, wrong_result
+from gemmviz.cli.running import add_on, add_timeout, engine_of, interruptible, print_fallback, report_outcome
 from gemmviz.cuda.launch.legality import can_run
 from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup, launch_title
@@ -74,11 +73,11 @@ def _compare(args: argparse.Namespace) -> int:
             code = _save_both(args, known.at_fault().in_run())
         counted = known.compared.facts, known.facts
         if args.output is not None and args.view == "grid":
-            save_frame(picture(shot, _grids(shot)), args.output)
+            save_frame(picture(shot, _grids_of_both(shot)), args.output)
     if args.json:
-        print_json(_facts(*counted))
+        print_json(_comparison_json(*counted))
     else:
-        _print(*counted)
+        _print_comparison(*counted)
     return code
 
 
@@ -87,26 +86,19 @@ def _save_both(args: argparse.Namespace, known: Knowledge) -> int:
     code = 0
     for outcome in (known.compared.outcome, known.outcome):
         print_fallback(outcome.instead_of)
-        code = max(code, _judged(outcome))
+        code = max(code, report_outcome(outcome))
     if not 1 <= args.step <= known.replay.steps:
         raise UsageError(f"there is no step {args.step}: B has {known.replay.steps} steps, counted from 1")
     save_frame(picture(known.shot, subject_of_view(args.view).at(known, args.step - 1)), args.output)
     return code
 
 
-def _grids(shot: Shot) -> GridCase:
+def _grids_of_both(shot: Shot) -> GridCase:
     """Return the grids of both launches. Raises UsageError if one of them can't run."""
     case = grid_case(shot)
     if case is None or case.beside is None:
         raise UsageError(f"{'B' if case is None else 'A'} has no launch that its device could run")
     return case
-
-
-def _judged(outcome: Outcome) -> int:
-    """Return the exit code of a run, and print what is wrong with it."""
-    if outcome.fault is not None:
-        return print_error(outcome.fault, 1)
-    return 0 if outcome.trace is None or outcome.trace.check.passed else print_error(wrong_result(outcome.trace), 1)
 
 
 def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
@@ -141,17 +133,17 @@ def _ratio(row: Difference) -> float | None:
     return None if row.ratio == math.inf else row.ratio
 
 
-def _rows(a: LaunchFacts, b: LaunchFacts) -> list[Difference]:
+def _total_rows(a: LaunchFacts, b: LaunchFacts) -> list[Difference]:
     assert a.counts is not None
     assert b.counts is not None
     left, right = totals(a.counts), totals(b.counts)
     return [Difference(name, None, None, (left[name], right[name])) for name in left]
 
 
-def _print(a: LaunchFacts, b: LaunchFacts) -> None:
+def _print_comparison(a: LaunchFacts, b: LaunchFacts) -> None:
     print(f"A: {launch_title(a.setup)}\nB: {launch_title(b.setup)}")
     print(f"  {'whole launches, counted from the source':40} {'A':>18} {'B':>18} {'B / A':>8}")
-    for row in sorted(_rows(a, b), key=lambda each: -each.weight):
+    for row in sorted(_total_rows(a, b), key=lambda each: -each.weight):
         (left, right), ratio = row.in_all, _ratio(row)
         print(f"  {row.name:40} {left:>18,} {right:>18,} {'–' if ratio is None else f'{ratio:.3g}':>8}")
     for letter, side in (("A", a), ("B", b)):
@@ -161,7 +153,7 @@ def _print(a: LaunchFacts, b: LaunchFacts) -> None:
         print(f"  B takes {b.time_ms / a.time_ms:.3g} times as long as A")
 
 
-def _facts(a: LaunchFacts, b: LaunchFacts) -> dict[str, Any]:
+def _comparison_json(a: LaunchFacts, b: LaunchFacts) -> dict[str, Any]:
     def side(counted: LaunchFacts) -> dict[str, Any]:
         setup = counted.setup
         return {
@@ -171,7 +163,7 @@ def _facts(a: LaunchFacts, b: LaunchFacts) -> dict[str, Any]:
 
     return {
         "a": side(a), "b": side(b),
-        "counts": {row.name: {"a": row.in_all[0], "b": row.in_all[1], "ratio": _ratio(row)} for row in _rows(a, b)},
+        "counts": {row.name: {"a": row.in_all[0], "b": row.in_all[1], "ratio": _ratio(row)} for row in _total_rows(a, b)},
         "counted": "from a lockstep trace of the source as written, all blocks",
     }  # fmt: skip
 

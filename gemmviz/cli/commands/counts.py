@@ -9,7 +9,7 @@ from msgspec import structs
 from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
+from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, loads_per_element, totals
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.cli.running import add_on, add_timeout, engine_of, report_hazards
 from gemmviz.cuda.launch.legality import device_for, launch_for
@@ -50,7 +50,7 @@ def _run(args: argparse.Namespace) -> int:
         engine.count(setup, counter)
     hazards = [] if setup.kernel.unconfirmed else _harmful(counter.hazards.hazards, setup)
     if args.json:
-        print_json(_facts(setup, counter.counts, hazards))
+        print_json(_counts_json(setup, counter.counts, hazards))
     else:
         share = all_blocks(launch_for(setup).block_count)
         print(f"{setup.kernel.name}, {setup.problem}, {share}, counted from the source as written")
@@ -71,25 +71,23 @@ def _harmful(hazards: list[Hazard], setup: Setup) -> list[Hazard]:
     return hazards
 
 
-def _facts(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> dict[str, Any]:
+def _counts_json(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> dict[str, Any]:
     launch = launch_for(setup)
     sites = [
         {"line": site.place.line, "column": site.place.column, "text": site.text, "access": operand.access,
-         "array": counts.arrays[operand.array].name, "space": counts.arrays[operand.array].space, **_numbers(counted)}
+         "array": counts.arrays[operand.array].name, "space": counts.arrays[operand.array].space, **structs.asdict(counted)}
         for (site, operand), counted in counts.accesses.items()
     ]  # fmt: skip
     return {
         "kernel": setup.kernel.name, "problem": to_plain(setup.problem), "parameters": dict(setup.parameters),
         "device": setup.device, "grid": launch.grid, "block": launch.block, "blocks_counted": launch.block_count,
         "totals": totals(counts), "sites": sites,
-        "phases": [{"phase": n + 1 if n >= 0 else None, **_numbers(counted)} for n, counted in sorted(counts.phases.items())],
+        "phases": [
+            {"phase": n + 1 if n >= 0 else None, **structs.asdict(counted)} for n, counted in sorted(counts.phases.items())
+        ],
         "loads_per_element": loads_per_element(counts), "hazards": [str(hazard) for hazard in hazards],
         "counted": "from a lockstep trace of the source as written, all blocks",
     }  # fmt: skip
-
-
-def _numbers(counts: Counts) -> dict[str, int]:
-    return structs.asdict(counts)
 
 
 COMMAND = Command("count requests, sectors and wavefronts of a whole launch", _add, _run, order=3)

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.cli.command import Command, declare_output, print_error
+from gemmviz.cli.command import Command, declare_output
 from gemmviz.cli.running import (
     ProgressBar,
     add_on,
@@ -18,7 +18,7 @@ from gemmviz.cli.running import (
     interruptible,
     print_fallback,
     report_hazards,
-    wrong_result,
+    report_outcome,
 )
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
@@ -53,7 +53,7 @@ from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson
 
 _MOST_SLIDES = 400
-_INSTANTS = 10
+_MOST_INSTANTS = 10
 _BY = ("step", "phase")
 
 
@@ -128,27 +128,27 @@ class _Source(Struct, frozen=True):
 def _run(args: argparse.Namespace) -> int:
     args.is_folder = args.output.endswith(("/", os.sep)) or is_folder(args.output) or args.kind is not None
     args.output = Path(args.output)
-    _check(args)
+    _check_options(args)
     with interruptible():
-        return _export(args)
+        return _export_file(args)
 
 
-def _export(args: argparse.Namespace) -> int:
+def _export_file(args: argparse.Namespace) -> int:
     source = _Source(args, _manner(args))
     if not args.is_folder:
         require_format(args.output, source.manner.look)
     path = Path(args.kernel)
     lesson = named_lesson(args.kernel)
     if lesson is not None and not lesson.is_view:
-        reel = _lesson(source, lesson)
-        _save(args, reel, source.manner.look)
+        reel = _lesson_pictures(source, lesson)
+        _write_reel(args, reel, source.manner.look)
         return 0
-    stage = _prepared(source, path, None if lesson is None else lesson.stops[0].shot)
-    _save(args, _reel(source, stage), source.manner.look)
-    return _judged(stage)
+    stage = _prepared_source(source, path, None if lesson is None else lesson.stops[0].shot)
+    _write_reel(args, _reel_of_stage(source, stage), source.manner.look)
+    return _exit_code(stage)
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check_options(args: argparse.Namespace) -> None:
     """Raises UsageError for options that exclude each other."""
     suffix = args.output.suffix.lower().removeprefix(".")
     if args.is_folder and args.kind is None:
@@ -196,7 +196,7 @@ def _manner(args: argparse.Namespace) -> ExportOptions:
     return ExportOptions(look, args.speed, hidden, link="" if args.embed else args.link)
 
 
-def _lesson(source: _Source, lesson: Lesson) -> Reel:
+def _lesson_pictures(source: _Source, lesson: Lesson) -> Reel:
     args = source.args
     if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
         remedy = "leave out -m, -n, -k, -D, --steps, --view and similar options"
@@ -214,7 +214,7 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
 # What is prepared
 
 
-def _prepared(source: _Source, path: Path, shot: Shot | None) -> Prepared:
+def _prepared_source(source: _Source, path: Path, shot: Shot | None) -> Prepared:
     args, kind = source.args, kind_of(path)
     if kind in ("trace", "benchmark") and is_set(args):
         raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and similar options")
@@ -267,7 +267,7 @@ def _at(args: argparse.Namespace, stage: Prepared) -> Prepared:
 # What of it
 
 
-def _reel(source: _Source, stage: Prepared) -> Reel:
+def _reel_of_stage(source: _Source, stage: Prepared) -> Reel:
     args = source.args
     played = _range(args, stage)
     if args.embed:  # the still of one step, and the player of all
@@ -281,7 +281,7 @@ def _reel(source: _Source, stage: Prepared) -> Reel:
     played = played or range(stage.steps)
     shown = [step for step in stage.phase_steps() if step in played] if args.by == "phase" else list(played)
     if stage.is_launch and args.steps is None and not _is_film(args):
-        shown = list(played)[:: max(1, len(played) // _INSTANTS)]  # a launch has no steps: some of its instants
+        shown = list(played)[:: max(1, len(played) // _MOST_INSTANTS)]  # a launch has no steps: some of its instants
     shown = shown or [played.start]
     if len(shown) > _MOST_SLIDES and not _is_film(args):
         remedy = f"choose at most {_MOST_SLIDES} with --steps A:B, or --by phase"
@@ -315,7 +315,7 @@ def _range(args: argparse.Namespace, stage: Prepared) -> range | None:
 # Where to
 
 
-def _save(args: argparse.Namespace, reel: Reel, look: RenderOptions) -> None:
+def _write_reel(args: argparse.Namespace, reel: Reel, look: RenderOptions) -> None:
     progress = ProgressBar(str(args.output), args.progress)
     if args.is_folder:
         save_numbered(reel, args.output, args.kind, look, progress.update)
@@ -331,16 +331,14 @@ def _save(args: argparse.Namespace, reel: Reel, look: RenderOptions) -> None:
         print(f"If your page has a content security policy, allow {allowed}")
 
 
-def _judged(stage: Prepared) -> int:
+def _exit_code(stage: Prepared) -> int:
     """Return the exit code, and print what is wrong with the run."""
     outcome, replay = stage.outcome, stage.replay
     if outcome is None or replay is None or outcome.trace is None:
         return 0
-    if outcome.fault is not None:
-        return print_error(outcome.fault, 1)
-    if replay.hazards:
+    if outcome.fault is None and replay.hazards:
         return report_hazards([*replay.hazards], outcome.trace.setup)
-    return 0 if outcome.trace.check.passed else print_error(wrong_result(outcome.trace), 1)
+    return report_outcome(outcome)
 
 
 COMMAND = Command(

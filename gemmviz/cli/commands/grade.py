@@ -63,7 +63,7 @@ def _grade(args: argparse.Namespace, task: Task) -> int:
     others: list[str] = []
     hand_ins = collected(args.hand_ins, as_one=args.one, on_other=others.append)
     results = Results(args.output, task)
-    progress = _Progress(len(hand_ins), args.json)
+    progress = _GradeProgress(len(hand_ins), args.json)
     waiting = []
     for each in hand_ins:
         record = None if args.again else results.known(each)
@@ -98,7 +98,7 @@ def _others_text(names: list[str]) -> str:
     return f"gemmviz: not judged, as no file of CUDA C++: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
-class _Progress:
+class _GradeProgress:
     """A line for each judged hand-in; to stderr if JSON is printed."""
 
     def __init__(self, total: int, is_json: bool) -> None:

@@ -87,7 +87,7 @@ def _render(path: Path | None, shot: Shot | None, lesson: str) -> int:
     named = named_lesson(lesson or str(path or ""))
     is_right = True
     if named is not None and not named.is_view:
-        name, reel = file_stem(named.name or "lesson"), lesson_reel(named, _engine_of, ExportOptions())
+        name, reel = file_stem(named.name or "lesson"), lesson_reel(named, _cpu_engine_of, ExportOptions())
     else:
         stage = _staged(path, shot if named is None else named.stops[0].shot)
         steps = range(0, stage.steps, max(1, -(-stage.steps // _MOST_FRAMES)))
@@ -116,8 +116,8 @@ def _staged(path: Path | None, shot: Shot | None) -> Prepared:
         return prepare_benchmark(replace(default_shot(), view="rate"), read_benchmark(path))
     if shot is None and path is not None:
         shot = Shot(setup_for(open_kernel(str(path))))
-    return prepare(shot or default_shot(), _engine_of)
+    return prepare(shot or default_shot(), _cpu_engine_of)
 
 
-def _engine_of(kernel: KernelSpec) -> closing[Engine]:
+def _cpu_engine_of(kernel: KernelSpec) -> closing[Engine]:
     return closing(engine_for("cpu"))

@@ -12,21 +12,21 @@ from gemmviz.teaching.kernel_groups import kernel_groups
 
 def _run(args: argparse.Namespace) -> int:
     if args.json:
-        print_json([_facts(load_kernel(name)) for name in all_kernel_names()])
+        print_json([_kernel_json(load_kernel(name)) for name in all_kernel_names()])
         return 0
     for number, group in enumerate(kernel_groups()):
         print(f"{chr(10) if number else ''}{group.title}")
-        _list([load_kernel(each.name) for each in group.kernels])
+        _print_kernels([load_kernel(each.name) for each in group.kernels])
     return 0
 
 
-def _list(kernels: list[KernelSpec]) -> None:
+def _print_kernels(kernels: list[KernelSpec]) -> None:
     for kernel in kernels:
         values = " ".join(f"-D {name}={value}" for name, value in kernel.defaults.items())
         print(f"  {kernel.name:20} {kernel.title}" + (f"  [{values}]" if values else ""))
 
 
-def _facts(kernel: KernelSpec) -> dict[str, Any]:
+def _kernel_json(kernel: KernelSpec) -> dict[str, Any]:
     parameters = [
         {"name": each.name, "default": each.default, "choices": each.choices, "description": each.description}
         for each in kernel.parameters

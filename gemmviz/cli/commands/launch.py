@@ -18,7 +18,7 @@ from gemmviz.run.opening.project import kernel_files
 from gemmviz.shots.arguments import add_launch, launch_from
 
 _TRACED_BYTES = 16 << 20  # of a trace that is searched for hazards
-_ORIGINS = {
+_ORIGIN_WORDS = {
     "header": "from the file's header",
     "read": "read from the code; the result is right at {sizes}",
     "guessed": "a guess; with it the result is right at {sizes}",
@@ -39,41 +39,41 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     path = Path(args.kernel)
     if is_folder(path):
-        return _list(path, args.json)
+        return _print_folder(path, args.json)
     read = opened(args.kernel, launch_from(args))
     requested_launch(setup_for(read.kernel))  # reports formulas that have no value
     if args.insert:
         _insert(read.kernel)
     if args.json:
-        print_json(_facts(read))
+        print_json(_launch_json(read))
     elif args.header:
         print(header_text(read.kernel), end="")
     else:
-        _print(read)
+        _print_launch(read)
     return 0
 
 
-def _print(read: Opened) -> None:
+def _print_launch(read: Opened) -> None:
     kernel = read.kernel
-    print(f"{kernel.entry}: {launch_line(kernel)} ({_state(kernel)})")
+    print(f"{kernel.entry}: {launch_line(kernel)} ({_origin_text(kernel)})")
     print(launch_command(kernel))
     others = [name for name in read.names if name != kernel.function]
     if others:
         print(f"other kernels of the file: {', '.join(others)} (choose one with --entry)")
 
 
-def _state(kernel: KernelSpec) -> str:
+def _origin_text(kernel: KernelSpec) -> str:
     """Where the launch is from, and what was seen with it."""
     doubt = not_confirmed(kernel)
     if doubt is not None:
         return doubt.message
-    is_right, races = _seen(kernel) if kernel.launch_from in ("read", "given") else (True, False)
+    is_right, races = _trial_result(kernel) if kernel.launch_from in ("read", "given") else (True, False)
     origin = "unsure" if kernel.launch_from == "read" and not is_right else kernel.launch_from
-    state = _ORIGINS[origin].format(sizes=kernel.problem.text())
+    state = _ORIGIN_WORDS[origin].format(sizes=kernel.problem.text())
     return f"{state}{', but only in one order of threads: counts names the hazard' if races and is_right else ''}"
 
 
-def _seen(kernel: KernelSpec) -> tuple[bool, bool]:
+def _trial_result(kernel: KernelSpec) -> tuple[bool, bool]:
     """Whether a run shows nothing wrong, and whether the order of threads may change the result."""
     setup = setup_for(kernel)
     try:
@@ -94,13 +94,13 @@ def _insert(kernel: KernelSpec) -> None:
     write_text(Path(kernel.file), with_header(kernel, kernel.text))
 
 
-def _list(folder: Path, as_json: bool) -> int:
+def _print_folder(folder: Path, as_json: bool) -> int:
     """Print the kernel files of a folder with the kernels that can be opened. Raises UsageError if there is none."""
     folder = folder.resolve()
     files = kernel_files(folder)
     if not files and not as_json:
         raise UsageError("no file of the folder has a kernel", file=str(folder), remedy="a kernel is a __global__ function")
-    rows = [(path, *_read(path, path.relative_to(folder).as_posix())) for path in files]
+    rows = [(path, *_folder_row(path, path.relative_to(folder).as_posix())) for path in files]
     if as_json:
         print_json([{"file": str(path), "kernels": names, "error": error} for path, names, _, error in rows])
     else:
@@ -109,7 +109,7 @@ def _list(folder: Path, as_json: bool) -> int:
     return 0 if rows else 1
 
 
-def _read(path: Path, name: str) -> tuple[list[str], str, str | None]:
+def _folder_row(path: Path, name: str) -> tuple[list[str], str, str | None]:
     """Names of a file's kernels, the launch of the first on one line, and why it can't be opened."""
     try:
         read = opened(str(path))
@@ -118,11 +118,11 @@ def _read(path: Path, name: str) -> tuple[list[str], str, str | None]:
         return [], "", str(error)
     kernel = read.kernel
     others = f"; {len(read.names) - 1} more kernels" if len(read.names) > 1 else ""
-    line = f"{name}: {kernel.entry}: {launch_line(kernel)} ({_state(kernel)}){others}"
+    line = f"{name}: {kernel.entry}: {launch_line(kernel)} ({_origin_text(kernel)}){others}"
     return list(read.names), line, None
 
 
-def _facts(read: Opened) -> dict[str, Any]:
+def _launch_json(read: Opened) -> dict[str, Any]:
     kernel = read.kernel
     return {
         "entry": kernel.entry, "kernels": read.names, "from": kernel.launch_from, "line": launch_line(kernel),

@@ -34,7 +34,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     checking.add_argument("--all", action="store_true", help="also print the checks that pass")
 
 
-def _lesson(name: str) -> tuple[Lesson, str]:
+def _lesson_and_file(name: str) -> tuple[Lesson, str]:
     """Return the lesson with this name or in this file, and the name of the file. Raises UsageError or FormatError."""
     lesson = named_lesson(name)
     if lesson is None:
@@ -48,11 +48,11 @@ def _run(args: argparse.Namespace) -> int:
     if args.subcommand == "pack":
         return _pack(args)
     names = args.lessons or lesson_names()
-    return _list(names, args.json) if args.subcommand == "list" else _check(names, args.all, args.json)
+    return _print_lessons(names, args.json) if args.subcommand == "list" else _check_lessons(names, args.all, args.json)
 
 
 def _pack(args: argparse.Namespace) -> int:
-    lesson, _ = _lesson(args.lesson)
+    lesson, _ = _lesson_and_file(args.lesson)
     progress = ProgressBar(str(args.output), args.progress)
     with interruptible(), closing(engine_for("cpu")) as engine:
         save_pack(lesson, args.output, engine, lambda name, done, of: progress.update(done, of))
@@ -70,8 +70,8 @@ def _list_quantities(as_json: bool) -> int:
     return 0
 
 
-def _list(names: list[str], as_json: bool) -> int:
-    lessons = [_lesson(name)[0] for name in names]
+def _print_lessons(names: list[str], as_json: bool) -> int:
+    lessons = [_lesson_and_file(name)[0] for name in names]
     if as_json:
         print_json([
             {"name": each.name, "title": each.title, "minutes": each.minutes, "steps": [stop.title for stop in each.stops]}
@@ -83,16 +83,16 @@ def _list(names: list[str], as_json: bool) -> int:
     return 0
 
 
-def _check(names: list[str], print_all: bool, as_json: bool) -> int:
+def _check_lessons(names: list[str], print_all: bool, as_json: bool) -> int:
     checker, included = new_checker(), [name for name in names if name in lesson_names() and name != COURSE]
     if len(included) > 1:
         checker.adopt(checks_by_step(included))
     failed, rows, reported = 0, [], set()
     for name in names:
-        lesson, file = _lesson(name)
+        lesson, file = _lesson_and_file(name)
         passed = 0
         for each in checker.checks_of(lesson):
-            rows.append(_row(lesson, each))
+            rows.append(_check_json(lesson, each))
             if each.is_true:
                 passed += 1
                 if print_all and not as_json:
@@ -120,7 +120,7 @@ def _passed_line(check: LessonCheck, file: str) -> str:
     return f"{check.step.file or file}:{line} {check.subject} is {shown_value(check.actual)}"
 
 
-def _row(lesson: Lesson, check: LessonCheck) -> dict[str, object]:
+def _check_json(lesson: Lesson, check: LessonCheck) -> dict[str, object]:
     """Return a check as JSON."""
     expected = check.expectation
     return {

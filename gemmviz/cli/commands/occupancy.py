@@ -22,10 +22,10 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    case = _case(args)
+    case = _occupancy_case(args)
     limits = occupancy_limits(case.device, case.needs)
     if args.json:
-        print_json(_facts(case, limits, args.registers is not None))
+        print_json(_occupancy_json(case, limits, args.registers is not None))
         return 0
     device, needs = case.device, case.needs
     registers = "registers unknown" if needs.registers is None else f"{many(needs.registers, 'register')} per thread"
@@ -42,7 +42,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _case(args: argparse.Namespace) -> OccupancyCase:
+def _occupancy_case(args: argparse.Namespace) -> OccupancyCase:
     """Return the occupancy of a kernel, or of a block without a kernel. Raises UsageError without either."""
     trial = Trial(args.threads, args.registers, args.shared)
     if args.kernel is None:
@@ -58,7 +58,7 @@ def _case(args: argparse.Namespace) -> OccupancyCase:
     return case
 
 
-def _facts(case: OccupancyCase, limits: OccupancyLimits, is_given: bool) -> dict[str, object]:
+def _occupancy_json(case: OccupancyCase, limits: OccupancyLimits, is_given: bool) -> dict[str, object]:
     needs = case.needs
     return {
         "device": case.device.name, "threads": needs.threads, "registers": needs.registers, "shared_bytes": needs.shared_bytes,

@@ -45,7 +45,7 @@ def _run(args: argparse.Namespace) -> int:
         save_lesson(quiz, args.output)
     questions = [stop.question for stop in quiz.stops if stop.question is not None]
     if args.json:
-        print_json([_facts(question) for question in questions])
+        print_json([_question_json(question) for question in questions])
         return 0
     print(f"{quiz.title}\n\n{quiz.about}\n")
     print("\n".join(printed_source(shot.setup.kernel).numbered))
@@ -67,7 +67,7 @@ def _check_target(path: Path) -> None:
     raise UsageError("this file is not a quiz and is not overwritten", file=str(path), remedy="choose another name")
 
 
-def _facts(question: Question) -> dict[str, object]:
+def _question_json(question: Question) -> dict[str, object]:
     choices = [{"text": each.text, "right": each.right, "why": each.why} for each in question.choices]
     return {"text": question.text, "choices": choices}
 

@@ -29,12 +29,12 @@ from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
 
 AS_WRITTEN = "as written"
-_TOGETHER = 16  # launches that one run of the profiler counts
+_LAUNCHES_AT_ONCE = 16  # launches that one run of the profiler counts
 _VERIFIED = ((8, 8, 8), (24, 16, 32), (128, 128, 128), (100, 70, 50), (192, 64, 128), (512, 512, 512))
 Row = dict[str, Any]
 
 
-def _problem(kernel: KernelSpec, size: tuple[int, int, int]) -> Problem:
+def _of_size(kernel: KernelSpec, size: tuple[int, int, int]) -> Problem:
     """The multiplication of these sizes, or the kernel's own problem with sides of the first."""
     return Problem(*size) if kernel.problem.is_multiply else kernel.problem.at_side(size[0])
 
@@ -56,17 +56,17 @@ def _run(args: argparse.Namespace) -> int:
         gpu = engine.gpu()
         rows: list[Row] = []
         for kernel in kernels:
-            setups = [each for size in problems for each in legal_choices(kernel, _problem(kernel, size), device=args.device)]
-            for start in range(0, len(setups), _TOGETHER):
-                some = setups[start : start + _TOGETHER]
+            setups = [each for size in problems for each in legal_choices(kernel, _of_size(kernel, size), device=args.device)]
+            for start in range(0, len(setups), _LAUNCHES_AT_ONCE):
+                some = setups[start : start + _LAUNCHES_AT_ONCE]
                 for setup, counters in zip(some, engine.verify(some), strict=True):
-                    rows.append(_row(engine, setup, counters))
+                    rows.append(_verified_row(engine, setup, counters))
                     if not args.json:
-                        print(_verdict(rows[-1]), flush=True)
+                        print(_row_report(rows[-1]), flush=True)
                 if args.output is not None:  # an interrupted run keeps its results
-                    write_text(args.output, json.dumps(_record(gpu, rows), indent=0) + "\n")
+                    write_text(args.output, json.dumps(_recording_json(gpu, rows), indent=0) + "\n")
     if args.json:
-        print(json.dumps(_record(gpu, rows), indent=1))
+        print(json.dumps(_recording_json(gpu, rows), indent=1))
     same = sum(row["as_compiled"] == AS_WRITTEN for row in rows)
     print(f"{len(rows)} launches on {gpu.label}: {same} match the counts as written", file=sys.stderr)
     unexplained = [row for row in rows if row["as_compiled"] is None]
@@ -76,7 +76,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _row(engine: RemoteGpu, setup: Setup, hardware: Counters) -> Row:
+def _verified_row(engine: RemoteGpu, setup: Setup, hardware: Counters) -> Row:
     """Return the counts of a launch, the hardware counters, and what the compiler did if they differ."""
     counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
     engine_for("cpu").count(setup, counter)
@@ -101,7 +101,7 @@ def _as_compiled(setup: Setup, ours: Mapping[str, int], counters: Mapping[str, i
     return None if merging is None else str(merging)
 
 
-def _record(gpu: Gpu, rows: list[Row]) -> Row:
+def _recording_json(gpu: Gpu, rows: list[Row]) -> Row:
     return {
         "device": gpu.name, "driver": gpu.driver, "compiler": f"{gpu.compiler}, --std=c++17",
         "tool": f"{profiler.profiler_version(profiler.find_profiler())}, clock control none, caches warm",
@@ -109,7 +109,7 @@ def _record(gpu: Gpu, rows: list[Row]) -> Row:
     }  # fmt: skip
 
 
-def _verdict(row: Row) -> str:
+def _row_report(row: Row) -> str:
     values = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
     lines = [f"{row['kernel']}{f' ({values})' if values else ''}, {Problem.of_flat(row['problem'])}"]
     for name, ours in row["ours"].items():

@@ -23,7 +23,7 @@ _LAYERS = {
     "matrix": marked("Matrix"), "warp": marked("Warp"), "lane": marked("Lane"), "block": marked("Block"),
     "reuse": marked("Loads so far (reuse)"),
 }  # fmt: skip
-_ONE = Launch((1, 1, 1), (1, 1, 1))
+_SINGLE_THREAD = Launch((1, 1, 1), (1, 1, 1))
 
 
 class FocusForm(QWidget):
@@ -45,9 +45,9 @@ class FocusForm(QWidget):
         form.setContentsMargins(11, 0, 11, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow(tr("W&atch"), self.scope)
-        form.addRow(tr("Block x, y, z"), _row(self.block_at))
+        form.addRow(tr("Block x, y, z"), _row_of_boxes(self.block_at))
         form.addRow(tr("Warp"), self.warp)
-        form.addRow(tr("Thread x, y, z"), _row(self.thread_at))
+        form.addRow(tr("Thread x, y, z"), _row_of_boxes(self.thread_at))
         form.addRow(tr("&Colours"), self.layer)
         for event in (model.session.shot_changed, model.session.run_changed, model.session.analysis_changed):
             event.connect(self.sync)
@@ -62,7 +62,7 @@ class FocusForm(QWidget):
 
     @property
     def _launch(self) -> Launch:
-        return self.model.session.launch or _ONE
+        return self.model.session.launch or _SINGLE_THREAD
 
     @unless_covered
     def sync(self) -> None:
@@ -107,7 +107,7 @@ class FocusForm(QWidget):
         self.model.commands.watch(focus)
 
 
-def _row(boxes: list[QSpinBox]) -> QWidget:
+def _row_of_boxes(boxes: list[QSpinBox]) -> QWidget:
     row = QWidget()
     layout = QHBoxLayout(row)
     layout.setContentsMargins(0, 0, 0, 0)
@@ -121,7 +121,7 @@ def _row(boxes: list[QSpinBox]) -> QWidget:
 
 ON_CPU = marked("CPU: interpreter")
 _CPU, _GPU = 0, 1
-_TIP = marked("Where the kernel runs and is recorded")
+_DEVICE_TIP = marked("Where the kernel runs and is recorded")
 
 
 class RunnerForm(QWidget):
@@ -131,7 +131,7 @@ class RunnerForm(QWidget):
         super().__init__()
         self.model = model
         self.engines = model.session.engines
-        self.runner = choice(tr("Run on"), tr(_TIP), ((tr(ON_CPU), "cpu"), (tr("GPU: searching …"), "gpu")))
+        self.runner = choice(tr("Run on"), tr(_DEVICE_TIP), ((tr(ON_CPU), "cpu"), (tr("GPU: searching …"), "gpu")))
         self.runner.activated.connect(self._on_chosen)
         self.timeout = QDoubleSpinBox()
         self.timeout.setRange(0.5, 3600.0)
@@ -159,13 +159,13 @@ class RunnerForm(QWidget):
         item = items.item(_GPU)
         item.setEnabled(gpu is not None)
         self.timeout.setEnabled(gpu is not None)
-        tip = tr(_TIP)
+        tip = tr(_DEVICE_TIP)
         if gpu is not None:
             item.setText(f"GPU: {gpu.name}")
-            tip = f"{_TIP}. {gpu.label}"
+            tip = f"{_DEVICE_TIP}. {gpu.label}"
         elif why_not is not None:
             item.setText(tr("GPU: none found"))
-            tip = tr("{tip}. No GPU is available: {why_not}", tip=tr(_TIP), why_not=why_not)
+            tip = tr("{tip}. No GPU is available: {why_not}", tip=tr(_DEVICE_TIP), why_not=why_not)
         item.setToolTip(tip_text(tip))
         self.runner.setToolTip(tip_text(tip))
         quietly(self.runner, lambda: self.runner.setCurrentIndex(_GPU if self.engines.chosen == "gpu" else _CPU))

@@ -26,7 +26,7 @@ from gemmviz.model.translation import tr
 from gemmviz.teaching.kernel_groups import KernelGroup, kernel_groups
 
 _WIDTH, _HEIGHT = 620, 560
-_NAME = Qt.ItemDataRole.UserRole
+_NAME_ROLE = Qt.ItemDataRole.UserRole
 _MOVES = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp)
 
 
@@ -98,7 +98,7 @@ class KernelPicker(QFrame):
             heading.setFont(0, letters)
             for kernel in group.kernels:
                 item = QTreeWidgetItem(heading, [kernel.name, tr(kernel.title)])
-                item.setData(0, _NAME, kernel.name)
+                item.setData(0, _NAME_ROLE, kernel.name)
                 item.setToolTip(1, tip_text(tr(kernel.title)))
         self.list.expandAll()
         self.list.resizeColumnToContents(0)
@@ -113,7 +113,7 @@ class KernelPicker(QFrame):
         )  # fmt: skip
         self.search.clear()
         self.filter("")
-        self._select(next((item for item in self.items if item.data(0, _NAME) == current), None))
+        self._select(next((item for item in self.items if item.data(0, _NAME_ROLE) == current), None))
         self.show()
         self.search.setFocus()
 
@@ -144,7 +144,7 @@ class KernelPicker(QFrame):
             self.list.scrollToItem(item, QTreeWidget.ScrollHint.PositionAtCenter)
 
     def _choose(self, item: QTreeWidgetItem | None) -> None:
-        name = None if item is None else item.data(0, _NAME)
+        name = None if item is None else item.data(0, _NAME_ROLE)
         if name:
             self.hide()
             self.chosen.emit(name)

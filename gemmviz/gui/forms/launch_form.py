@@ -9,19 +9,18 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from gemmviz.cuda.launch.launch_form import LaunchField, LaunchForm
-from gemmviz.gui.widgets.controls import line, plain, set_look, set_name
+from gemmviz.gui.widgets.controls import line, plain, scrolled, set_look, set_name
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import marked, tr
 
 _HINT = marked("Formulas may use the sizes, the kernel's parameters, + - * / %, ceil_div(a, b), min and max.")
-_AXES = "xyz"
+_AXIS_LETTERS = "xyz"
 
 
 class LaunchDialog(QDialog):
@@ -42,7 +41,7 @@ class LaunchDialog(QDialog):
         self.message = line("message")
         self.message.hide()
         column = QVBoxLayout(self)
-        column.addWidget(_scrolled(self._fields()), 1)
+        column.addWidget(scrolled(self._fields(), tr("Launch")), 1)
         hint = line("faint")
         hint.setText(tr(_HINT))
         column.addWidget(hint)
@@ -55,10 +54,10 @@ class LaunchDialog(QDialog):
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         layout.addRow(tr("&Kernel"), self._list("entry", tr("Kernel"), form.entries, form.entry))
         layout.addRow(tr("&Problem"), self._kinds)
-        layout.addRow(_heading(tr("What each argument is")))
+        layout.addRow(_heading_label(tr("What each argument is")))
         for field in form.parameters:
             layout.addRow(plain(field.label), self._editable(field))
-        layout.addRow(_heading(tr("Launch")))
+        layout.addRow(_heading_label(tr("Launch")))
         layout.addRow(tr("&Block"), self._extents("block", form.block))
         layout.addRow(tr("&Grid"), self._extents("grid", form.grid))
         layout.addRow(tr("&Shared bytes"), self._text("shared", tr("Dynamic shared memory in bytes"), form.shared_bytes))
@@ -97,7 +96,7 @@ class LaunchDialog(QDialog):
         row = QWidget()
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
-        for axis, value in zip(_AXES, values, strict=True):
+        for axis, value in zip(_AXIS_LETTERS, values, strict=True):
             layout.addWidget(self._text(f"{part}.{axis}", f"{part}, {axis}", value), 1 if axis == "z" else 3)
         return row
 
@@ -120,7 +119,7 @@ class LaunchDialog(QDialog):
         return buttons
 
     def _on_run(self) -> None:
-        values = {name: _text_of(control).strip() for name, control in self.controls.items()}
+        values = {name: _entered_text(control).strip() for name, control in self.controls.items()}
         values["kind"] = self._kinds.currentData() or self.form.kind
         columns = frozenset(name for name, box in self.columns.items() if box.isChecked())
         try:
@@ -134,21 +133,11 @@ class LaunchDialog(QDialog):
         self.model.released.emit()
 
 
-def _text_of(control: QComboBox | QLineEdit) -> str:
+def _entered_text(control: QComboBox | QLineEdit) -> str:
     return control.currentText() if isinstance(control, QComboBox) else control.text()
 
 
-def _heading(text: str) -> QWidget:
+def _heading_label(text: str) -> QWidget:
     label = plain(text)
     set_look(label, "heading")
     return label
-
-
-def _scrolled(widget: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setAccessibleName(tr("Launch"))
-    area.setWidgetResizable(True)
-    area.setFrameShape(QScrollArea.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setWidget(widget)
-    return area

@@ -84,12 +84,12 @@ def _spin(box: SpinBox, field: FormField, changed: Callable[[str, FieldValue], N
 
 def show_field(control: FieldEditor, field: FormField) -> None:
     """Show the value of a field with signals blocked."""
-    quietly(control, lambda: _show(control, field))
+    quietly(control, lambda: _show_field(control, field))
     control.setEnabled(not field.why_not)
     control.setToolTip(tip_text(field.why_not or field.tip))
 
 
-def _show(control: FieldEditor, field: FormField) -> None:
+def _show_field(control: FieldEditor, field: FormField) -> None:
     if isinstance(control, QSpinBox):
         control.setRange(int(field.least), int(field.most))
         control.setValue(int(field.value))
@@ -228,7 +228,7 @@ class SetupForm(QWidget):
         self.limits = line("faint")
         self.callout: Callout | None = None
         self._kinds: list[tuple[str, str]] = []
-        self._form = _form()
+        self._form = _new_form()
         self._form.addRow(tr("&Kernel"), self.kernel)
         self._form.addRow(self.title)
         self._own_rows = self._form.rowCount()
@@ -286,9 +286,9 @@ class SetupForm(QWidget):
         numbers = {*setup.problem.numbers, *setup.parameters}
         self._kinds = [(field.name, field.kind) for field in fields]
         self.controls = {field.name: control_for(field, self._change, self.model.released.emit) for field in fields}
-        letters = _Letters(_TAKEN)
+        letters = _Letters(_TAKEN_LETTERS)
         for field in (field for field in fields if field.name in numbers):
-            self._form.addRow(letters.marked(_short(field.label)), self.controls[field.name])
+            self._form.addRow(letters.marked(_shortened_label(field.label)), self.controls[field.name])
         self._form.addRow(self.launch)
         self._form.addRow(ruler())
         for field in (field for field in fields if field.name not in numbers):
@@ -341,7 +341,7 @@ class SetupForm(QWidget):
             self.callout = Callout(self.window(), self.model.theme)
             self.callout.remedy.clicked.connect(self._take_remedy)
         for control in self.controls.values():
-            _mark(control, error is not None and control is self._field(error), self.model.theme)
+            _mark_invalid(control, error is not None and control is self._field(error), self.model.theme)
         if isinstance(error, SettingError):
             nearest = ", ".join(f"{name} = {value}" for name, value in error.nearest.items())
             text = error.message + (f"\n{error.remedy}" if error.remedy and not nearest else "")
@@ -370,7 +370,7 @@ class SetupForm(QWidget):
             self.callout.update()
 
 
-def _form() -> QFormLayout:
+def _new_form() -> QFormLayout:
     form = QFormLayout()
     form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -378,12 +378,12 @@ def _form() -> QFormLayout:
     return form
 
 
-def _short(label: str) -> str:
+def _shortened_label(label: str) -> str:
     """Return the label, cut to leave space for its field."""
     return label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL]}…"
 
 
-_TAKEN = "fevplwh" + "acikr"  # by the menus, and by what else has letters in the window
+_TAKEN_LETTERS = "fevplwh" + "acikr"  # by the menus, and by what else has letters in the window
 
 
 class _Letters:
@@ -400,7 +400,7 @@ class _Letters:
         return label
 
 
-def _mark(control: FieldEditor, is_invalid: bool, theme: Theme) -> None:
+def _mark_invalid(control: FieldEditor, is_invalid: bool, theme: Theme) -> None:
     """Colour a field with an invalid value, or restore its colours."""
     if control.property("invalid") != is_invalid:
         control.setProperty("invalid", is_invalid)

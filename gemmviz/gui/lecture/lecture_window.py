@@ -373,7 +373,7 @@ class Presenter(QWidget):
         none = tr("Not a saved view") if count else tr("No saved views")
         self.title.setText(f"{place}{stop.title}" if stop is not None else none)
         self.notes.setText("" if stop is None else "\n\n".join(filter(None, (marks.said.caption, notes_of(stop)))))
-        self.next.setText(tr("Last view") if following is None and count else _next(following))
+        self.next.setText(tr("Last view") if following is None and count else _next_words(following))
 
         self._draw_next(following)
 
@@ -416,7 +416,7 @@ def _minutes(model: WindowModel) -> int:
     return round(model.course.lesson.minutes) if model.course.is_on else int(model.preferences.number("minutes", _MINUTES))
 
 
-def _next(stop: LessonStep | None) -> str:
+def _next_words(stop: LessonStep | None) -> str:
     """Return the title and caption of the next view; titles alone may repeat."""
     caption = "" if stop is None else caption_of(stop).caption
     return (

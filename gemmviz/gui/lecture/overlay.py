@@ -7,6 +7,7 @@ from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from gemmviz.gui.widgets.controls import MESSAGE_MS
 from gemmviz.model.translation import tr
 from gemmviz.render.qt.fonts import font
 
@@ -14,7 +15,6 @@ Tool = Literal["", "spotlight", "ink", "zoom"]
 _INK, _INK_WIDTH = "#E6461E", 5.0
 _SHADE, _RADIUS = 0.72, 0.16  # how dark it is around the spotlight, and its share of the height
 _LEAST_CIRCLE = 24.0  # pixels
-_MESSAGE_MS = 8000
 
 
 class Overlay(QWidget):
@@ -30,7 +30,7 @@ class Overlay(QWidget):
         self.blank = ""  # "black", "white"
         self.keys: tuple[tuple[str, str], ...] = ()
         self.notes = self.message = self.message_id = ""
-        self._until = QTimer(self, singleShot=True, interval=_MESSAGE_MS)
+        self._until = QTimer(self, singleShot=True, interval=MESSAGE_MS)
         self._until.timeout.connect(lambda: self.show_message(""))
         self.strokes: list[list[QPointF]] = []
         self._circle: list[QPointF] = []
@@ -111,7 +111,7 @@ class Overlay(QWidget):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self.tool == "zoom" and self._circle:
-            around = _box(self._circle)
+            around = _bounding_box(self._circle)
             self.use("zoom")
             if min(around.width(), around.height()) >= _LEAST_CIRCLE:
                 self.circled.emit(around)
@@ -197,6 +197,6 @@ class Overlay(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
 
-def _box(points: list[QPointF]) -> QRectF:
+def _bounding_box(points: list[QPointF]) -> QRectF:
     xs, ys = [point.x() for point in points], [point.y() for point in points]
     return QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys)))

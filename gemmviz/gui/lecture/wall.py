@@ -32,8 +32,8 @@ from gemmviz.teaching.reel import is_morph, is_next_beat
 # The picture on the wall: a scene, or the way from one scene to the next. What doesn't move on that way is painted once and
 # kept as pixels, cut to the parts of the screen that it covers.
 
-_FRAME_MS = 16
-_GAP = 24  # empty rows of pixels that separate two pieces of a layer
+_WALL_FRAME_MS = 16
+_LAYER_GAP = 24  # empty rows of pixels that separate two pieces of a layer
 Piece = tuple[QPointF, QPixmap]
 
 
@@ -57,7 +57,7 @@ class WallPicture(SceneWidget):
         super().__init__(name, parent)
         self._journey: _Journey | None = None
         self._since = QElapsedTimer()
-        self._clock = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
+        self._clock = QTimer(self, interval=_WALL_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
         self._clock.timeout.connect(self._tick)
 
     @property
@@ -150,7 +150,7 @@ def covered(image: QImage) -> list[QRect]:
     rows = np.flatnonzero(pixels.any(axis=1))
     if not len(rows):
         return []
-    ends = np.flatnonzero(np.diff(rows) > _GAP)
+    ends = np.flatnonzero(np.diff(rows) > _LAYER_GAP)
     found = []
     for first, last in zip([rows[0], *rows[ends + 1]], [*rows[ends], rows[-1]], strict=True):
         columns = np.flatnonzero(pixels[first : last + 1].any(axis=0))
@@ -163,7 +163,7 @@ _BEAT_MS, _MORPH_MS, _FADE_MS = 800.0, 800.0, 600.0
 _WAY_MS, _SHORT_BEAT_MS = 350.0, 550.0  # the way to a picture of another moment, and then its beat
 
 
-class _Picture(Struct, frozen=True):
+class _PictureKey(Struct, frozen=True):
     """What a picture is of: the part of a lesson, the shot, the value that its view draws, and the caption."""
 
     place: tuple[int | None, int]
@@ -194,7 +194,7 @@ class Wall(QWidget):
         self.overlay.raise_()
         self.stage.arrived.connect(self._on_arrived)
         self._drawn: tuple[object, ViewOptions, Caption] | None = None
-        self._last: _Picture | None = None
+        self._last: _PictureKey | None = None
         self._moves_next = False  # whether the next part arrives in motion
         self._settling = QTimer(self, singleShot=True, interval=0)  # one picture for all signals of one change
         self._settling.timeout.connect(self._arrive)
@@ -269,13 +269,13 @@ class Wall(QWidget):
         """What the present picture waits for, "" if it is there."""
         return self.session.display.pending or (tr(WAITING) if self.model.active_lesson.is_waiting else "")
 
-    def _now(self) -> _Picture | None:
+    def _now(self) -> _PictureKey | None:
         """Return the present picture; None until it can be drawn."""
         session, lesson = self.session, self.model.active_lesson
         subject = None if self._pending else session.display.subject
         if subject is None or not view_named(session.shot.view).is_ready(subject):
             return None
-        return _Picture((lesson.at, lesson.part), session.display.drawn, subject, self._caption)
+        return _PictureKey((lesson.at, lesson.part), session.display.drawn, subject, self._caption)
 
     def draw(self) -> None:
         """Draw the current moment. Until the picture and the numbers of a step are ready, keep the last picture and show that
@@ -304,7 +304,7 @@ class Wall(QWidget):
         title, options = tr(view_named(self.session.shot.view).title), self.options(self.session.display.drawn, self._caption)
         self.stage.set_scene(apology(title, self.session.display.missing, options), ())
 
-    def _draw(self, picture: _Picture) -> None:
+    def _draw(self, picture: _PictureKey) -> None:
         shot, subject, caption = picture.shot, picture.subject, picture.caption
         options, view = self.options(shot, caption), view_named(shot.view)
         drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), caption
@@ -314,8 +314,8 @@ class Wall(QWidget):
             self.stage.set_motion(motion.primitives)
             return
         self._drawn = drawn
-        still = with_band(_near(view.still(subject, options), shot.camera), caption, high, options.theme)
-        self.stage.set_scene(still, _near(motion, shot.camera).primitives)
+        still = with_band(_through_camera(view.still(subject, options), shot.camera), caption, high, options.theme)
+        self.stage.set_scene(still, _through_camera(motion, shot.camera).primitives)
 
     @property
     def _caption(self) -> Caption:
@@ -355,5 +355,5 @@ class Wall(QWidget):
         self.closed.emit()
 
 
-def _near(scene: Scene, camera: Camera) -> Scene:
+def _through_camera(scene: Scene, camera: Camera) -> Scene:
     return magnified(scene, camera.zoom, camera.x, camera.y)

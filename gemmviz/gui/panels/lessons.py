@@ -53,11 +53,11 @@ class Lessons(QWidget):
         self.contents.installEventFilter(self)
         self.contents.setAccessibleName(tr("Contents"))
         self.contents.setToolTip(tr("Click a step to show it, or mark it and press Return. ✓ seen, ? question, ✎ exercise"))
-        self.progress = _label("faint")
-        self.title, self.caption, self.notes = _label("heading"), _label(), _label("faint")
-        self.back = _button(tr("◀ Back"), tr("Previous step (Ctrl+Page Up)"))
-        self.next = _button(tr("Next ▶"), tr("Next part or step (Ctrl+Page Down)"))
-        self.explore = _button(
+        self.progress = _selectable_label("faint")
+        self.title, self.caption, self.notes = _selectable_label("heading"), _selectable_label(), _selectable_label("faint")
+        self.back = _step_button(tr("◀ Back"), tr("Previous step (Ctrl+Page Up)"))
+        self.next = _step_button(tr("Next ▶"), tr("Next part or step (Ctrl+Page Down)"))
+        self.explore = _step_button(
             tr("Explore"), tr("Change anything, then press the same button to return to the lesson (Ctrl+Return)")
         )
         self.task, self.shelf = _Task(model), Shelf(model)
@@ -148,7 +148,7 @@ class Lessons(QWidget):
         self.title.setText(words.title)
         question = stop.question if stop is not None else None
         self.caption.setText(words.caption if question is None else question.text)
-        self.notes.setText("" if stop is None else _beside(stop, lesson))
+        self.notes.setText("" if stop is None else _presenter_text(stop, lesson))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
     def _draw_contents(self) -> None:
@@ -178,7 +178,7 @@ def _sign(stop: LessonStep) -> str:
     return " ?" if asks else " ✎" if stop.exercise else ""
 
 
-def _beside(stop: LessonStep, lesson: Lesson) -> str:
+def _presenter_text(stop: LessonStep, lesson: Lesson) -> str:
     """Return the titles of the steps that a step requires, and its text for students, unless it asks a question."""
     titles = [caption_of(lesson.stops[place]).title for place in map(lesson.find, stop.needs) if place is not None]
     before = tr("Requires: {titles}. ", titles=", ".join(titles)) if titles else ""
@@ -197,9 +197,9 @@ class _Task(QWidget):
         self.choices: list[_Choice] = []
         self._written: dict[Exercise, tuple[str, ...]] = {}
         self.blanks: list[QLineEdit] = []
-        self.verdict = _label()
-        self.try_it = _button(tr("Try it"), tr("Run the kernel and check the result"))
-        self.hint = _button(tr("Hint"), tr("Show the next hint"))
+        self.verdict = _selectable_label()
+        self.try_it = _step_button(tr("Try it"), tr("Run the kernel and check the result"))
+        self.hint = _step_button(tr("Hint"), tr("Show the next hint"))
         self.try_it.clicked.connect(self._try)
         self.hint.clicked.connect(self._hint)
         self.course.judged.connect(self._on_judged)
@@ -239,7 +239,7 @@ class _Task(QWidget):
             column.addWidget(self.verdict)
             column.addStretch(1)  # takes what is left, so that the choices are as high as before an answer
         if exercise is not None:
-            task = _label("heading")
+            task = _selectable_label("heading")
             task.setText(exercise.task)
             column.addWidget(task)
             buttons = QHBoxLayout()
@@ -287,10 +287,10 @@ class _Choice(QWidget):
     def __init__(self, letter: str, text: str) -> None:
         super().__init__()
         self._letter = letter
-        self.button = _button(letter, tr("Choose this answer and see why it is right or wrong"))
+        self.button = _step_button(letter, tr("Choose this answer and see why it is right or wrong"))
         self.button.setAccessibleName(f"{letter}: {text}")
         self.button.setFixedWidth(56)
-        self.text = _label()
+        self.text = _selectable_label()
         self.text.setText(text)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
         row = QHBoxLayout(self)
@@ -308,13 +308,13 @@ class _Choice(QWidget):
         self.button.click()
 
 
-def _label(look: TextRole = "") -> QLabel:
+def _selectable_label(look: TextRole = "") -> QLabel:
     label = line(look)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
 
 
-def _button(text: str, tip: str) -> QPushButton:
+def _step_button(text: str, tip: str) -> QPushButton:
     button = QPushButton(text)
     button.setToolTip(tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -24,7 +24,7 @@ _LOST = 3
 _PLACE = NUMBER + 1
 _NOT_HERE = "–"
 _COSTS = ["", marked("Step"), marked("So far"), marked("Launch")]
-_ACCESSES = {
+_ACCESS_COLUMNS = {
     marked("Access"): marked("Line and access as in the source; = marks one that writes. Click a row to go to its next step"),
     marked("Actual"): marked("Sectors of global memory, wavefronts of shared memory"),
     marked("Needed"): marked("Minimum for the requested data"),
@@ -73,7 +73,7 @@ class Metrics(QWidget):
             event.connect(self._refresh.due)
 
     def _access_table(self) -> Table:
-        table = Table(tr("Accesses"), list(map(tr, _ACCESSES)))
+        table = Table(tr("Accesses"), list(map(tr, _ACCESS_COLUMNS)))
         table.setSortingEnabled(True)
         table.sortByColumn(_LOST, Qt.SortOrder.DescendingOrder)
         table.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -82,7 +82,7 @@ class Metrics(QWidget):
         table.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        for column, tip in enumerate(_ACCESSES.values()):
+        for column, tip in enumerate(_ACCESS_COLUMNS.values()):
             heading = table.horizontalHeaderItem(column)
             assert heading is not None
             heading.setToolTip(tr(tip))
@@ -181,7 +181,7 @@ class Metrics(QWidget):
             text = f"{site.place.line}  {site.text}{' =' if operand.access == 'write' else ''}"
             table.put(row, 0, text, site.place.line, tip=tip).setData(_PLACE, site.place)
             for column, value in enumerate((used, needed, used - needed), 1):
-                table.put(row, column, _short(value), value, right=True, tip=f"{spaced(value)} {unit}")
+                table.put(row, column, _short_count(value), value, right=True, tip=f"{spaced(value)} {unit}")
         table.setSortingEnabled(True)
         table.fit_rows()
 
@@ -208,7 +208,7 @@ class Metrics(QWidget):
                 session.say(str(error))
 
 
-def _short(count: int) -> str:
+def _short_count(count: int) -> str:
     """Return a count in at most seven characters."""
     for scale, unit in ((1e9, "G"), (1e6, "M")):
         if count >= scale:

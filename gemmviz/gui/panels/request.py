@@ -5,7 +5,7 @@ from functools import partial
 from gemmviz.gui.panel import Panel, ViewDock
 from gemmviz.model.translation import marked
 
-_WHAT = marked("Memory request of one warp in this step: sectors and lines, or banks")
+_REQUEST_OF_WARP = marked("Memory request of one warp in this step: sectors and lines, or banks")
 _TOUR = (
     marked("Memory"),
     marked(
@@ -14,4 +14,4 @@ _TOUR = (
         "each step. Metrics, on the right, shows all counts as the hardware counts them."
     ),
 )
-PANEL = Panel(marked("Request"), "bottom", partial(ViewDock, view="request", what=_WHAT), order=4, tour=_TOUR)
+PANEL = Panel(marked("Request"), "bottom", partial(ViewDock, view="request", what=_REQUEST_OF_WARP), order=4, tour=_TOUR)

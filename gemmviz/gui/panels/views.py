@@ -29,7 +29,7 @@ _BUILDS = {
     "lanes": marked("Lane by lane"),
     "blanks": marked("Blank by blank"),
 }
-_TIP = marked("Shift+B adds the current view. Double click a view to show it, or press Ctrl+Page Up or Ctrl+Page Down")
+_LIST_TIP = marked("Shift+B adds the current view. Double click a view to show it, or press Ctrl+Page Up or Ctrl+Page Down")
 
 
 class SavedViews(QWidget):
@@ -40,7 +40,7 @@ class SavedViews(QWidget):
         self.model, self.saved_views = model, model.saved_views
         self.setAccessibleName(tr("Saved views"))
         self.list = QListWidget()
-        self.list.setToolTip(tr(_TIP))
+        self.list.setToolTip(tr(_LIST_TIP))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.title, self.caption, self.text, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit(), QPlainTextEdit()
         self.build = QComboBox()

@@ -5,5 +5,5 @@ from functools import partial
 from gemmviz.gui.panel import Panel, ViewDock
 from gemmviz.model.translation import marked
 
-_WHAT = marked("Each lane of the warp: thread, element, byte address, value")
-PANEL = Panel(marked("Warp"), "bottom", partial(ViewDock, view="warp", what=_WHAT), order=5)
+_LANES_OF_WARP = marked("Each lane of the warp: thread, element, byte address, value")
+PANEL = Panel(marked("Warp"), "bottom", partial(ViewDock, view="warp", what=_LANES_OF_WARP), order=5)

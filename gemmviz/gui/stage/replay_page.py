@@ -88,7 +88,7 @@ class Stage(SceneWidget):
         x, y = (at.x() - before.dx) / before.scale, (at.y() - before.dy) / before.scale
         scale = before.scale * zoom / camera.zoom
         middle_x, middle_y = x + (self.width() / 2 - at.x()) / scale, y + (self.height() / 2 - at.y()) / scale
-        self.looked.emit(Camera(zoom, _inside(middle_x / width), _inside(middle_y / height)))
+        self.looked.emit(Camera(zoom, _limited_share(middle_x / width), _limited_share(middle_y / height)))
 
     @property
     def clip(self) -> tuple[float, float, float, float]:
@@ -142,7 +142,7 @@ class Stage(SceneWidget):
             x = camera.x - moved.x() / (view.scale * width)
             y = camera.y - moved.y() / (view.scale * height)
             self._grabbed = event.position()
-            self.looked.emit(replace(camera, x=_inside(x), y=_inside(y)))
+            self.looked.emit(replace(camera, x=_limited_share(x), y=_limited_share(y)))
 
     def _drag_value(self, at: QPointF) -> bool:
         """Drag a value along a curve and return True; False if the pointer is on something else."""
@@ -167,7 +167,7 @@ class Stage(SceneWidget):
             self.looked.emit(Camera())
 
 
-def _inside(share: float) -> float:
+def _limited_share(share: float) -> float:
     """Limit a share to 0 … 1, so that a part of the frame stays visible."""
     return max(0.0, min(share, 1.0))
 
@@ -203,14 +203,14 @@ class StepAnnouncer(QObject):
 _STALE = marked("This picture shows the previous settings. The current ones can't run")
 _LEAST_HEIGHT = 440  # pixels: of a page with the tile slider
 NO_RUN = marked("The view that is shown needs no run of a kernel")
-_NOTHING = marked("These settings can't run")
+_CANNOT_RUN = marked("These settings can't run")
 
 
 def over_the_picture(session: Session) -> str:
     """Return the message over a picture that does not match the settings, "" if it does."""
     if session.error is None or not session.display.has_time:
         return ""
-    return tr(_NOTHING) if session.shown is None else tr(_STALE)
+    return tr(_CANNOT_RUN) if session.shown is None else tr(_STALE)
 
 
 def over_a_panel(session: Session) -> str:

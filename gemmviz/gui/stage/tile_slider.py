@@ -12,8 +12,8 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.shots.tile_sizes import TileSizes, tile_facts, tile_sizes
 
 _HIGH, _EDGE, _STOP, _LEAST = 38, 18, 5.0, 150
-_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
-_TIP = marked(
+_SLIDER_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
+_SLIDER_TIP = marked(
     "Drag, or use the arrow keys (I moves the focus here). Sizes with a small mark don't suit: hover over them for the reason"
 )
 
@@ -26,7 +26,7 @@ class StopSlider(QSlider):
         self.tiles: TileSizes | None = None
         self.theme: Theme | None = None
         self.setAccessibleName(tr("Tile size"))
-        self.setToolTip(tr(_TIP))
+        self.setToolTip(tr(_SLIDER_TIP))
         self.setFixedHeight(_HIGH)
         self.setMinimumWidth(_LEAST)
         self.setMouseTracking(True)
@@ -52,7 +52,7 @@ class StopSlider(QSlider):
         return max(0, min(self.maximum(), round(share * self.maximum())))
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _KEYS:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _SLIDER_KEYS:
             event.accept()  # here these keys change the size, not the step
             return True
         return super().event(event)
@@ -67,7 +67,7 @@ class StopSlider(QSlider):
             self.setValue(place)
         if self.tiles is not None and place < len(self.tiles.sizes):
             size = self.tiles.sizes[place]
-            self.setToolTip(f"{self.tiles.name} = {size.value}: {size.why_not}" if size.why_not else tr(_TIP))
+            self.setToolTip(f"{self.tiles.name} = {size.value}: {size.why_not}" if size.why_not else tr(_SLIDER_TIP))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Nothing is left to do: the value followed the pointer."""

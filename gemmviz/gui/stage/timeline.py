@@ -21,20 +21,20 @@ from gemmviz.session.player import SPEEDS
 
 # The transport icons in the colour of the theme: triangles and bars in a unit square.
 
-_RIGHT = ((0.0, 0.0), (1.0, 0.5), (0.0, 1.0))
-_LEFT = ((1.0, 0.0), (0.0, 0.5), (1.0, 1.0))
-_BAR = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+_RIGHT_TRIANGLE = ((0.0, 0.0), (1.0, 0.5), (0.0, 1.0))
+_LEFT_TRIANGLE = ((1.0, 0.0), (0.0, 0.5), (1.0, 1.0))
+_RECTANGLE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 # name -> shapes, each with the box (x, y, width, height) that it fills
 _ICONS = {
-    "first": ((_BAR, (0.1, 0.2, 0.1, 0.6)), (_LEFT, (0.28, 0.2, 0.55, 0.6))),
-    "previous phase": ((_LEFT, (0.08, 0.22, 0.4, 0.56)), (_LEFT, (0.48, 0.22, 0.4, 0.56))),
-    "back": ((_LEFT, (0.2, 0.2, 0.32, 0.6)), (_BAR, (0.62, 0.2, 0.14, 0.6))),
-    "play": ((_RIGHT, (0.22, 0.12, 0.62, 0.76)),),
-    "pause": ((_BAR, (0.22, 0.15, 0.2, 0.7)), (_BAR, (0.58, 0.15, 0.2, 0.7))),
-    "forward": ((_BAR, (0.24, 0.2, 0.14, 0.6)), (_RIGHT, (0.48, 0.2, 0.32, 0.6))),
-    "next phase": ((_RIGHT, (0.12, 0.22, 0.4, 0.56)), (_RIGHT, (0.52, 0.22, 0.4, 0.56))),
-    "last": ((_RIGHT, (0.17, 0.2, 0.55, 0.6)), (_BAR, (0.8, 0.2, 0.1, 0.6))),
-    "reverse": ((_LEFT, (0.16, 0.12, 0.62, 0.76)),),
+    "first": ((_RECTANGLE, (0.1, 0.2, 0.1, 0.6)), (_LEFT_TRIANGLE, (0.28, 0.2, 0.55, 0.6))),
+    "previous phase": ((_LEFT_TRIANGLE, (0.08, 0.22, 0.4, 0.56)), (_LEFT_TRIANGLE, (0.48, 0.22, 0.4, 0.56))),
+    "back": ((_LEFT_TRIANGLE, (0.2, 0.2, 0.32, 0.6)), (_RECTANGLE, (0.62, 0.2, 0.14, 0.6))),
+    "play": ((_RIGHT_TRIANGLE, (0.22, 0.12, 0.62, 0.76)),),
+    "pause": ((_RECTANGLE, (0.22, 0.15, 0.2, 0.7)), (_RECTANGLE, (0.58, 0.15, 0.2, 0.7))),
+    "forward": ((_RECTANGLE, (0.24, 0.2, 0.14, 0.6)), (_RIGHT_TRIANGLE, (0.48, 0.2, 0.32, 0.6))),
+    "next phase": ((_RIGHT_TRIANGLE, (0.12, 0.22, 0.4, 0.56)), (_RIGHT_TRIANGLE, (0.52, 0.22, 0.4, 0.56))),
+    "last": ((_RIGHT_TRIANGLE, (0.17, 0.2, 0.55, 0.6)), (_RECTANGLE, (0.8, 0.2, 0.1, 0.6))),
+    "reverse": ((_LEFT_TRIANGLE, (0.16, 0.12, 0.62, 0.76)),),
 }
 
 
@@ -56,7 +56,7 @@ def transport_icon(name: str, colour: str) -> QIcon:
 
 _NARROW, _NEAR_MARK = 470, 5.0  # pixels
 _SCALE, _EDGE = 0.62, 4.0  # pixels of a unit in the usual text size; around the timeline
-_LOW = 66.0  # units: height without the names of phases
+_HEIGHT_WITHOUT_NAMES = 66.0  # units: height without the names of phases
 
 
 class TimelineSlider(QSlider):
@@ -91,7 +91,7 @@ class TimelineSlider(QSlider):
 
     def _fit(self) -> None:
         self._pixmap = None
-        self.setFixedHeight(round((_LOW if self._is_low else TIMELINE) * self._scale + 2 * _EDGE))
+        self.setFixedHeight(round((_HEIGHT_WITHOUT_NAMES if self._is_low else TIMELINE) * self._scale + 2 * _EDGE))
 
     def show_run(self, replay: Replay | None, theme: Theme) -> None:
         """Show a run in the colours of a theme."""

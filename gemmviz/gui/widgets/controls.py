@@ -7,11 +7,12 @@ from typing import Literal
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtGui import Qt as Guessed
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QScrollArea, QSpinBox, QToolButton, QWidget
 
 from gemmviz.gui.widgets.input import keep_typing
 from gemmviz.model.translation import tr
 
+MESSAGE_MS = 8000  # for which a message is shown
 TextRole = Literal["", "message", "notice", "faint", "heading"]
 _LOOKS: dict[TextRole, tuple[QPalette.ColorRole, bool]] = {
     "": (QPalette.ColorRole.WindowText, False), "message": (QPalette.ColorRole.BrightText, True),
@@ -123,6 +124,17 @@ def ruler() -> QWidget:
     ruler.setBackgroundRole(QPalette.ColorRole.Mid)
     ruler.setAutoFillBackground(True)
     return ruler
+
+
+def scrolled(widget: QWidget, name: str) -> QScrollArea:
+    """Return an area without a frame that scrolls a widget up and down, with a name for screen readers."""
+    area = QScrollArea()
+    area.setAccessibleName(name)
+    area.setWidget(widget)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    return area
 
 
 def quietly(widget: QWidget, action: Callable[[], object]) -> None:

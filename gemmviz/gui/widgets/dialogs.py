@@ -52,7 +52,7 @@ def ask_to_save_trace(model: WindowModel, parent: QWidget) -> None:
     shown = model.session.shown
     if shown is not None:
         name = f"{file_stem(shown.setup.kernel.name)}.gvt"
-        _save(
+        _write(
             model,
             parent,
             tr("Save trace"),
@@ -67,7 +67,7 @@ def ask_to_save_view(model: WindowModel, parent: QWidget) -> None:
     """Save the current view as a file."""
     shot = model.session.shot
     name = f"{file_stem(shot.setup.kernel.name)}-{shot.view}.toml"
-    _save(model, parent, tr("Save view"), name, tr("Saved views (*.toml)"), lambda path: save_view(shot, path), recent=True)
+    _write(model, parent, tr("Save view"), name, tr("Saved views (*.toml)"), lambda path: save_view(shot, path), recent=True)
 
 
 def ask_to_save_lesson(model: WindowModel, parent: QWidget) -> None:
@@ -75,7 +75,7 @@ def ask_to_save_lesson(model: WindowModel, parent: QWidget) -> None:
     from gemmviz.teaching.lesson_file import save_lesson
 
     lesson = model.saved_views.lesson
-    _save(
+    _write(
         model,
         parent,
         tr("Save lesson"),
@@ -99,14 +99,14 @@ def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suf
     from gemmviz.render.export import save_frame
 
     kind = f"{suffix.upper()} (*.{suffix})"
-    _save(model, parent, tr("Save picture"), f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
+    _write(model, parent, tr("Save picture"), f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
 
 
 def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Ask for a file name and save the numbers of a chart."""
     from gemmviz.files.outputs import chart_csv
 
-    _save(model, parent, tr("Save numbers"), "chart.csv", tr("CSV (*.csv)"), lambda path: write_text(path, chart_csv(chart)))
+    _write(model, parent, tr("Save numbers"), "chart.csv", tr("CSV (*.csv)"), lambda path: write_text(path, chart_csv(chart)))
 
 
 def ask_to_save_benchmark(model: WindowModel, parent: QWidget) -> None:
@@ -115,7 +115,7 @@ def ask_to_save_benchmark(model: WindowModel, parent: QWidget) -> None:
     benchmark = model.session.display.subject
     if benchmark is not None and model.session.display.is_benchmark:
         text = benchmark_text(benchmark)
-        _save(
+        _write(
             model,
             parent,
             tr("Save benchmark"),
@@ -153,7 +153,7 @@ def chart_of(model: WindowModel) -> Chart | None:
     return None if view.chart is None or subject is None else view.chart(subject).showing(model.session.shot.chart.shown)
 
 
-def _save(
+def _write(
     model: WindowModel,
     parent: QWidget,
     title: str,

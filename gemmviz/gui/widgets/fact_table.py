@@ -17,7 +17,7 @@ from gemmviz.gui.widgets.input import RING, TABLE_KEYS, draw_ring, keep_keys
 from gemmviz.model.translation import UNKNOWN, marked, told, tr
 
 _Index = QModelIndex | QPersistentModelIndex
-_STEPS = {
+_KEY_STEPS = {
     Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
     Qt.Key.Key_PageUp: (-8, 0), Qt.Key.Key_PageDown: (8, 0),
 }  # fmt: skip
@@ -153,8 +153,8 @@ class FactTable(QTableView):
                 self._go(at.row(), 0)
             case Qt.Key.Key_End:
                 self._go(at.row(), grid.count - 1)
-            case key if key in _STEPS:
-                down, right = _STEPS[Qt.Key(key)]
+            case key if key in _KEY_STEPS:
+                down, right = _KEY_STEPS[Qt.Key(key)]
                 self._go(at.row() + down, at.column() + right)
             case _:
                 event.ignore()
@@ -200,14 +200,14 @@ class FactTable(QTableView):
 _UNTITLED = marked("Quantity")  # of a column without a title, for screen readers
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 1.7  # of the height of a letter
-_SHEET = (
+_TABLE_STYLE = (
     "QTableWidget::item { padding-left: 6px; }"
     "QTableWidget::item:focus { border: 2px solid palette(text); padding-left: 4px; }"
     "QHeaderView::section { background: palette(window); color: palette(placeholder-text); border: none; padding: 2px 6px; }"
 )
 
 
-class _Item(QTableWidgetItem):
+class _TableCell(QTableWidgetItem):
     """A cell that sorts by its number if it has one."""
 
     def __lt__(self, other: QTableWidgetItem) -> bool:
@@ -238,7 +238,7 @@ class Table(QTableWidget):
         keep_keys(self, TABLE_KEYS)
         self.setShowGrid(False)
         self.setFrameShape(QTableWidget.Shape.NoFrame)
-        self.setStyleSheet(_SHEET)
+        self.setStyleSheet(_TABLE_STYLE)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setMinimumSectionSize(24)
@@ -264,7 +264,7 @@ class Table(QTableWidget):
         """Set the text of a cell and the number that it is sorted by. The cell is created on first use."""
         item = self.item(row, column)
         if item is None:
-            item = _Item()
+            item = _TableCell()
             if right:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.setItem(row, column, item)

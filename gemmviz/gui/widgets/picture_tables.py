@@ -131,7 +131,7 @@ def scene_grids(scene: Scene, words: Words, box_of: Callable[[Hit], QRectF], who
     for cells in tables_of(scene, words.arrays):
         seen[cells.key] += 1
         rows, columns = cells.fill.shape
-        text, box = partial(_text, words, cells), partial(_box, box_of, cells)
+        text, box = partial(_cell_words, words, cells), partial(_cell_box, box_of, cells)
         yield f"{cells.key} {seen[cells.key]}", FactGrid(words.table(Hit(cells, 0, 0)), rows, columns, text, box, source=cells)
     lines = lines_of(scene)
     if lines:
@@ -140,11 +140,11 @@ def scene_grids(scene: Scene, words: Words, box_of: Callable[[Hit], QRectF], who
         )  # fmt: skip
 
 
-def _text(words: Words, cells: Cells, row: int, column: int) -> str:
+def _cell_words(words: Words, cells: Cells, row: int, column: int) -> str:
     return words.cell(Hit(cells, row, column))
 
 
-def _box(box_of: Callable[[Hit], QRectF], cells: Cells, row: int, column: int) -> QRectF:
+def _cell_box(box_of: Callable[[Hit], QRectF], cells: Cells, row: int, column: int) -> QRectF:
     return box_of(Hit(cells, row, column))
 
 

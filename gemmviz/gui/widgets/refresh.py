@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 PANEL_MS = 40
-_COVERED = "covered"
-_Seen = TypeVar("_Seen", bound=QWidget)
+_COVERED_PROPERTY = "covered"
+_ShownWidget = TypeVar("_ShownWidget", bound=QWidget)
 _waiting: WeakKeyDictionary[QWidget, dict[object, Callable[[], None]]] = WeakKeyDictionary()  # by window
 
 
@@ -54,7 +54,7 @@ class Refresh(QObject):
 
 def cover(window: QWidget, is_covered: bool) -> None:
     """Tell the parts of a window whether another window, the lecture, covers all of it: then they need no redrawing."""
-    window.setProperty(_COVERED, is_covered)
+    window.setProperty(_COVERED_PROPERTY, is_covered)
     if not is_covered:
         for draw in _waiting.pop(window, {}).values():
             draw()
@@ -65,7 +65,7 @@ def cover(window: QWidget, is_covered: bool) -> None:
 
 def is_covered(widget: QWidget) -> bool:
     """Whether the widget's window is covered."""
-    return bool(widget.window().property(_COVERED))
+    return bool(widget.window().property(_COVERED_PROPERTY))
 
 
 def is_seen(widget: QWidget) -> bool:
@@ -77,11 +77,11 @@ def is_seen(widget: QWidget) -> bool:
     return any(not each.visibleRegion().isEmpty() for each in widget.findChildren(QWidget))  # a child may cover it
 
 
-def unless_covered(draw: Callable[[_Seen], None]) -> Callable[..., None]:
+def unless_covered(draw: Callable[[_ShownWidget], None]) -> Callable[..., None]:
     """Make a method of a widget do its work at once or, while the lecture covers the widget's window, once when that ends."""
 
     @wraps(draw)
-    def follow(self: _Seen, *_: object) -> None:
+    def follow(self: _ShownWidget, *_: object) -> None:
         if is_covered(self):
             _waiting.setdefault(self.window(), {})[self, draw] = partial(draw, self)
         else:

@@ -62,7 +62,7 @@ class SceneWidget(QWidget):
         """Show another picture, None for an empty one. Only what differs is painted."""
         before, self.scene, self.motion = self.scene, scene, motion
         ahead, self._ahead = self._ahead, None
-        if scene is None or before is None or self._still is None or _frame(scene) != _frame(before):
+        if scene is None or before is None or self._still is None or _canvas(scene) != _canvas(before):
             self.forget_still()
         else:
             is_prepared = ahead is not None and ahead[0] is scene
@@ -83,7 +83,7 @@ class SceneWidget(QWidget):
         """Paint a part of the ground of the picture that is probably shown next, so that ``set_scene`` with it has little to
         paint. Return whether more of it is left.
         """
-        if self._still is None or self.scene is None or _frame(scene) != _frame(self.scene):
+        if self._still is None or self.scene is None or _canvas(scene) != _canvas(self.scene):
             return False
         spare = self._spare = self._spare or Ground(self.rect(), self.devicePixelRatioF())
         if self._ahead is None or self._ahead[0] is not scene:
@@ -304,7 +304,7 @@ class SceneDock(SceneWidget):
         return width, round(max(0.15 * width, min(0.75 * width, width * self.height() / max(1, self.width()))))
 
 
-def _frame(scene: Scene) -> tuple[float, float, str]:
+def _canvas(scene: Scene) -> tuple[float, float, str]:
     return scene.width, scene.height, scene.background
 
 

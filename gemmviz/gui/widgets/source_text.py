@@ -24,7 +24,7 @@ from gemmviz.model.translation import tr
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.theme import Theme, load_theme, mixed
 
-_WORDS = re.compile(
+_HIGHLIGHTED = re.compile(
     r"//.*|\b(?:for|while|do|if|else|return|break|continue|const|constexpr|template|int|float|double|unsigned|void|extern|"
     r"__global__|__shared__|__device__|__syncthreads)\b|#.*|\b\d[\w.]*\b"
 )
@@ -34,7 +34,7 @@ class _Highlighter(QSyntaxHighlighter):
     theme = load_theme("dark")
 
     def highlightBlock(self, text: str) -> None:
-        for match in _WORDS.finditer(text):
+        for match in _HIGHLIGHTED.finditer(text):
             style = QTextCharFormat()
             comment = match[0].startswith("//")
             if comment:

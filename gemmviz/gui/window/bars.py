@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStatusBar, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.cuda.launch.launch_form import GivenLaunch, launch_line, not_confirmed
-from gemmviz.gui.widgets.controls import choice, line, plain, quietly, set_look
+from gemmviz.gui.widgets.controls import MESSAGE_MS, choice, line, plain, quietly, set_look
 from gemmviz.gui.widgets.refresh import Refresh, unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
@@ -87,8 +87,6 @@ class Banner(QWidget):
 
 # The status line: messages, current work, and what recorded the run.
 
-_MESSAGE_MS = 8000
-
 
 class Status:
     """The status bar of a window."""
@@ -110,7 +108,7 @@ class Status:
         self._refresh = Refresh(self.place, self._show_place)
         for event in (session.position_changed, session.run_changed, session.shot_changed):
             event.connect(self._refresh.due)
-        session.message.connect(lambda sentence: bar.showMessage(sentence, _MESSAGE_MS))
+        session.message.connect(lambda sentence: bar.showMessage(sentence, MESSAGE_MS))
 
     def _show_busy(self) -> None:
         reads, runs = self.model.opening.is_busy, self.model.session.is_busy
@@ -158,8 +156,8 @@ class LaunchStrip(QWidget):
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.text.setAccessibleDescription(tr("Launch"))
-        self.edit = _button(tr("Ed&it …"), tr("Correct what the arguments are, and the launch"))
-        self.insert = _button(tr("Insert header"), tr("Write this launch into the file, as a header"))
+        self.edit = _strip_button(tr("Ed&it …"), tr("Correct what the arguments are, and the launch"))
+        self.insert = _strip_button(tr("Insert header"), tr("Write this launch into the file, as a header"))
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 3, 6, 3)
         for widget in (self.kernels, self.text, self.edit, self.insert):
@@ -212,7 +210,7 @@ class LaunchStrip(QWidget):
         self.model.released.emit()
 
 
-def _button(text: str, tip: str) -> QPushButton:
+def _strip_button(text: str, tip: str) -> QPushButton:
     button = QPushButton(text)
     button.setToolTip(tip)
     button.setAccessibleName(text.replace("&", ""))

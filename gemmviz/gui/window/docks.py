@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
     QMainWindow,
-    QScrollArea,
     QStyle,
     QStyleOptionDockWidget,
     QStylePainter,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.gui.panel import DockArea, Panel
 from gemmviz.gui.style import LETTERS
+from gemmviz.gui.widgets.controls import scrolled
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
@@ -103,7 +103,12 @@ class Docks:
             del self.panels[name]
             return QWidget()
         room = self.all[name].widget()
-        self.all[name].setWidget(_scrolled(widget, panel) if panel.scrolls else widget)
+        if panel.scrolls:
+            area = scrolled(widget, tr(panel.title))
+            area.setMinimumWidth(panel.least_width)
+            self.all[name].setWidget(area)
+        else:
+            self.all[name].setWidget(widget)
         room.deleteLater()
         return widget
 
@@ -188,14 +193,3 @@ class Docks:
         low = min(176, height // 5 if height > 700 else height // 7)
         self.window.resizeDocks([bottom[0]], [low], Qt.Orientation.Vertical)
         self.window.resizeDocks(right[:2], [height * 55 // 100, height * 45 // 100], Qt.Orientation.Vertical)
-
-
-def _scrolled(widget: QWidget, panel: Panel) -> QScrollArea:
-    area = QScrollArea()
-    area.setAccessibleName(tr(panel.title))
-    area.setWidget(widget)
-    area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setMinimumWidth(panel.least_width)
-    area.setFrameShape(QScrollArea.Shape.NoFrame)
-    return area

@@ -36,7 +36,7 @@ _MOUSE = (
     (marked("click on C"), marked("follow its thread")),
     (marked("double click"), marked("show the whole picture")),
 )
-_COLUMNS = 2
+_KEY_COLUMNS = 2
 
 
 class Keyed(Protocol):
@@ -55,7 +55,7 @@ def keys_text(actions: Iterable[Keyed]) -> str:
         f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>"
         for keys, what in (*rows, *((tr(keys), tr(what)) for keys, what in _MOUSE))
     ]
-    half = -(-len(cells) // _COLUMNS)
+    half = -(-len(cells) // _KEY_COLUMNS)
     lines = [cells[row] + (cells[row + half] if row + half < len(cells) else "") for row in range(half)]
     style = "<style>b { font-weight: 600; } td { white-space: nowrap; padding: 3px 14px 3px 0; }</style>"
     return f"{style}<table>{''.join(f'<tr>{each}</tr>' for each in lines)}</table>"

@@ -5,10 +5,10 @@ from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems import elementwise, matrix, multiply, neighbours, reductions
 from gemmviz.model.translation import marked, tr
 
-_NOTHING = ProblemKind("none", marked("Nothing is checked"), "", (), (), why_no_flops=marked("the problem is unknown"))
+_UNCHECKED = ProblemKind("none", marked("Nothing is checked"), "", (), (), why_no_flops=marked("the problem is unknown"))
 MULTIPLY = multiply.KIND.name
 MULTIPLICATIONS = frozenset((MULTIPLY, *(kind.name for kind in multiply.WITH_EPILOGUE)))
-NONE = _NOTHING.name
+NONE = _UNCHECKED.name
 IN_PARTS = (reductions.REDUCTION.name, reductions.DOT_PRODUCT.name)  # their output may be parts of a sum
 PROBLEM_KINDS: dict[str, ProblemKind] = {
     kind.name: kind
@@ -37,7 +37,7 @@ PROBLEM_KINDS: dict[str, ProblemKind] = {
         reductions.MAXIMUM,
         reductions.MINIMUM,
         *multiply.WITH_EPILOGUE,
-        _NOTHING,
+        _UNCHECKED,
     )
 }
 

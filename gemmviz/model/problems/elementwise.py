@@ -10,13 +10,13 @@ from gemmviz.model.problem_kind import (
     ProblemKind,
     ReferenceRequest,
     Size,
+    linear,
     matrix,
-    vector,
 )
 from gemmviz.model.translation import marked
 
 
-def _sum(question: ReferenceRequest) -> Answer:
+def _sum_answer(question: ReferenceRequest) -> Answer:
     a, b = (np.asarray(question.arrays[name][question.places], np.float64) for name in "AB")
     return Answer(a + b, np.abs(a) + np.abs(b), 1)
 
@@ -26,8 +26,8 @@ VECTOR_ADD = ProblemKind(
     marked("Vector addition"),
     "C[i] = A[i] + B[i]",
     (Size("n", Control("n", marked("Number of elements of each vector"), least=1), 256, dimension=2),),
-    (ProblemArray("A", "input", vector), ProblemArray("B", "input", vector), ProblemArray("C", "output", vector)),
-    _sum,
+    (ProblemArray("A", "input", linear), ProblemArray("B", "input", linear), ProblemArray("C", "output", linear)),
+    _sum_answer,
     flops=lambda sizes: sizes["n"],
 )
 MATRIX_ADD = ProblemKind(
@@ -39,7 +39,7 @@ MATRIX_ADD = ProblemKind(
         Size("columns", Control(marked("Columns"), marked("Columns of each matrix"), least=1), 16, dimension=1),
     ),
     (ProblemArray("A", "input", matrix), ProblemArray("B", "input", matrix), ProblemArray("C", "output", matrix)),
-    _sum,
+    _sum_answer,
     flops=lambda sizes: sizes["rows"] * sizes["columns"],
 )
 
@@ -56,7 +56,7 @@ AXPY = ProblemKind(
     marked("Scaled vector addition"),
     marked("y[i] = alpha · x[i] + beta · y[i]"),
     (Size("n", Control("n", marked("Number of elements of each vector"), least=1), 256, dimension=2),),
-    (ProblemArray("x", "input", vector), ProblemArray("y", "both", vector)),
+    (ProblemArray("x", "input", linear), ProblemArray("y", "both", linear)),
     _scaled_sum,
     (
         ProblemFactor("alpha", Control("alpha", marked("Factor of x"), least=-1e30, most=1e30), 1.0),
@@ -66,32 +66,32 @@ AXPY = ProblemKind(
 )
 
 
-def _scaled(question: ReferenceRequest, name: str) -> Answer:
+def _scaled_answer(question: ReferenceRequest, name: str) -> Answer:
     right = question.factors.get("alpha", 1.0) * np.asarray(question.arrays[name][question.places], np.float64)
     return Answer(right, np.abs(right), 1)
 
 
-_SIZES = (Size("n", Control("n", marked("Number of elements"), least=1), 256, dimension=2),)
-_FACTORS = (ProblemFactor("alpha", Control("alpha", marked("Factor of each element"), least=-1e30, most=1e30), 1.0),)
+_LENGTH = (Size("n", Control("n", marked("Number of elements"), least=1), 256, dimension=2),)
+_SCALE = (ProblemFactor("alpha", Control("alpha", marked("Factor of each element"), least=-1e30, most=1e30), 1.0),)
 
 SCALE = ProblemKind(
     "scale",
     marked("Scaling"),
     marked("out[i] = alpha · in[i]"),
-    _SIZES,
-    (ProblemArray("in", "input", vector), ProblemArray("out", "output", vector)),
-    lambda question: _scaled(question, "in"),
-    _FACTORS,
+    _LENGTH,
+    (ProblemArray("in", "input", linear), ProblemArray("out", "output", linear)),
+    lambda question: _scaled_answer(question, "in"),
+    _SCALE,
     flops=lambda sizes: sizes["n"],
 )
 SCALE_IN_PLACE = ProblemKind(
     "scale_in_place",
     marked("Scaling in place"),
     marked("x[i] = alpha · x[i]"),
-    _SIZES,
-    (ProblemArray("x", "both", vector),),
-    lambda question: _scaled(question, "x"),
-    _FACTORS,
+    _LENGTH,
+    (ProblemArray("x", "both", linear),),
+    lambda question: _scaled_answer(question, "x"),
+    _SCALE,
     flops=lambda sizes: sizes["n"],
 )
 
@@ -106,7 +106,7 @@ RELU = ProblemKind(
     marked("Rectifier (ReLU)"),
     marked("out[i] = max(in[i], 0)"),
     (Size("n", Control("n", marked("Number of elements"), least=1), 256, dimension=2),),
-    (ProblemArray("in", "input", vector), ProblemArray("out", "output", vector)),
+    (ProblemArray("in", "input", linear), ProblemArray("out", "output", linear)),
     _rectified,
     why_no_flops=marked("a rectifier compares values and computes none"),
 )

@@ -8,7 +8,7 @@ from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKin
 from gemmviz.model.translation import marked
 
 
-def _product(question: ReferenceRequest) -> Answer:
+def _matrix_vector_answer(question: ReferenceRequest) -> Answer:
     """A sum of ``columns`` products rounded at each step, as in the multiplication of matrices."""
     a, x = np.asarray(question.arrays["A"][question.places[0]], np.float64), question.flat("x")
     return Answer(a @ x, np.abs(a) @ np.abs(x), question.sizes["columns"] + 1)
@@ -27,7 +27,7 @@ MATRIX_VECTOR = ProblemKind(
         ProblemArray("x", "input", lambda sizes: (sizes["columns"],)),
         ProblemArray("y", "output", lambda sizes: (sizes["rows"],)),
     ),
-    _product,
+    _matrix_vector_answer,
     flops=lambda sizes: 2 * sizes["rows"] * sizes["columns"],
     work=lambda sizes: sizes["columns"],
     depth=lambda sizes: sizes["columns"],
@@ -40,7 +40,7 @@ def _transposed(name: str, question: ReferenceRequest) -> Answer:
     return Answer(right, np.zeros_like(right))
 
 
-_NO_FLOPS = marked("a transposition moves values and computes none")
+_MOVES_ALONE = marked("a transposition moves values and computes none")
 
 TRANSPOSE = ProblemKind(
     "transpose",
@@ -55,7 +55,7 @@ TRANSPOSE = ProblemKind(
         ProblemArray("out", "output", lambda sizes: (sizes["columns"], sizes["rows"])),
     ),
     partial(_transposed, "in"),
-    why_no_flops=_NO_FLOPS,
+    why_no_flops=_MOVES_ALONE,
 )
 TRANSPOSE_IN_PLACE = ProblemKind(
     "transpose_in_place",
@@ -64,5 +64,5 @@ TRANSPOSE_IN_PLACE = ProblemKind(
     (Size("n", Control("n", marked("Rows and columns of A"), least=1), 16, dimension=1),),
     (ProblemArray("A", "both", lambda sizes: (sizes["n"], sizes["n"])),),
     partial(_transposed, "A"),
-    why_no_flops=_NO_FLOPS,
+    why_no_flops=_MOVES_ALONE,
 )

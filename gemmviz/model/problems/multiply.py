@@ -24,23 +24,23 @@ from gemmviz.model.problem_kind import (
 from gemmviz.model.translation import marked
 
 
-def _shape(sizes: Sizes, rows: str, columns: str) -> Shape:
+def _batched_shape(sizes: Sizes, rows: str, columns: str) -> Shape:
     batch = (sizes["batch"],) if "batch" in sizes else ()
     return (*batch, sizes[rows], sizes[columns])
 
 
-def _reference(question: ReferenceRequest) -> Answer:
+def _multiply_answer(question: ReferenceRequest) -> Answer:
     """A sum of K products rounded at each step errs by at most (K + 1) u sum |a b| (Higham, Accuracy and Stability of Numerical
     Algorithms, 3.1); alpha and beta take one rounding each.
     """
     alpha, beta = (question.factors.get(name, default) for name, default in (("alpha", 1.0), ("beta", 0.0)))
-    right, magnitude = _products(question)
+    right, magnitude = _products_and_magnitudes(question)
     before = np.asarray(question.arrays["C"][question.places], np.float64) if beta else np.zeros_like(right)
     roundings = question.sizes["K"] + 1 + 2 * len(question.factors)
     return Answer(alpha * right + beta * before, abs(alpha) * magnitude + np.abs(beta * before), roundings)
 
 
-def _products(question: ReferenceRequest) -> tuple[Floats, Floats]:
+def _products_and_magnitudes(question: ReferenceRequest) -> tuple[Floats, Floats]:
     """Elements of A . B, and of |A| . |B|."""
     *batch, rows, columns = question.places
     a, b = question.arrays["A"], question.arrays["B"]
@@ -54,12 +54,12 @@ def _products(question: ReferenceRequest) -> tuple[Floats, Floats]:
 
 
 def _of_one(a: Floats, b: Floats, rows: Longs, columns: Longs) -> tuple[Floats, Floats]:
-    (some_rows, at_row), (some_columns, at_column) = _distinct(rows, len(a)), _distinct(columns, b.shape[1])
+    (some_rows, at_row), (some_columns, at_column) = _distinct_indices(rows, len(a)), _distinct_indices(columns, b.shape[1])
     left, right = np.asarray(a[some_rows], np.float64), np.asarray(b[:, some_columns], np.float64)
     return (left @ right)[at_row, at_column], (np.abs(left) @ np.abs(right))[at_row, at_column]
 
 
-def _distinct(indices: Longs, extent: int) -> tuple[Longs, Longs]:
+def _distinct_indices(indices: Longs, extent: int) -> tuple[Longs, Longs]:
     """The distinct ones of some indices below ``extent``, ascending, and where each of all is among them."""
     used = np.zeros(extent, bool)
     used[indices] = True
@@ -86,54 +86,54 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
 _STEEPEST, _ROUNDINGS_OF_FUNCTION = 1.13, 32  # as of fast functions, with arguments of a few units, in units of u
 
 
-def _after(activation: str, question: ReferenceRequest) -> Answer:
+def _activated_answer(activation: str, question: ReferenceRequest) -> Answer:
     """The product with its bias, if there is one, and a function of that."""
-    product = _reference(question)
+    product = _multiply_answer(question)
     bias = np.asarray(question.arrays["bias"], np.float64)[question.places[1]] if "bias" in question.arrays else 0.0
     right = ACTIVATIONS[activation](product.right + bias)
     magnitude = _STEEPEST * (product.magnitude + np.abs(bias)) + np.abs(right)
     return Answer(right, magnitude, product.roundings + 1 + (_ROUNDINGS_OF_FUNCTION if activation else 0))
 
 
-_SIZES = (
+_MNK = (
     Size("M", Control("M", marked("rows of A and C"), "-m", least=1), dimension=1),
     Size("N", Control("N", marked("columns of B and C"), "-n", least=1), dimension=1),
     Size("K", Control("K", marked("columns of A, rows of B"), "-k", least=1), dimension=1),
 )
-_ARRAYS = (
-    ProblemArray("A", "input", lambda sizes: _shape(sizes, "M", "K")),
-    ProblemArray("B", "input", lambda sizes: _shape(sizes, "K", "N")),
-    ProblemArray("C", "output", lambda sizes: _shape(sizes, "M", "N")),
+_MULTIPLY_ARRAYS = (
+    ProblemArray("A", "input", lambda sizes: _batched_shape(sizes, "M", "K")),
+    ProblemArray("B", "input", lambda sizes: _batched_shape(sizes, "K", "N")),
+    ProblemArray("C", "output", lambda sizes: _batched_shape(sizes, "M", "N")),
 )
-_FACTORS = (
+_MULTIPLY_FACTORS = (
     ProblemFactor("alpha", Control("alpha", marked("Factor of the product"), least=-1e30, most=1e30), 1.0),
     ProblemFactor("beta", Control("beta", marked("Factor of what C holds before"), least=-1e30, most=1e30), 0.0),
 )
 
 
-def _kind(name: str, title: str, formula: str, **others: Any) -> ProblemKind:
+def _multiply_kind(name: str, title: str, formula: str, **others: Any) -> ProblemKind:
     return ProblemKind(
-        name, title, formula, **{"sizes": _SIZES, "arrays": _ARRAYS, **others}, factors=_FACTORS,
+        name, title, formula, **{"sizes": _MNK, "arrays": _MULTIPLY_ARRAYS, **others}, factors=_MULTIPLY_FACTORS,
         flops=_flops, work=lambda sizes: sizes["K"], depth=lambda sizes: sizes["K"],
     )  # fmt: skip
 
 
 def _with_epilogue(activation: str, has_bias: bool) -> ProblemKind:
     inside, bias = "A · B + bias" if has_bias else "A · B", ProblemArray("bias", "input", lambda sizes: (sizes["N"],))
-    return _kind(
+    return _multiply_kind(
         "_".join(filter(None, ("linear" if has_bias else "multiply", activation))),
         marked("Matrix multiplication with an epilogue"),
         f"C = {activation}({inside})" if activation else f"C = {inside}",
-        arrays=(*_ARRAYS[:2], bias, _ARRAYS[2]) if has_bias else _ARRAYS,
-        reference=partial(_after, activation),
+        arrays=(*_MULTIPLY_ARRAYS[:2], bias, _MULTIPLY_ARRAYS[2]) if has_bias else _MULTIPLY_ARRAYS,
+        reference=partial(_activated_answer, activation),
     )
 
 
-KIND = _kind(
+KIND = _multiply_kind(
     "multiply",
     marked("Matrix multiplication"),
     "C = A · B",
-    sizes=(*_SIZES, Size("batch", Control(marked("Batch"), marked("Number of multiplications"), least=1), 1, is_optional=True)),
-    reference=_reference,
+    sizes=(*_MNK, Size("batch", Control(marked("Batch"), marked("Number of multiplications"), least=1), 1, is_optional=True)),
+    reference=_multiply_answer,
 )
 WITH_EPILOGUE = tuple(_with_epilogue(name, has_bias) for has_bias in (True, False) for name in ACTIVATIONS if name or has_bias)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKind, ReferenceRequest, Size, Sizes, matrix, vector
+from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKind, ReferenceRequest, Size, Sizes, linear, matrix
 from gemmviz.model.translation import marked
 
 
@@ -25,8 +25,8 @@ STENCIL = ProblemKind(
         Size("radius", Control(marked("Radius"), marked("Neighbours on each side"), least=1), 3),
     ),
     (
-        ProblemArray("in", "input", vector),
-        ProblemArray("out", "output", vector),
+        ProblemArray("in", "input", linear),
+        ProblemArray("out", "output", linear),
     ),
     _sum_of_neighbours,
     flops=lambda sizes: 2 * sizes["radius"] * sizes["n"],
@@ -37,12 +37,12 @@ STENCIL = ProblemKind(
 # Convolution with a filter of odd width that is not turned over
 
 
-def _width(sizes: Sizes) -> int:
+def _filter_width(sizes: Sizes) -> int:
     return 2 * sizes["radius"] + 1
 
 
 def _taps(sizes: Sizes) -> int:
-    return _width(sizes) ** 2
+    return _filter_width(sizes) ** 2
 
 
 def _filtered(question: ReferenceRequest) -> Answer:
@@ -57,7 +57,7 @@ def _filtered(question: ReferenceRequest) -> Answer:
     return Answer(right, magnitude, weights.size + 1)
 
 
-_RADIUS = Size("radius", Control(marked("Radius"), marked("Weights on each side of the middle of the filter"), least=1), 2)
+_REACH = Size("radius", Control(marked("Radius"), marked("Weights on each side of the middle of the filter"), least=1), 2)
 
 CONVOLUTION = ProblemKind(
     "convolution",
@@ -66,11 +66,11 @@ CONVOLUTION = ProblemKind(
     (
         Size("rows", Control(marked("Rows"), marked("Rows of in and out"), least=1), 16, dimension=1),
         Size("columns", Control(marked("Columns"), marked("Columns of in and out"), least=1), 16, dimension=1),
-        _RADIUS,
+        _REACH,
     ),
     (
         ProblemArray("in", "input", matrix),
-        ProblemArray("filter", "input", lambda sizes: (_width(sizes), _width(sizes))),
+        ProblemArray("filter", "input", lambda sizes: (_filter_width(sizes), _filter_width(sizes))),
         ProblemArray("out", "output", matrix),
     ),
     _filtered,
@@ -82,13 +82,13 @@ CONVOLUTION_1D = ProblemKind(
     "convolution_1d",
     marked("Convolution, 1-D"),
     marked("out[i] = sum of filter[r] · in[i + r - radius], zero outside"),
-    (Size("n", Control("n", marked("Number of elements of in and out"), least=1), 256, dimension=2), _RADIUS),
+    (Size("n", Control("n", marked("Number of elements of in and out"), least=1), 256, dimension=2), _REACH),
     (
-        ProblemArray("in", "input", vector),
-        ProblemArray("filter", "input", lambda sizes: (_width(sizes),)),
-        ProblemArray("out", "output", vector),
+        ProblemArray("in", "input", linear),
+        ProblemArray("filter", "input", lambda sizes: (_filter_width(sizes),)),
+        ProblemArray("out", "output", linear),
     ),
     _filtered,
-    flops=lambda sizes: 2 * sizes["n"] * _width(sizes),
-    work=_width,
+    flops=lambda sizes: 2 * sizes["n"] * _filter_width(sizes),
+    work=_filter_width,
 )

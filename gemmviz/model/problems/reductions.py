@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.arrays import Floats
-from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKind, ReferenceRequest, Size, matrix, vector
+from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKind, ReferenceRequest, Size, linear, matrix
 from gemmviz.model.translation import marked
 
 # Reductions: in one element, or as parts that a second launch adds up
@@ -37,7 +37,7 @@ def _extreme(chosen: Callable[[Any], Any], question: ReferenceRequest) -> Answer
     return Answer(right, np.zeros_like(right))
 
 
-def _sums(axis: int, question: ReferenceRequest) -> Answer:
+def _axis_sums(axis: int, question: ReferenceRequest) -> Answer:
     """Sums along an axis of a matrix."""
     values, here = np.asarray(question.arrays["in"], np.float64), question.places[0]
     return Answer(values.sum(axis=axis)[here], np.abs(values).sum(axis=axis)[here], values.shape[axis])
@@ -45,15 +45,15 @@ def _sums(axis: int, question: ReferenceRequest) -> Answer:
 
 _ONE_VECTOR = (Size("n", Control("n", marked("Number of elements of in"), least=1), 256, dimension=2),)
 _TO_ONE = (
-    ProblemArray("in", "input", vector),
+    ProblemArray("in", "input", linear),
     ProblemArray("out", "output", lambda sizes: (1,)),
 )
-_MATRIX = (
+_MATRIX_SIZES = (
     Size("rows", Control(marked("Rows"), marked("Rows of in"), least=1), 16, dimension=1),
     Size("columns", Control(marked("Columns"), marked("Columns of in"), least=1), 32, dimension=1),
 )
 _OF_MATRIX = ProblemArray("in", "input", matrix)
-_NO_FLOPS = marked("a comparison is no floating-point operation")
+_COMPARES_ALONE = marked("a comparison is no floating-point operation")
 REDUCTION = ProblemKind(
     "reduction",
     marked("Reduction"),
@@ -64,7 +64,7 @@ REDUCTION = ProblemKind(
     flops=lambda sizes: sizes["n"] - 1,
 )
 MAXIMUM, MINIMUM = (
-    ProblemKind(name, title, formula, _ONE_VECTOR, _TO_ONE, partial(_extreme, chosen), why_no_flops=_NO_FLOPS)
+    ProblemKind(name, title, formula, _ONE_VECTOR, _TO_ONE, partial(_extreme, chosen), why_no_flops=_COMPARES_ALONE)
     for name, title, formula, chosen in (
         ("maximum", marked("Maximum"), marked("out = largest in[i]"), np.max),
         ("minimum", marked("Minimum"), marked("out = smallest in[i]"), np.min),
@@ -74,18 +74,18 @@ ROW_SUMS = ProblemKind(
     "row_sums",
     marked("Sums of rows"),
     marked("out[i] = sum of in[i, j]"),
-    _MATRIX,
+    _MATRIX_SIZES,
     (_OF_MATRIX, ProblemArray("out", "output", lambda sizes: (sizes["rows"],))),
-    partial(_sums, 1),
+    partial(_axis_sums, 1),
     flops=lambda sizes: sizes["rows"] * (sizes["columns"] - 1),
 )
 COLUMN_SUMS = ProblemKind(
     "column_sums",
     marked("Sums of columns"),
     marked("out[j] = sum of in[i, j]"),
-    _MATRIX,
+    _MATRIX_SIZES,
     (_OF_MATRIX, ProblemArray("out", "output", lambda sizes: (sizes["columns"],))),
-    partial(_sums, 0),
+    partial(_axis_sums, 0),
     flops=lambda sizes: (sizes["rows"] - 1) * sizes["columns"],
 )
 
@@ -104,8 +104,8 @@ DOT_PRODUCT = ProblemKind(
     marked("out = sum of A[i] · B[i]"),
     (Size("n", Control("n", marked("Number of elements of each vector"), least=1), 256, dimension=2),),
     (
-        ProblemArray("A", "input", vector),
-        ProblemArray("B", "input", vector),
+        ProblemArray("A", "input", linear),
+        ProblemArray("B", "input", linear),
         ProblemArray("out", "output", lambda sizes: (1,)),
     ),
     _sum_of_products,
@@ -133,7 +133,7 @@ def _prefix_sums(name: str, title: str, formula: str) -> ProblemKind:
         title,
         formula,
         (Size("n", Control("n", marked("Number of elements"), least=1), 256, dimension=2),),
-        (ProblemArray("in", "input", vector), ProblemArray("out", "output", vector)),
+        (ProblemArray("in", "input", linear), ProblemArray("out", "output", linear)),
         _inclusive if name == "scan" else _exclusive,
         flops=lambda sizes: sizes["n"] - 1,
     )
@@ -161,7 +161,7 @@ HISTOGRAM = ProblemKind(
         Size("bins", Control(marked("Bins"), marked("Number of counts: in holds 0 to bins - 1"), least=1), 16),
     ),
     (
-        ProblemArray("in", "input", vector, "bins"),
+        ProblemArray("in", "input", linear, "bins"),
         ProblemArray("out", "output", lambda sizes: (sizes["bins"],)),
     ),
     _numbers_counted,

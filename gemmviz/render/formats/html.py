@@ -6,7 +6,7 @@ from gemmviz.files.whole import write_text
 from gemmviz.model.translation import marked
 from gemmviz.render.export import page_html
 from gemmviz.render.figure import figure_html, figure_script, script_name
-from gemmviz.render.reel import Page, Reel, RenderOptions
+from gemmviz.render.reel import Reel, RenderOptions, WebPage
 
 
 def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
@@ -16,4 +16,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-FORMAT = Page(marked("Web page"), _save, order=5)
+FORMAT = WebPage(marked("Web page"), _save, order=5)

@@ -31,7 +31,7 @@ _ARCH = {
     "libxcb-util": "xcb-util", "libxkbcommon": "libxkbcommon", "libxkbcommon-x11": "libxkbcommon-x11",
     "libwayland-client": "wayland", "libwayland-cursor": "wayland", "libz": "zlib", "libzstd": "zstd",
 }  # fmt: skip
-_FAMILIES = {
+_DISTRIBUTIONS = {
     "debian": ("debian", "ubuntu", "linuxmint", "pop", "raspbian"),
     "fedora": ("fedora", "rhel", "centos", "rocky", "almalinux", "ol"),
     "arch": ("arch", "manjaro", "endeavouros"),
@@ -52,7 +52,7 @@ def family_here() -> str:
 def family_of(release: Mapping[str, str]) -> str:
     """Return the family of a distribution by the fields ID and ID_LIKE of its file os-release."""
     named = [release.get("ID", ""), *release.get("ID_LIKE", "").split()]
-    return next((family for name in named for family, members in _FAMILIES.items() if name in members), "")
+    return next((family for name in named for family, members in _DISTRIBUTIONS.items() if name in members), "")
 
 
 def install_command(libraries: Sequence[str], family: str) -> str:

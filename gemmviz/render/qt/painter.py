@@ -23,8 +23,8 @@ from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width, wide_characters
 
 Numbers = npt.NDArray[Any]
 _IN_ATLAS = (*range(32, 127), ord("×"))
-_PLACES = np.full(257, -1)  # in the pixmap, by code, row by row; the last entry is for all beyond
-_PLACES[list(_IN_ATLAS)] = np.arange(len(_IN_ATLAS))
+_GLYPH_PLACES = np.full(257, -1)  # in the pixmap, by code, row by row; the last entry is for all beyond
+_GLYPH_PLACES[list(_IN_ATLAS)] = np.arange(len(_IN_ATLAS))
 _ACROSS = 16
 
 
@@ -70,12 +70,12 @@ class Atlas:
     @staticmethod
     def has(glyph: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Whether characters are in the atlas; those of Chinese, for example, are not."""
-        has: npt.NDArray[np.bool_] = _PLACES[np.minimum(glyph, len(_PLACES) - 1)] >= 0
+        has: npt.NDArray[np.bool_] = _GLYPH_PLACES[np.minimum(glyph, len(_GLYPH_PLACES) - 1)] >= 0
         return has
 
     def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float, glyph: npt.NDArray[Any]) -> None:
         """Draw one glyph at each (x, y), its middle."""
-        place = _PLACES[glyph]
+        place = _GLYPH_PLACES[glyph]
         draw_pieces(painter, self.pixmap, self.side, (x, y), (place % _ACROSS, place // _ACROSS), ratio)
 
 
@@ -244,7 +244,7 @@ class ScenePainter:
             table = np.array(texts)[:, None]
             return LabelLayout.of(table, pixels), np.array([text_width(text, float(pixels)) for text in texts])
 
-        return _cached(self._rows, (texts, pixels), make, _MOST_ROWS)
+        return _once(self._rows, (texts, pixels), make, _MOST_ROWS)
 
     def _glyphs(
         self,
@@ -307,13 +307,13 @@ class ScenePainter:
         return self._layouts[key][1]
 
     def _atlas(self, pixels: int, ink: str) -> Atlas:
-        return _cached(self._atlases, (pixels, ink), lambda: Atlas(pixels, ink), _MOST_ATLASES)
+        return _once(self._atlases, (pixels, ink), lambda: Atlas(pixels, ink), _MOST_ATLASES)
 
     def _stamp(self, side: int, colour: str, line: str | None) -> Stamp:
-        return _cached(self._stamps, (side, colour, line), lambda: stamp(side, colour, line), _MOST_STAMPS)
+        return _once(self._stamps, (side, colour, line), lambda: stamp(side, colour, line), _MOST_STAMPS)
 
     def _font(self, face: Face, pixels: int) -> QFont:
-        return _cached(self._fonts, (face, pixels), lambda: font(face, pixels))
+        return _once(self._fonts, (face, pixels), lambda: font(face, pixels))
 
     def _text(self, text: str, face: Face, pixels: int) -> tuple[QStaticText, float]:
         """Return a text with its glyphs placed, and the distance of its baseline from its top."""
@@ -325,7 +325,7 @@ class ScenePainter:
             laid_out.prepare(QTransform(), chosen)
             return laid_out, _ascent(text, chosen)
 
-        return _cached(self._texts, (text, face, pixels), make)
+        return _once(self._texts, (text, face, pixels), make)
 
     def _large_text(self, text: str, labels: Labels, pixels: int, ratio: float) -> tuple[QPixmap, float]:
         """Return a text as a picture, and the distance of its baseline from its top. Qt would fill large glyphs as shapes each
@@ -346,7 +346,7 @@ class ScenePainter:
             painter.end()
             return picture, metrics.ascent()
 
-        return _cached(self._pictures, (text, labels.face, pixels, labels.colour, ratio), make, _MOST_PICTURES)
+        return _once(self._pictures, (text, labels.face, pixels, labels.colour, ratio), make, _MOST_PICTURES)
 
     def rects(self, painter: QPainter, rects: Rects, view: Viewport, clip: QRectF) -> None:
         painter.setBrush(QColor(rects.fill) if rects.fill else Qt.BrushStyle.NoBrush)
@@ -413,7 +413,7 @@ def _ascent(text: str, chosen: QFont) -> float:
     return ascent
 
 
-def _cached(cache: dict[CacheKey, Painted], key: CacheKey, make: Callable[[], Painted], most: int = _MOST_CACHED) -> Painted:
+def _once(cache: dict[CacheKey, Painted], key: CacheKey, make: Callable[[], Painted], most: int = _MOST_CACHED) -> Painted:
     """Return the object with this key, created on first use. The cache belongs to a painter, because pixmaps and fonts must not
     outlive Qt.
     """

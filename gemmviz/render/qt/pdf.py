@@ -71,10 +71,10 @@ def write_pdf(reel: Reel, path: Path) -> None:
 
 def _page(number: int, count: int, scene: Scene) -> _Page:
     svg = scene_svg(scene, "named", families=load_fonts()).encode()
-    return _Page(scene.width / scene.height, zlib.compress(svg, 1), _words(number, count, scene))
+    return _Page(scene.width / scene.height, zlib.compress(svg, 1), _page_words(number, count, scene))
 
 
-def _words(number: int, count: int, scene: Scene) -> str:
+def _page_words(number: int, count: int, scene: Scene) -> str:
     """Return the title and the description of a page, with its number if there are several."""
     page = tr("Page {page} of {pages}: ", page=number + 1, pages=count) if count > 1 and scene.title else ""
     return "\n".join(filter(None, (f"{page}{scene.title}", scene.description)))

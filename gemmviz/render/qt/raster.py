@@ -71,7 +71,7 @@ class Raster:
     def _paint(self, image: QImage, frame: Frame) -> None:
         options, scene = self.options, frame.still
         drawn = scene.clear if options.is_transparent else scene
-        view = _middle(scene, options)
+        view = _centred_view(scene, options)
         area = QRectF(0, 0, options.width, options.height)
         if frame.layers:
             self._paint_layers(image, frame, view, area)
@@ -99,7 +99,7 @@ class Raster:
         brush.end()
 
 
-def _middle(scene: Scene, options: RenderOptions) -> Viewport:
+def _centred_view(scene: Scene, options: RenderOptions) -> Viewport:
     """Return the view of the whole scene in the middle of the picture."""
     scale = options.scale(scene)
     return Viewport(scale, (options.width - scene.width * scale) / 2, (options.height - scene.height * scale) / 2)

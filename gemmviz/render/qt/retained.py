@@ -13,7 +13,7 @@ from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.text import text_width
 
-_EDGE = 2.0  # pixels beyond a shape that its smooth edge may touch
+_SMOOTH_EDGE = 2.0  # pixels beyond a shape that its smooth edge may touch
 
 
 class RetainedLayer:
@@ -116,18 +116,18 @@ class Ground:
 
 def area_of(primitive: Primitive, view: Viewport) -> QRect:
     """The rectangle around the pixels that a primitive may touch."""
-    found, stroke = _boxes(primitive, view)
+    found, stroke = _shape_boxes(primitive, view)
     if not len(found):
         return QRect()
     (x, y), (right, bottom) = found[:, :2].min(axis=0).tolist(), (found[:, :2] + found[:, 2:]).max(axis=0).tolist()
     return _pixels(view, x, y, right - x, bottom - y, stroke)
 
 
-def _boxes(primitive: Primitive, view: Viewport) -> tuple[npt.NDArray[np.float64], float]:
+def _shape_boxes(primitive: Primitive, view: Viewport) -> tuple[npt.NDArray[np.float64], float]:
     """The boxes (n, 4) of a primitive's shapes, in units, and the width of lines around them, in pixels."""
     match primitive:
         case Cells():
-            beyond = _beyond(primitive)
+            beyond = _label_overhang(primitive)
             x, y, width, height = primitive.box
             return boxes((x - beyond, y, width + 2 * beyond, height)), 0.0
         case Rects():
@@ -145,13 +145,13 @@ def _boxes(primitive: Primitive, view: Viewport) -> tuple[npt.NDArray[np.float64
             return np.stack([left, top, widths + 2 * size, np.full(len(widths), 3 * size)], axis=1), 0.0
 
 
-def _beyond(cells: Cells) -> float:
+def _label_overhang(cells: Cells) -> float:
     """How far a long label may leave its cell, in units."""
     return cells.size if cells.labels is not None else 0.0
 
 
 def _pixels(view: Viewport, x: float, y: float, width: float, height: float, stroke: float = 0.0) -> QRect:
-    beyond = stroke + _EDGE
+    beyond = stroke + _SMOOTH_EDGE
     return view.rect(x, y, width, height).adjusted(-beyond, -beyond, beyond, beyond).toAlignedRect()
 
 
@@ -168,7 +168,7 @@ def _changed_cells(old: Primitive, new: Primitive, view: Viewport) -> QRect | No
     if not len(rows):
         return QRect()
     top, bottom, first, last = rows.min(), rows.max() + 1, columns.min(), columns.max() + 1
-    x, beyond = new.x + first * new.size, _beyond(new)
+    x, beyond = new.x + first * new.size, _label_overhang(new)
     return _pixels(
         view, x - beyond, new.y + top * new.pitch, (last - first) * new.size + 2 * beyond, (bottom - top) * new.pitch
     )

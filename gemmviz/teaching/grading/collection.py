@@ -29,17 +29,17 @@ from gemmviz.teaching.grading.task import Task
 
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.DOTALL)
 _SUFFIXES = KERNEL_SUFFIXES | {".cuh", ".hh", ".inc"}
-_SKIPPED = frozenset(("__MACOSX", "node_modules", "build"))
+_SKIPPED_FOLDERS = frozenset(("__MACOSX", "node_modules", "build"))
 _MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 100_000, 64, 4 * MOST_TEXT
 _LARGEST_ARCHIVE = 256 << 20  # bytes
 _LONGEST_NAME, _MOST_NAMED = 120, 4
-_RESERVED = frozenset(
+_RESERVED_FILES = frozenset(
     ("CON", "PRN", "AUX", "NUL", "ALL", "TABLE", *(f"{name}{n}" for name in ("COM", "LPT") for n in range(1, 10)))
 )  # devices of Windows, and the files of the results
 _NO_KERNEL = "no file of CUDA C++ was handed in"
 
 
-class _Entry(Struct, frozen=True):
+class _CollectedFile(Struct, frozen=True):
     """A file of a collection; ``read`` returns at most that many bytes of it. ``problem``: why it can't be read."""
 
     path: PurePosixPath
@@ -52,16 +52,16 @@ def collected(paths: list[Path], *, as_one: bool = False, on_other: Callable[[st
     is called with the name of each file that belongs to no hand-in. Raises UsageError for a path that is none, or if there are
     no hand-ins.
     """
-    groups: dict[tuple[str, str], list[_Entry]] = {}
+    groups: dict[tuple[str, str], list[_CollectedFile]] = {}
     for path in paths:
-        entries = list(_entries(path))
+        entries = list(_collected_files(path))
         found = list(_by_student(path, entries, as_one or (is_file(path) and path.suffix.lower() != ".zip")))
         is_alone = len(paths) > 1 and is_file(path) and len({student for student, _ in found if student}) == 1
         for student, entry in [(path.stem, entry) for _, entry in found] if is_alone else found:
             if student:
                 groups.setdefault((str(path), student), []).append(entry)
             else:
-                on_other(_shown(entry.path.name))
+                on_other(_printable(entry.path.name))
     taken: set[str] = set()
     hand_ins = [_hand_in(student, entries, taken) for (_, student), entries in groups.items()]
     if not hand_ins:
@@ -74,12 +74,12 @@ def collected(paths: list[Path], *, as_one: bool = False, on_other: Callable[[st
 # Files
 
 
-def _entries(path: Path) -> Iterator[_Entry]:
+def _collected_files(path: Path) -> Iterator[_CollectedFile]:
     """The files of a folder or an archive, those of archives in it included; a file alone."""
     if path.is_dir():
         found = _in_folder(path)
     elif is_file(path):
-        found = iter([_Entry(PurePosixPath(path.name), _file_reader(path))])
+        found = iter([_CollectedFile(PurePosixPath(path.name), _file_reader(path))])
     else:
         raise UsageError("there is no such file or folder", file=str(path))
     for entry in found:
@@ -88,7 +88,7 @@ def _entries(path: Path) -> Iterator[_Entry]:
         yield from _in_archive(entry, entry.path.stem if is_one_of_many else "") if is_archive else [entry]
 
 
-def _in_folder(folder: Path) -> Iterator[_Entry]:
+def _in_folder(folder: Path) -> Iterator[_CollectedFile]:
     """Regular files below a folder. Links, and what isn't a regular file, are named but never opened."""
     for number, (place, folders, names) in enumerate(os.walk(folder)):
         if number > _MOST_ENTRIES:
@@ -98,8 +98,8 @@ def _in_folder(folder: Path) -> Iterator[_Entry]:
         for name in sorted((*names, *links)):
             path = Path(place) / name
             is_plain = is_file(path) and not path.is_symlink()
-            problem = "" if is_plain else f"{_shown(name)} is a link, or not a regular file; it isn't opened"
-            yield _Entry(PurePosixPath(path.relative_to(folder).as_posix()), _file_reader(path), problem)
+            problem = "" if is_plain else f"{_printable(name)} is a link, or not a regular file; it isn't opened"
+            yield _CollectedFile(PurePosixPath(path.relative_to(folder).as_posix()), _file_reader(path), problem)
 
 
 def _file_reader(path: Path) -> Callable[[int], bytes]:
@@ -110,7 +110,7 @@ def _file_reader(path: Path) -> Callable[[int], bytes]:
     return read
 
 
-def _in_archive(entry: _Entry, folder: str) -> Iterator[_Entry]:
+def _in_archive(entry: _CollectedFile, folder: str) -> Iterator[_CollectedFile]:
     """The files of an archive, as if they lay in a folder beside it, in its own if that is "". Nothing is written to disk."""
     inside = entry.path.parent / folder
     try:
@@ -118,7 +118,7 @@ def _in_archive(entry: _Entry, folder: str) -> Iterator[_Entry]:
         archive = zipfile.ZipFile(io.BytesIO(content))
         infos = archive.infolist()
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):
-        yield replace(entry, problem=f"{_shown(entry.path.name)} is not a .zip archive that can be read")
+        yield replace(entry, problem=f"{_printable(entry.path.name)} is not a .zip archive that can be read")
         return
     for info in infos[:_MOST_ENTRIES]:
         parts = PurePosixPath(info.filename.replace("\\", "/")).parts
@@ -126,9 +126,9 @@ def _in_archive(entry: _Entry, folder: str) -> Iterator[_Entry]:
             continue
         is_link = stat.S_ISLNK(info.external_attr >> 16)
         leads_out = is_link or ".." in parts or parts[:1] == ("/",) or ":" in info.filename
-        problem = f"{_shown(info.filename)} leads out of the archive; it isn't opened" if leads_out else ""
+        problem = f"{_printable(info.filename)} leads out of the archive; it isn't opened" if leads_out else ""
         safe = [each for each in parts if each not in ("..", "/")] or ["file"]
-        yield _Entry(inside.joinpath(*safe), _packed_reader(archive, info), problem)
+        yield _CollectedFile(inside.joinpath(*safe), _packed_reader(archive, info), problem)
 
 
 def _packed_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[int], bytes]:
@@ -143,13 +143,13 @@ def _packed_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[
 
 
 def _is_skipped(name: str) -> bool:
-    return (name.startswith(".") and name not in (".", "..")) or name in _SKIPPED
+    return (name.startswith(".") and name not in (".", "..")) or name in _SKIPPED_FOLDERS
 
 
 # Students
 
 
-def _by_student(path: Path, entries: list[_Entry], as_one: bool) -> Iterator[tuple[str, _Entry]]:
+def _by_student(path: Path, entries: list[_CollectedFile], as_one: bool) -> Iterator[tuple[str, _CollectedFile]]:
     """Each entry with the folder or file of its student, "" for none. Entries below that folder are named from there."""
     outer = _only_folder(entries)
     for entry in entries:
@@ -160,7 +160,7 @@ def _by_student(path: Path, entries: list[_Entry], as_one: bool) -> Iterator[tup
         if outer and len(parts) > 1:
             parts = parts[1:]
         if len(parts) > 1:
-            yield parts[0], _Entry(PurePosixPath(*parts[1:]), entry.read, entry.problem)
+            yield parts[0], _CollectedFile(PurePosixPath(*parts[1:]), entry.read, entry.problem)
         elif _is_program(entry.path) or (entry.problem and entry.path.suffix.lower() in (*_SUFFIXES, ".zip")):
             match = _MOODLE.fullmatch(parts[0])
             yield (_student_of(match), entry) if match is not None else (entry.path.stem, entry)
@@ -168,7 +168,7 @@ def _by_student(path: Path, entries: list[_Entry], as_one: bool) -> Iterator[tup
             yield "", entry
 
 
-def _only_folder(entries: list[_Entry]) -> bool:
+def _only_folder(entries: list[_CollectedFile]) -> bool:
     """Whether everything lies in one folder that isn't a student's: an archive of a folder of hand-ins."""
     tops = {each.path.parts[0] for each in entries}
     is_deep = entries and all(len(each.path.parts) > 1 for each in entries)
@@ -185,53 +185,53 @@ def _is_program(path: PurePosixPath) -> bool:
     return path.suffix.lower() in _SUFFIXES
 
 
-def _hand_in(student: str, entries: list[_Entry], taken: set[str]) -> HandIn:
+def _hand_in(student: str, entries: list[_CollectedFile], taken: set[str]) -> HandIn:
     match = _MOODLE.fullmatch(student)
     name, number = (match["name"], match["number"]) if match is not None else (student, "")
     id = unique_id(f"{name}-{number}" if number else name, taken)
     programs = [each for each in entries if _is_program(each.path)]
     if len(programs) > _MOST_FILES:
-        return HandIn(id, _shown(name), {}, number, f"{len(programs)} files were handed in; at most {_MOST_FILES} are read")
+        return HandIn(id, _printable(name), {}, number, f"{len(programs)} files were handed in; at most {_MOST_FILES} are read")
     texts, problems = {}, [each.problem for each in entries if each.problem]
     for each in programs:
         try:
-            text, problem = _text_of(each)
+            text, problem = _text_or_problem(each)
         except (GemmvizError, OSError) as error:
-            text, problem = "", f"{_shown(each.path.name)} can't be read: {error}"
+            text, problem = "", f"{_printable(each.path.name)} can't be read: {error}"
         if problem:
             problems.append(problem)
         else:
             texts[each.path.as_posix()] = text
-    hand_in = HandIn(id, _shown(name), texts, number)
+    hand_in = HandIn(id, _printable(name), texts, number)
     if hand_in.main(""):
         return hand_in
-    return HandIn(id, _shown(name), texts, number, "; ".join(dict.fromkeys(problems)) or _no_kernel(texts, entries))
+    return HandIn(id, _printable(name), texts, number, "; ".join(dict.fromkeys(problems)) or _why_no_kernel(texts, entries))
 
 
-def _no_kernel(texts: dict[str, str], entries: list[_Entry]) -> str:
+def _why_no_kernel(texts: dict[str, str], entries: list[_CollectedFile]) -> str:
     if not texts:
-        names = [_shown(each.path.name) for each in entries]
+        names = [_printable(each.path.name) for each in entries]
         return f"{_NO_KERNEL}, but {', '.join(names[:_MOST_NAMED])}{' …' if len(names) > _MOST_NAMED else ''}"
     if not any(text.strip() for text in texts.values()):
         return "the file is empty"
     return "the file has no kernel: a kernel is a function that begins with __global__ void"
 
 
-def _text_of(entry: _Entry) -> tuple[str, str]:
+def _text_or_problem(entry: _CollectedFile) -> tuple[str, str]:
     """The text of a file, and why it isn't one."""
     if entry.problem:
         return "", entry.problem
     content = entry.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
-        return "", f"{_shown(entry.path.name)} has more than {_MOST_BYTES:,} bytes; it isn't read"
+        return "", f"{_printable(entry.path.name)} has more than {_MOST_BYTES:,} bytes; it isn't read"
     text = decoded(content)
-    return ("", f"{_shown(entry.path.name)} isn't text") if "\0" in text else (text, "")
+    return ("", f"{_printable(entry.path.name)} isn't text") if "\0" in text else (text, "")
 
 
 def unique_id(name: str, taken: set[str]) -> str:
     """A name of a file for a student, different from those that are ``taken``, which it is added to."""
     stem = file_stem(name)
-    stem = f"{stem}-" if stem.split(".")[0].upper() in _RESERVED else stem
+    stem = f"{stem}-" if stem.split(".")[0].upper() in _RESERVED_FILES else stem
     number, id = 1, stem
     while id.casefold() in taken:
         number += 1
@@ -240,7 +240,7 @@ def unique_id(name: str, taken: set[str]) -> str:
     return id
 
 
-def _shown(name: str) -> str:
+def _printable(name: str) -> str:
     """A name on one line, without control characters and marks that reorder text."""
     text = "".join(each if unicodedata.category(each) not in ("Cc", "Cf", "Cs", "Zl", "Zp") else "\ufffd" for each in name)
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
@@ -250,7 +250,7 @@ def _shown(name: str) -> str:
 
 _FORMAT_VERSION = 1
 ALL, TABLE, PAGE, AUTOGRADER = "all.json", "table.csv", "page.html", "results.json"
-_MARK = "\ufeff"  # Excel takes a CSV file without it for one of the system's code page
+_BYTE_ORDER_MARK = "\ufeff"  # Excel takes a CSV file without it for one of the system's code page
 _RISKY = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")  # a spreadsheet takes a cell that begins so for a formula
 _RISKY_BEHIND = re.compile(r';(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])')  # where ; separates cells, another cell begins here
 
@@ -265,7 +265,7 @@ class GradedRecord(Struct, frozen=True):
     grade: Grade
 
 
-class _Contents(Struct, frozen=True):
+class _GradedFile(Struct, frozen=True):
     """The file of all results."""
 
     version: int
@@ -286,7 +286,7 @@ class Results:
         except OSError as error:
             raise GemmvizError(f"can't write: {error.strerror or error}", file=str(folder)) from None
         self.records: dict[str, GradedRecord] = {}
-        self._before = _read(folder / ALL)
+        self._before = _graded_records(folder / ALL)
 
     def known(self, hand_in: HandIn) -> GradedRecord | None:
         """The record of a hand-in that was judged before and hasn't changed since; None if it is to be judged."""
@@ -313,18 +313,18 @@ class Results:
     def write(self) -> None:
         """Write the table and the JSON of all results up to now."""
         records = sorted(self.records.values(), key=lambda each: (each.name.casefold(), each.id))
-        contents = _Contents(_FORMAT_VERSION, self.task.title, self.task.most_points, tuple(records))
-        write_text(self.folder / TABLE, _MARK + csv_table(self.task, records))
+        contents = _GradedFile(_FORMAT_VERSION, self.task.title, self.task.most_points, tuple(records))
+        write_text(self.folder / TABLE, _BYTE_ORDER_MARK + csv_table(self.task, records))
         write_text(self.folder / ALL, to_json(contents).decode())
 
     def _digest(self, hand_in: HandIn) -> str:
         return f"{hand_in.digest}-{self.task.digest}-{__version__}"
 
 
-def _read(path: Path) -> dict[str, GradedRecord]:
+def _graded_records(path: Path) -> dict[str, GradedRecord]:
     """The records in a file of all results; none if it can't be read."""
     try:
-        contents = from_json(read_text(path), _Contents)
+        contents = from_json(read_text(path), _GradedFile)
     except (FormatError, GemmvizError):
         return {}
     return {each.id: each for each in contents.hand_ins} if contents.version == _FORMAT_VERSION else {}
@@ -356,7 +356,7 @@ def csv_table(task: Task, records: Sequence[GradedRecord]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
         map(
-            _cell,
+            _csv_cell,
             [
                 "id",
                 "name",
@@ -380,11 +380,11 @@ def csv_table(task: Task, records: Sequence[GradedRecord]) -> str:
             "yes" if grade.has_passed else "no", " ".join(dict.fromkeys(grade.findings)), " | ".join(messages),
             *(f"{scores.get(each.id, 0.0):g}" for each in task.checks),
         ]  # fmt: skip
-        writer.writerow(map(_cell, row))
+        writer.writerow(map(_csv_cell, row))
     return text.getvalue()
 
 
-def _cell(text: str) -> str:
+def _csv_cell(text: str) -> str:
     """A cell on one line that no spreadsheet takes for a formula."""
     text = _RISKY_BEHIND.sub(",", " ".join(text.split()))
     return f"'{text}" if text.startswith(_RISKY) else text

@@ -71,7 +71,7 @@ class Grade(Struct, frozen=True):
 # A hand-in: the texts of one student's files, and which of them is judged.
 
 LAUNCH = "<<<"
-_KERNEL = re.compile(r"__global__[^;{}]*\{")  # with its body
+_KERNEL_WITH_BODY = re.compile(r"__global__[^;{}]*\{")  # with its body
 _IDLE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*if[ \t]+0\b.*?^[ \t]*#[ \t]*endif", re.DOTALL | re.MULTILINE)
 
 
@@ -97,7 +97,7 @@ class HandIn(Struct, frozen=True):
         """The name of the file that is judged: one that defines a kernel, the one called ``entry`` if there is one, and rather
         one that launches it. "" if no file defines a kernel.
         """
-        named = re.compile(rf"__global__[^;{{}}]*\b{re.escape(entry)}\s*\([^;{{}}]*\{{") if entry else _KERNEL
+        named = re.compile(rf"__global__[^;{{}}]*\b{re.escape(entry)}\s*\([^;{{}}]*\{{") if entry else _KERNEL_WITH_BODY
 
         texts = {name: _IDLE.sub(" ", text) for name, text in self.texts.items()}
 
@@ -105,12 +105,12 @@ class HandIn(Struct, frozen=True):
             text = texts[name]
             return named.search(text) is None, LAUNCH not in text, not name.endswith(".cu"), name.count("/"), name
 
-        return min((name for name, text in texts.items() if _KERNEL.search(text)), key=rank, default="")
+        return min((name for name, text in texts.items() if _KERNEL_WITH_BODY.search(text)), key=rank, default="")
 
 
 # Limits of the process that judges a hand-in: processor time, memory, and files.
 
-_MIB = 1 << 20
+_BYTES_PER_MIB = 1 << 20
 
 
 class Limits(Struct, frozen=True):
@@ -143,7 +143,7 @@ def limit_this_process(limits: Limits) -> None:
         used = psutil.Process().cpu_times()
         seconds = int(used.user + used.system + limits.cpu_s) + 1
         _lower(resource.RLIMIT_CPU, seconds)
-        _lower(resource.RLIMIT_AS, psutil.Process().memory_info().vms + limits.memory_mib * _MIB)
+        _lower(resource.RLIMIT_AS, psutil.Process().memory_info().vms + limits.memory_mib * _BYTES_PER_MIB)
         _lower(resource.RLIMIT_FSIZE, 0)
         _lower(resource.RLIMIT_CORE, 0)
 

@@ -21,7 +21,7 @@ from gemmviz.teaching.requirements import SizeRun
 
 _BEFORE, _AFTER = 6, 2  # steps that a replay shows around what failed
 _MOST_REPLAYS, _LINES_AROUND = 3, 4
-_LARGEST = 1 << 20  # accesses of a run that is replayed
+_MOST_REPLAYED = 1 << 20  # accesses of a run that is replayed
 _LONGEST_LINE = 400
 _MET, _UNMET = "<td class=passed>✓</td>", "<td class=failed>✗</td>"
 _STATUS = {"passed": "✓ passed", "failed": "✗ failed", "unjudged": "– not judged"}
@@ -30,7 +30,7 @@ _STATUS = {"passed": "✓ passed", "failed": "✗ failed", "unjudged": "– not 
 def student_page(task: Task, hand_in: HandIn, grade: Grade, replays: Sequence[tuple[Shot, SizeRun]]) -> str:
     """The page as HTML; everything that comes from the hand-in and the task is text in it."""
     shown = [_replay(shot, run) for shot, run in replays[:_MOST_REPLAYS]]
-    parts = [_head(task, hand_in, grade), _table(grade), *(_note(each) for each in grade.notes)]
+    parts = [_page_head(task, hand_in, grade), _checks_table(grade), *(_note_html(each) for each in grade.notes)]
     parts += [_failure(each, hand_in.texts.get(grade.file, ""), grade.file) for each in grade.checks if _has_line(each)]
     for number, pack in enumerate(shown):
         if pack is not None:
@@ -39,7 +39,7 @@ def student_page(task: Task, hand_in: HandIn, grade: Grade, replays: Sequence[tu
     return report_html(f"{task.title}: {hand_in.name}", f'<main class="report">{"".join(parts)}</main>')
 
 
-def _head(task: Task, hand_in: HandIn, grade: Grade) -> str:
+def _page_head(task: Task, hand_in: HandIn, grade: Grade) -> str:
     number = f" ({hand_in.number})" if hand_in.number else ""
     file = " · ".join(filter(None, (grade.file, grade.kernel)))
     return (
@@ -53,16 +53,16 @@ def points_text(points: float) -> str:
     return f"{points:g}"
 
 
-def _table(grade: Grade) -> str:
-    rows = "".join(map(_row, grade.checks))
+def _checks_table(grade: Grade) -> str:
+    rows = "".join(map(_check_row, grade.checks))
     head = "<thead><tr><th>What is judged</th><th>Result</th><th>Points</th></tr></thead>"
     return f"<div class=scroll><table>{head}<tbody>{rows}</tbody></table></div>"
 
 
-def _row(check: CheckResult) -> str:
+def _check_row(check: CheckResult) -> str:
     where = f"At {check.size}: " if check.size and check.output else ""
     output = f"<p class=output>{escape(where + check.output)}</p>" if check.output else ""
-    values = f"<details><summary>Values</summary>{_values(check.rows)}</details>" if check.rows else ""
+    values = f"<details><summary>Values</summary>{_values_table(check.rows)}</details>" if check.rows else ""
     return (
         f"<tr><td>{escape(check.title)}{output}{values}</td>"
         f'<td class="status {check.status}">{_STATUS[check.status]}</td>'
@@ -70,7 +70,7 @@ def _row(check: CheckResult) -> str:
     )
 
 
-def _values(rows: Iterable[JudgedRow]) -> str:
+def _values_table(rows: Iterable[JudgedRow]) -> str:
     cells = "".join(
         f"<tr><td>{escape(each.size)}</td><td>{escape(each.title)}</td><td>{escape(each.value)}</td>"
         f"<td>{escape(each.required)}</td>{_MET if each.is_met else _UNMET}</tr>"
@@ -79,7 +79,7 @@ def _values(rows: Iterable[JudgedRow]) -> str:
     return f"<table><tr><th>At</th><th>Quantity</th><th>Value</th><th>Required</th><th></th></tr>{cells}</table>"
 
 
-def _note(text: str) -> str:
+def _note_html(text: str) -> str:
     return f"<p class=note>{escape(text)}</p>"
 
 
@@ -107,7 +107,7 @@ def _failure(check: CheckResult, text: str, file: str) -> str:
 def _replay(shot: Shot, run: SizeRun) -> str | None:
     """The steps around that of a shot, packed for the player; None for a run that is too large."""
     trace = run.facts.replay.trace
-    if trace.steps * trace.space.threads_per_block > _LARGEST:
+    if trace.steps * trace.space.threads_per_block > _MOST_REPLAYED:
         return None
     prepared: Prepared = prepare_run(replace(shot, theme="light"), run.facts.outcome)
     start, stop = max(0, prepared.step - _BEFORE), min(prepared.steps, prepared.step + _AFTER + 1)

@@ -63,11 +63,11 @@ def sentence_for(error: GemmvizError) -> str:
 
 _IN_HAZARDS = frozenset(("divergent-barrier", "hazard"))
 _IN_GUARDS = frozenset(("out-of-range", "misaligned-access", "uninitialised-read"))
-_BEYOND = frozenset(("unsupported", "setting"))  # limits of the interpreter, not mistakes
+_INTERPRETER_LIMITS = frozenset(("unsupported", "setting"))  # limits of the interpreter, not mistakes
 NOT_MET, _UNCONFIRMED = "not-met", "unconfirmed"
 _MOST_REUSED = 16
 _MOST_TRACED, _ONE_BLOCK = 1 << 21, "0:1,0:1"  # multiplications of a problem that is run as a whole: 128³
-_LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
+_LAUNCH_ERRORS = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
 
 
 class Judged(Struct, frozen=True):
@@ -157,7 +157,7 @@ class _Judging:
             return
         if fault is not None and fault.id not in ("no-access", _UNCONFIRMED):
             self._faulted(size, fault)
-        why = "" if self.task.shot is not None else _untouched(traced) or _idle(traced)
+        why = "" if self.task.shot is not None else _untouched(traced) or _too_few_reads(traced)
         untouched = f"at {size.words}, {why}" if why else ""
         ids = {each.check.id for each in states}
         states = [
@@ -169,13 +169,13 @@ class _Judging:
 
     def _refused(self, size: ExerciseSize, error: GemmvizError) -> None:
         """Fails the check that is about an error before the first access, and leaves the others unjudged at this size."""
-        if error.id in _BEYOND:
+        if error.id in _INTERPRETER_LIMITS:
             self._give_up(error, size.words)
             return
         if self.doubt is not None:
             self._leave(_because(size.words, self.doubt))
             return
-        about = "parses" if isinstance(error, SourceError) else "host" if error.id in _LAUNCH else "result"
+        about = "parses" if isinstance(error, SourceError) else "host" if error.id in _LAUNCH_ERRORS else "result"
         self._fail(about, error, size=size.words)
         self._leave(f"at {size.words}, the kernel couldn't be run")
 
@@ -313,7 +313,7 @@ def _untouched(run: SizeRun) -> str:
     return ""
 
 
-def _idle(run: SizeRun) -> str:
+def _too_few_reads(run: SizeRun) -> str:
     """Says how little a wrong kernel reads; "" unless it can't have multiplied: one with 16 × 16 results in registers still
     reads an operand for every sixteenth product.
     """

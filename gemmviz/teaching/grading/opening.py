@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from gemmviz.analysis.declarations import COMMENT
 from gemmviz.cuda.launch.draft import Draft, draft_of
 from gemmviz.cuda.launch.formula import names_in, renamed
 from gemmviz.cuda.launch.guessed_launch import FACTOR, completed, launch_by_names
@@ -34,7 +35,6 @@ from gemmviz.teaching.grading.task import Task
 # Host code to the mistake in it that leaves the result unwritten on a GPU: no launch, or a copy that is missing or wrong.
 
 _COPY_FINDING = "host-copy"
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\(")
 _TO_HOST, _TO_DEVICE = "cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"
 
@@ -52,7 +52,7 @@ def launch_mistake(
     """The mistake of a program that never launches the kernel; None for one that does, and for a kernel without host code."""
     remedy = f"write {kernel.name}<<<grid, block>>>(…) in the host code"
     if launch is None:
-        is_program = any(_MAIN.search(_COMMENT.sub(" ", text)) for text in texts.values())
+        is_program = any(_MAIN.search(COMMENT.sub(" ", text)) for text in texts.values())
         if is_program and not has_launch_elsewhere:
             return HostMistake("not-launched", UsageError(f"{kernel.name} is launched nowhere", remedy=remedy))
         return None
@@ -91,7 +91,7 @@ def is_unset(buffer: BufferOutline) -> bool:
     return bool(buffer.bytes) and not (buffer.is_zeroed or buffer.is_copied_in or "before" in buffer.passed)
 
 
-def _joined(notes: Iterable[str]) -> str:
+def _joined_notes(notes: Iterable[str]) -> str:
     return " ".join(filter(None, notes))
 
 
@@ -116,7 +116,7 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     text = hand_in.texts[main]
     if BLANK.search(text):
         raise SourceError(f"{len(BLANK.findall(text))} of the blanks are empty", remedy="write something for each /*?*/")
-    texts = _texts(hand_in, task)
+    texts = _texts_with_task(hand_in, task)
     if task.shot is not None and task.shot.setup.kernel.blanks:
         spec = replace(task.shot.setup.kernel, text=text, file=main, is_shipped=False)
         _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
@@ -133,7 +133,7 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     return replace(opened, kernel=replace(opened.kernel, problem=_judged_problem(opened.kernel.problem, task)))
 
 
-def _texts(hand_in: HandIn, task: Task) -> dict[str, str]:
+def _texts_with_task(hand_in: HandIn, task: Task) -> dict[str, str]:
     """The files of a hand-in and of the task. A hand-in can't replace one of the task's, in any folder."""
     given = dict(task.files)
     own = {name: text for name, text in hand_in.texts.items() if name.rpartition("/")[2] not in given}
@@ -185,11 +185,11 @@ def precision_error(kernel: KernelSpec, task: Task) -> UsageError | None:
 def _check_text(source: SourceText) -> None:
     """Raises SourceError for the first error of a compiler, unless it may come from a header that isn't there."""
     refusal: SourceError | None = reader().run("refusal", source)
-    if refusal is not None and not _missing(source):
+    if refusal is not None and not _missing_headers(source):
         raise refusal.in_file(source.main)
 
 
-def _missing(source: SourceText) -> tuple[str, ...]:
+def _missing_headers(source: SourceText) -> tuple[str, ...]:
     """Headers that neither the hand-in nor gemmviz has."""
     missing: tuple[str, ...] = reader().run("missing", source)
     return missing
@@ -211,7 +211,7 @@ class _Opening:
 
     def opened(self) -> OpenedHandIn:
         launch, notes = self.launch, [self._which()]
-        if missing := _missing(SourceText(self.main, self.texts, self.main)):
+        if missing := _missing_headers(SourceText(self.main, self.texts, self.main)):
             notes.append(f"Headers that were not handed in: {', '.join(missing)}.")
         draft = draft_of(self.kernel, completed(launch or launch_by_names(self.kernel, {}), self.kernel, {}))
         self._check_parameters(draft)
@@ -225,7 +225,7 @@ class _Opening:
                 notes.append(f"The launch is assumed: block ({', '.join(spec.block)}), grid ({', '.join(spec.grid)}).")
             notes += [f"The {each.part} can't be read: {each.reason}." for each in launch.unread[:2]] if launch else []
             self._check_names(spec)
-            return OpenedHandIn(spec, mistake, _joined(notes))
+            return OpenedHandIn(spec, mistake, _joined_notes(notes))
         inputs, outputs = _buffers(spec, draft)
         mistake = mistake or copy_mistake(launch, inputs, outputs)
         has_factors = any(each.kind == "real" for each in draft.parameters)  # which may multiply old values by 0
@@ -233,7 +233,7 @@ class _Opening:
         if spec.tied_sizes and len([each for each in draft.parameters if each.kind == "whole"]) >= len(self._sizes()):
             spec = self._untied(launch, spec)
             notes.append(f"The host code passes one number for several sizes; the grid is assumed: ({', '.join(spec.grid)}).")
-        return OpenedHandIn(spec, mistake, _joined(notes), has_no_values)
+        return OpenedHandIn(spec, mistake, _joined_notes(notes), has_no_values)
 
     def _which(self) -> str:
         """Which kernel is judged, where the task leaves it open or names another one."""

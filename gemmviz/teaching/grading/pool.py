@@ -79,7 +79,7 @@ def _forked(hand_in: HandIn, task: Task, limits: Limits) -> Graded:
         _judge_as_child(its, hand_in, task, limits)
     its.close()
     try:
-        result = _served(own, time.monotonic() + limits.wall_s)
+        result = _graded_by_child(own, time.monotonic() + limits.wall_s)
     finally:
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
@@ -88,7 +88,7 @@ def _forked(hand_in: HandIn, task: Task, limits: Limits) -> Graded:
     return result or _ended(status, hand_in, task, limits)
 
 
-def _served(child: Connection, until: float) -> Graded | None:
+def _graded_by_child(child: Connection, until: float) -> Graded | None:
     """The result of a child whose requests to the reader are answered; None if it ends without one, or too late."""
     while time.monotonic() < until:
         if not child.poll(_LOOK_EACH_S):
@@ -169,7 +169,7 @@ def graded_in_parallel(
         thread.start()
     try:
         for _ in hand_ins:
-            yield _next(results, cancelled)
+            yield _next_result(results, cancelled)
     finally:
         is_over.set()
         for thread in threads:
@@ -187,7 +187,7 @@ def _judge_all(grader: "_Grader", waiting: _Waiting, results: _Results) -> None:
         grader.close()
 
 
-def _next(results: _Results, cancelled: Callable[[], bool]) -> tuple[HandIn, Graded]:
+def _next_result(results: _Results, cancelled: Callable[[], bool]) -> tuple[HandIn, Graded]:
     while True:
         if cancelled():
             raise Cancelled
@@ -261,7 +261,7 @@ class _Grader:
             try:
                 return self._frames.get(timeout=_POLL_S), "error"
             except queue.Empty:
-                if not CAN_FORK and _memory(process.pid) > most:  # a child that was forked has a limit of its own
+                if not CAN_FORK and _memory_bytes(process.pid) > most:  # a child that was forked has a limit of its own
                     return None, "memory"
         return None, "time"
 
@@ -286,7 +286,7 @@ def _listen(process: "subprocess.Popen[bytes]", frames: "queue.SimpleQueue[bytes
     frames.put(None)
 
 
-def _memory(process_id: int) -> int:
+def _memory_bytes(process_id: int) -> int:
     """Bytes of memory of a process and its children."""
     total = 0
     with contextlib.suppress(psutil.Error):

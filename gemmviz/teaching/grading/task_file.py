@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.cuda.launch.formula import OWN_SIZES
 from gemmviz.cuda.launch.launch_form import GivenLaunch
-from gemmviz.files.codec import FormatError, check_version, read_fields, read_text, toml_to_plain
+from gemmviz.files.codec import FILE_START, FormatError, check_version, read_fields, read_text, toml_to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
@@ -41,21 +41,21 @@ FORMAT, VERSION = "gemmviz task", 1
 DEFAULT_SIZES = ((5, 7, 3), (37, 21, 43), (50, 70, 65))  # no usual tile divides them
 _SQUARE_SIDES = (5, 37, 67)
 _LENGTHS = (5, 333, 2501)
-_ONE_BLOCK = ("scan", "exclusive_scan", "transpose_in_place")  # usual kernels scan what one block holds; a matrix has a side
-_START = Place(1, 1, 1, 2)
+# Usual kernels scan what one block holds; a matrix has a side.
+_OF_BLOCK = ("scan", "exclusive_scan", "transpose_in_place")
 _Points = Annotated[float, Meta(ge=0, le=10_000)]
-_Formulas = tuple[str, ...]
+_FormulaTexts = tuple[str, ...]
 _Number = str | bool | int | float
-_Places = dict[FieldPath, Place]
+_TaskPlaces = dict[FieldPath, Place]
 
 
 class _KernelFields(Struct, forbid_unknown_fields=True):
     """``[kernel]``"""
 
     entry: str = ""
-    arguments: _Formulas = ()
-    block: Annotated[_Formulas, Meta(max_length=3)] = ()
-    grid: Annotated[_Formulas, Meta(max_length=3)] = ()
+    arguments: _FormulaTexts = ()
+    block: Annotated[_FormulaTexts, Meta(max_length=3)] = ()
+    grid: Annotated[_FormulaTexts, Meta(max_length=3)] = ()
     shared_bytes: str = ""
     column_major: tuple[str, ...] = ()
     problem: str = MULTIPLY
@@ -125,9 +125,9 @@ def parse_task(text: str, file: str) -> Task:
         kind, version = plain.pop("format", None), plain.pop("version", 0)
         places = toml_places(text)
         if kind != FORMAT:
-            where = places.get(("format",), _START)
+            where = places.get(("format",), FILE_START)
             raise FormatError("this is not a gemmviz task", where, remedy=f'begin it with format = "{FORMAT}"')
-        check_version(version, VERSION, f"write version = {VERSION}", places.get(("version",), _START))
+        check_version(version, VERSION, f"write version = {VERSION}", places.get(("version",), FILE_START))
         task = _task(read_fields(plain, _TaskFields, lambda: places), places, Path(file))
         return replace(task, digest=text_hash(repr((text, task.files))))
     except GemmvizError as error:
@@ -135,17 +135,17 @@ def parse_task(text: str, file: str) -> Task:
         raise
 
 
-def _task(fields: _TaskFields, places: _Places, path: Path) -> Task:
+def _task(fields: _TaskFields, places: _TaskPlaces, path: Path) -> Task:
     kernel = fields.kernel
     _check_known(kernel.problem, PROBLEM_KINDS, "problem", places, ("kernel", "problem"))
     _check_known(kernel.device, device_names(), "device", places, ("kernel", "device"))
-    sizes = tuple(_size(each, kernel.problem, ("size", place), places) for place, each in enumerate(fields.size))
+    sizes = tuple(_read_size(each, kernel.problem, ("size", place), places) for place, each in enumerate(fields.size))
     criteria = (
         _criterion(each, number, kernel.problem, ("criterion", number - 1), places)
         for number, each in enumerate(fields.criterion, 1)
     )
     sizes = sizes or _default_sizes(kernel.problem)
-    _refuse(_kernel_mistakes(kernel, sizes), places)
+    _raise_first(_kernel_mistakes(kernel, sizes), places)
     return Task(
         title=fields.title,
         checks=(*always_judged(asdict(fields.points)), *criteria),
@@ -159,7 +159,7 @@ def _task(fields: _TaskFields, places: _Places, path: Path) -> Task:
         problem=Problem(kind=kernel.problem),
         device=kernel.device,
         type=kernel.type,
-        square=() if fields.size else _squares(kernel.problem),
+        square=() if fields.size else _square_sizes(kernel.problem),
         files=tuple(_given_file(path.parent, name, number, places) for number, name in enumerate(kernel.files)),
     )  # fmt: skip
 
@@ -174,7 +174,7 @@ def _kernel_mistakes(kernel: _KernelFields, sizes: tuple[ExerciseSize, ...]) -> 
     yield from launch_mistakes(formulas, kernel.device, sizes)
 
 
-def _refuse(mistakes: Iterator[TaskMistake], places: _Places) -> None:
+def _raise_first(mistakes: Iterator[TaskMistake], places: _TaskPlaces) -> None:
     """Raises FormatError for the first mistake."""
     for each in mistakes:
         raise FormatError(each.message, nearest_place(places, each.path), remedy=each.remedy)
@@ -189,17 +189,17 @@ def always_judged(points: dict[str, float]) -> tuple[TaskCheck, ...]:
     )
 
 
-def _check_known(name: str, known: Any, what: str, places: _Places, path: FieldPath) -> None:
+def _check_known(name: str, known: Any, what: str, places: _TaskPlaces, path: FieldPath) -> None:
     if name not in known:
         remedy = closest(name, known) or f"choose {', '.join(known)}"
         raise FormatError(f"there is no {what} {name!r}", nearest_place(places, path), remedy=remedy)
 
 
-def _size(fields: _SizeFields, kind: str, path: FieldPath, places: _Places) -> ExerciseSize:
+def _read_size(fields: _SizeFields, kind: str, path: FieldPath, places: _TaskPlaces) -> ExerciseSize:
     known = [each.name for each in PROBLEM_KINDS[kind].sizes]
     for name in fields.problem:
         _check_known(name, known, "size", places, (*path, "problem", name))
-    _refuse(size_mistakes(PROBLEM_KINDS[kind], tuple(fields.problem), (*path, "problem")), places)
+    _raise_first(size_mistakes(PROBLEM_KINDS[kind], tuple(fields.problem), (*path, "problem")), places)
     return ExerciseSize(fields.problem, fields.parameters)
 
 
@@ -207,14 +207,14 @@ def _default_sizes(kind: str) -> tuple[ExerciseSize, ...]:
     """Sizes that differ from each other, as exchanged ones give a right result otherwise; vectors that need several blocks."""
     names = _scaled_sizes(kind)
     if len(names) > 1:
-        return tuple(_size_of(kind, dict(zip(names, each, strict=False))) for each in DEFAULT_SIZES)
-    lengths = _SQUARE_SIDES if kind in _ONE_BLOCK else _LENGTHS
-    return tuple(_size_of(kind, dict.fromkeys(names, each)) for each in lengths)
+        return tuple(_size_with(kind, dict(zip(names, each, strict=False))) for each in DEFAULT_SIZES)
+    lengths = _SQUARE_SIDES if kind in _OF_BLOCK else _LENGTHS
+    return tuple(_size_with(kind, dict.fromkeys(names, each)) for each in lengths)
 
 
-def _squares(kind: str) -> tuple[ExerciseSize, ...]:
+def _square_sizes(kind: str) -> tuple[ExerciseSize, ...]:
     names = _scaled_sizes(kind)
-    return tuple(_size_of(kind, dict.fromkeys(names, side)) for side in _SQUARE_SIDES) if len(names) > 1 else ()
+    return tuple(_size_with(kind, dict.fromkeys(names, side)) for side in _SQUARE_SIDES) if len(names) > 1 else ()
 
 
 def _scaled_sizes(kind: str) -> list[str]:
@@ -222,12 +222,12 @@ def _scaled_sizes(kind: str) -> list[str]:
     return [each.name for each in PROBLEM_KINDS[kind].sizes if not each.is_optional and each.name not in OWN_SIZES]
 
 
-def _size_of(kind: str, values: dict[str, int]) -> ExerciseSize:
+def _size_with(kind: str, values: dict[str, int]) -> ExerciseSize:
     fixed = {each.name: each.default for each in PROBLEM_KINDS[kind].sizes if not each.is_optional}
     return ExerciseSize({**fixed, **values})
 
 
-def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath, places: _Places) -> TaskCheck:
+def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath, places: _TaskPlaces) -> TaskCheck:
     given: dict[Relation, _Number | None] = {"is": fields.equals, "at_most": fields.at_most, "at_least": fields.at_least}
     try:
         check_reference(fields.quantity)
@@ -242,13 +242,13 @@ def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath
         raise FormatError(
             f"criterion {number} requires nothing", nearest_place(places, path), remedy="write is, at_most or at_least"
         )
-    _refuse(criterion_mistakes(PROBLEM_KINDS[kind], requirements, fields.about, path), places)
+    _raise_first(criterion_mistakes(PROBLEM_KINDS[kind], requirements, fields.about, path), places)
     title = fields.title or capital(f"{quantity_title(fields.quantity)}: {' and '.join(each.words for each in requirements)}")
-    at = None if fields.size is None else _size(fields.size, kind, (*path, "size"), places)
+    at = None if fields.size is None else _read_size(fields.size, kind, (*path, "size"), places)
     return TaskCheck(f"criterion-{number}", title, float(fields.points), requirements, fields.message, at)
 
 
-def _given_file(folder: Path, name: str, number: int, places: _Places) -> tuple[str, str]:
+def _given_file(folder: Path, name: str, number: int, places: _TaskPlaces) -> tuple[str, str]:
     """A file beside the task that every hand-in may include."""
     if Path(name).name != name:
         where = nearest_place(places, ("kernel", "files", number))

@@ -18,7 +18,7 @@ from gemmviz.teaching.lesson import ExerciseSize
 from gemmviz.teaching.quantities.catalog import is_recorded, problem_arrays_of, value_type_of
 from gemmviz.teaching.requirements import QuantityRequirement
 
-_ENTRY = re.compile(r"[A-Za-z_]\w*(::\w+)*\s*(<.*>)?")
+_ENTRY_NAME = re.compile(r"[A-Za-z_]\w*(::\w+)*\s*(<.*>)?")
 _SOME_VALUE = 16  # of a name that hand-ins define
 
 
@@ -57,7 +57,7 @@ def argument_mistakes(kind: ProblemKind, arguments: Sequence[str]) -> Iterator[T
 
 def entry_mistakes(entry: str) -> Iterator[TaskMistake]:
     """A kernel's name that C++ doesn't allow."""
-    if entry and not _ENTRY.fullmatch(entry):
+    if entry and not _ENTRY_NAME.fullmatch(entry):
         yield TaskMistake(("kernel", "entry"), f"{entry!r} can't be the name of a kernel", 'write it as in entry = "matmul"')
 
 

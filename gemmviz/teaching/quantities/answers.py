@@ -7,9 +7,7 @@ from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.teaching.quantities.quantity import Matrix, Whole, quantity
-
-_NONE = "nothing"
+from gemmviz.teaching.quantities.quantity import NO_VALUE, Matrix, Whole, quantity
 
 
 @quantity(marked("element of {array} that the thread in focus accesses at this step"))
@@ -17,7 +15,7 @@ def element_accessed(facts: Knowledge, array: Matrix) -> str:
     """The element, labelled as the shot labels elements; ``nothing`` if the thread accesses none."""
     touched = next((each for each in facts.moment.touched if each.array.name == array), None)
     if touched is None or int(touched.elements[0]) < 0:
-        return _NONE
+        return NO_VALUE
     return facts.shot.labels.named(touched.array, int(touched.elements[0]))
 
 
@@ -32,7 +30,7 @@ def cell_content(facts: Knowledge, array: str, cell: Whole) -> str:
     if content is None or cell >= len(content.array):
         raise UsageError(tr("there is no cell {cell} of {array}", cell=cell, array=array))
     matrix = int(content.array[cell])
-    return _NONE if matrix < 0 else facts.shot.labels.named(trace.arrays[matrix], int(content.element[cell]))
+    return NO_VALUE if matrix < 0 else facts.shot.labels.named(trace.arrays[matrix], int(content.element[cell]))
 
 
 @quantity(marked("value in cell {cell} of {array}"))
@@ -64,7 +62,7 @@ def storing_thread(facts: Knowledge, element: Whole) -> str:
     replay = facts.replay
     number = replay.owners.thread_of(element)
     if number is None:
-        return _NONE
+        return NO_VALUE
     block, thread = replay.trace.space.indices(number)
     return f"thread {thread} of block {block}"
 

@@ -24,7 +24,7 @@ from gemmviz.teaching.quantities import (
 )
 from gemmviz.teaching.quantities.quantity import IN_PROBLEM, Origin, Quantity, QuantityReference, QuantityValue, parse_reference
 
-_FACTORS = ("A", "B", "C")
+_MATRIX_NAMES = ("A", "B", "C")
 _THEMES: tuple[ModuleType, ...] = (
     launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings,
 )  # fmt: skip
@@ -80,7 +80,7 @@ def contrasts_of(reference: str) -> list[tuple[str, list[str]]]:
     for field in msgspec.structs.fields(quantity.arguments):
         kinds = (field.type, *get_args(field.type))
         choices = next(
-            (get_args(each) for each in kinds if get_origin(each) is Literal), _FACTORS if field.name == "array" else ()
+            (get_args(each) for each in kinds if get_origin(each) is Literal), _MATRIX_NAMES if field.name == "array" else ()
         )
         value = getattr(arguments, field.name)
         if value in choices:

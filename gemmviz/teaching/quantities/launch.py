@@ -1,9 +1,9 @@
 """Quantities of a launch, its kernel and its device."""
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
+from gemmviz.analysis.declarations import COMMENT
 from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.analysis.replay.focus import block_label, thread_number, thread_text
 from gemmviz.cuda.launch.catalog import lesson_kernel_names, load_kernel
@@ -22,8 +22,6 @@ from gemmviz.teaching.quantities.quantity import QuantityValue, Whole, quantity
 
 # Checks of a shipped kernel that is unfinished: its text is the beginning of the whole kernel of its name.
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-
 
 def piece_errors(kernel: KernelSpec) -> Iterator[GemmvizError]:
     """The first line in which an unfinished kernel differs from the whole one; nothing for any other kernel."""
@@ -41,7 +39,7 @@ def piece_errors(kernel: KernelSpec) -> Iterator[GemmvizError]:
 
 def kernel_lines(kernel: KernelSpec) -> list[str]:
     """The lines of a kernel without comments, spaces at the ends and the braces that close it."""
-    lines = [line.strip() for line in _COMMENT.sub("", kernel.text).split("\n") if line.strip()]
+    lines = [line.strip() for line in COMMENT.sub("", kernel.text).split("\n") if line.strip()]
     while lines and lines[-1] == "}":
         lines.pop()
     return lines

@@ -6,16 +6,14 @@ from gemmviz.analysis.replay.reads import copies_of, products_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.teaching.quantities.quantity import Factor, Whole, quantity
-
-_NONE = "nothing"
+from gemmviz.teaching.quantities.quantity import NO_VALUE, Factor, Whole, quantity
 
 
 @quantity(marked("reads of thread {thread}[ up to k = {k}]"))
 def reads_of_thread(facts: Knowledge, thread: Whole, k: Whole | None = None) -> int:
     """Elements that a thread of the block reads from global memory, in the whole run or up to and including ``k``."""
     end = facts.setup.problem.depth if k is None else k + 1
-    return facts.reads.count(_checked(facts, thread), end, facts.replay.steps)
+    return facts.reads.count(_existing_thread(facts, thread), end, facts.replay.steps)
 
 
 @quantity(marked("different elements that the block reads"))
@@ -29,9 +27,9 @@ def element_read(facts: Knowledge, array: Factor, thread: Whole, k: Whole) -> st
     """The element, labelled as the shot labels elements; ``nothing`` if there is none."""
     trace = facts.replay.trace
     number = trace.number_of(array)
-    reads = [e for n, e in facts.reads.of(_checked(facts, thread), k, facts.replay.steps) if n == number]
+    reads = [e for n, e in facts.reads.of(_existing_thread(facts, thread), k, facts.replay.steps) if n == number]
     if not reads or number is None:
-        return _NONE
+        return NO_VALUE
     return facts.shot.labels.named(trace.arrays[number], reads[0])
 
 
@@ -41,16 +39,16 @@ def sharers(facts: Knowledge, array: Factor, thread: Whole, k: Whole) -> str:
     reads none there.
     """
     number, last = facts.replay.trace.number_of(array), facts.replay.steps
-    read = {each for each in facts.reads.of(_checked(facts, thread), k, last) if each[0] == number}
+    read = {each for each in facts.reads.of(_existing_thread(facts, thread), k, last) if each[0] == number}
     threads = range(facts.launch.threads_per_block if read else 0)
     same = [other for other in threads if read <= set(facts.reads.of(other, k, last))]
-    return ", ".join(thread_text(other, facts.launch) for other in same) or _NONE
+    return ", ".join(thread_text(other, facts.launch) for other in same) or NO_VALUE
 
 
 @quantity(marked("sum of thread {thread} so far"))
 def sum_of_thread(facts: Knowledge, thread: Whole) -> float:
     """The sum of the products that a thread of the block has added up to the shown step. Raises UsageError if it is unknown."""
-    held = private_values(facts.moment, _checked(facts, thread), facts.moment.step)
+    held = private_values(facts.moment, _existing_thread(facts, thread), facts.moment.step)
     if held is None or held.sum is None:
         raise UsageError(tr("the sum of thread {thread} is unknown", thread=thread))
     return held.sum
@@ -70,7 +68,7 @@ def copy_of_thread(facts: Knowledge, number: Whole, thread: Whole, phase: Whole)
     """Source and target of a copy to shared memory; ``number`` and ``phase`` count from 1."""
     copies = copies_of(facts.replay.trace, facts.moment.scope, thread, phase - 1)
     if not 1 <= number <= len(copies):
-        return _NONE
+        return NO_VALUE
     each, labels = copies[number - 1], facts.shot.labels
     return f"{labels.element(each.matrix, *each.source)} → {labels.element(each.array, *each.target)}"
 
@@ -80,7 +78,7 @@ def product_of_thread(facts: Knowledge, number: Whole, thread: Whole, phase: Who
     """The two cells of shared memory that are multiplied; ``number`` and ``phase`` count from 1."""
     products = products_of(facts.replay, facts.moment.scope, thread, phase - 1)
     if not 1 <= number <= len(products):
-        return _NONE
+        return NO_VALUE
     each, labels = products[number - 1], facts.shot.labels
     return f"{labels.element(*each.left)} · {labels.element(*each.right)}"
 
@@ -103,7 +101,7 @@ def exchanged_element_count(facts: Knowledge) -> int:
     return exchanged_elements(facts.replay.trace)
 
 
-def _checked(facts: Knowledge, thread: int) -> int:
+def _existing_thread(facts: Knowledge, thread: int) -> int:
     """``thread`` if the block has it. Raises UsageError otherwise."""
     count = facts.launch.threads_per_block
     if thread >= count:

@@ -23,7 +23,8 @@ ORIGINS: dict[Origin, str] = {
     "reported": marked("figures that a course document reports"),
 }
 ERROR_QUANTITIES = ("refusal", "fault")  # their values are ids of errors
-_Compute = Callable[..., QuantityValue]
+NO_VALUE = "nothing"  # the value of a text that would be empty
+_QuantityFunction = Callable[..., QuantityValue]
 
 
 class Quantity(Struct, frozen=True):
@@ -36,7 +37,7 @@ class Quantity(Struct, frozen=True):
     id: str
     title: str
     arguments: type[msgspec.Struct]
-    compute: _Compute
+    compute: _QuantityFunction
     origin: Origin = "run"
 
     @property
@@ -64,10 +65,10 @@ _OPTIONAL = re.compile(r"\[([^]]*)\]")
 _ARGUMENT = re.compile(r"\{(\w+)\}")
 
 
-def quantity(title: str, origin: Origin = "run") -> Callable[[_Compute], Quantity]:
+def quantity(title: str, origin: Origin = "run") -> Callable[[_QuantityFunction], Quantity]:
     """Turn a function of ``(facts, **arguments)`` into a Quantity whose id is the function's name."""
 
-    def register(compute: _Compute) -> Quantity:
+    def register(compute: _QuantityFunction) -> Quantity:
         first, *others = inspect.signature(compute, eval_str=True).parameters.values()
         assert first.name == "facts", compute
         fields: list[tuple[str, Any] | tuple[str, Any, Any]] = [

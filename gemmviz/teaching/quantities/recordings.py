@@ -13,7 +13,7 @@ from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 
-def _rows(facts: Knowledge) -> list[Measured]:
+def _with_n(facts: Knowledge) -> list[Measured]:
     """The rows of multiplications, which alone have an N."""
     return [row for row in facts.benchmark.rows if row.problem.is_multiply]
 
@@ -23,13 +23,13 @@ def gflops(facts: Knowledge, kernel: str, n: Whole, width: Whole = 0) -> float:
     """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's). A name is written
     without its commas: ``04_tiled double``, ``Triple loop one thread``.
     """
-    return _fastest(facts, kernel, n, width).gflops or 0.0
+    return _fastest_row(facts, kernel, n, width).gflops or 0.0
 
 
 @quantity(marked("GFLOP/s of {kernel} with its copies at N = {n}"), origin="recorded")
 def gflops_with_copies(facts: Knowledge, kernel: str, n: Whole) -> float:
     """Recorded rate in GFLOP/s, with the copies of A and B to the GPU and of C back."""
-    rate = _fastest(facts, kernel, n).gflops_with_transfer
+    rate = _fastest_row(facts, kernel, n).gflops_with_transfer
     if rate is None:
         raise UsageError(tr("no copies of {kernel} were recorded at N = {n}", kernel=kernel, n=n))
     return rate
@@ -38,7 +38,7 @@ def gflops_with_copies(facts: Knowledge, kernel: str, n: Whole) -> float:
 @quantity(marked("percent of cuBLAS that {kernel} reaches at N = {n}"), origin="recorded")
 def cublas_percent(facts: Knowledge, kernel: str, n: Whole) -> float:
     """Recorded rate as a share of cuBLAS's, in percent."""
-    share = facts.benchmark.share_of_cublas(_fastest(facts, kernel, n))
+    share = facts.benchmark.share_of_cublas(_fastest_row(facts, kernel, n))
     if share is None:
         raise UsageError(tr("cuBLAS was not recorded at N = {n}", n=n))
     return 100 * share
@@ -56,7 +56,7 @@ def reported_percent(facts: Knowledge, part: Whole, kernel: str) -> float:
 @quantity(marked("largest N of {kernel}"), origin="recorded")
 def largest_recorded(facts: Knowledge, kernel: str) -> int:
     """The largest N at which a kernel was timed, with the chart's width. Raises UsageError if it never was."""
-    sizes = [row.problem.N for row in _rows(facts) if row.kernel == kernel and row.gflops is not None]
+    sizes = [row.problem.N for row in _with_n(facts) if row.kernel == kernel and row.gflops is not None]
     if not sizes:
         raise UsageError(tr("{kernel} was not recorded", kernel=kernel))
     return max(sizes)
@@ -65,8 +65,8 @@ def largest_recorded(facts: Knowledge, kernel: str) -> int:
 @quantity(marked("speedup of {kernel} over {base} at N = {n}"), origin="recorded")
 def speedup(facts: Knowledge, kernel: str, base: str, n: Whole) -> float:
     """Recorded rate of a kernel divided by that of another."""
-    slower = _fastest(facts, base, n).gflops
-    return (_fastest(facts, kernel, n).gflops or 0.0) / slower if slower else 0.0
+    slower = _fastest_row(facts, base, n).gflops
+    return (_fastest_row(facts, kernel, n).gflops or 0.0) / slower if slower else 0.0
 
 
 @quantity(marked("multiprocessors of the recorded GPU"), origin="recorded")
@@ -78,7 +78,7 @@ def recorded_sms(facts: Knowledge) -> int:
 @quantity(marked("microseconds of the benchmark's copies at N = {n}"), origin="recorded")
 def benchmark_copy_us(facts: Knowledge, n: Whole) -> float:
     """Recorded time of the copies to the device and back, in µs."""
-    row = next((row for row in _rows(facts) if n == row.problem.N and row.transfer is not None), None)
+    row = next((row for row in _with_n(facts) if n == row.problem.N and row.transfer is not None), None)
     if row is None or row.transfer is None:
         raise UsageError(tr("no copies were recorded at N = {n}", n=n))
     return row.transfer.total_ms * 1e3
@@ -120,16 +120,16 @@ def _host_runs(facts: Knowledge) -> tuple[HostRun, ...]:
     return value_of(TransferCase, facts).runs
 
 
-def _written(kernel: str) -> tuple[str, ...]:
+def _spellings(kernel: str) -> tuple[str, ...]:
     """The ways to write the name of a row in a reference, which has no commas: "Triple loop one thread"."""
     return kernel, kernel.replace(",", ""), *(("cublas",) if kernel == CUBLAS else ())
 
 
-def _fastest(facts: Knowledge, kernel: str, n: int, width: int = 0) -> Measured:
+def _fastest_row(facts: Knowledge, kernel: str, n: int, width: int = 0) -> Measured:
     """The fastest recorded row of a kernel. Raises UsageError if there is none."""
     known = kernel.lower() if kernel.lower() == "cublas" else kernel
     width = width or facts.shot.chart.width
-    rows = [row for row in _rows(facts) if known in _written(row.kernel) and n == row.problem.N and row.gflops is not None]
+    rows = [row for row in _with_n(facts) if known in _spellings(row.kernel) and n == row.problem.N and row.gflops is not None]
     rows = [row for row in rows if not width or not row.parameters or width in row.parameters.values()]
     if not rows:
         raise UsageError(tr("{kernel} was not recorded at N = {n}", kernel=kernel, n=n))

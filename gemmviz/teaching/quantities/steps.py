@@ -86,7 +86,7 @@ def product_formula(facts: Knowledge) -> str:
 @quantity(marked("{axis} of C of the block"))
 def block_range(facts: Knowledge, axis: MatrixAxis) -> str:
     """First and last row or column that the block in focus stores, as ``"0–1"``."""
-    indices = _stored(facts, facts.moment.scope.of_block, axis)
+    indices = _stored_places(facts, facts.moment.scope.of_block, axis)
     return f"{int(indices.min())}–{int(indices.max())}"
 
 
@@ -96,7 +96,7 @@ def warp_extent(facts: Knowledge, axis: MatrixAxis) -> int:
     moment = facts.moment
     size, block = moment.trace.rules.warp_size, moment.scope.of_block
     start = block.start + size * (moment.focus.warp or 0)
-    return len(np.unique(_stored(facts, slice(start, min(start + size, block.stop)), axis)))
+    return len(np.unique(_stored_places(facts, slice(start, min(start + size, block.stop)), axis)))
 
 
 @quantity(marked("{axis} of C of the warp of the compared launch"))
@@ -105,7 +105,7 @@ def compared_warp_extent(facts: Knowledge, axis: MatrixAxis) -> int:
     return int(warp_extent.compute(facts.compared, axis=axis))
 
 
-def _stored(facts: Knowledge, threads: slice, axis: MatrixAxis) -> npt.NDArray[np.integer]:
+def _stored_places(facts: Knowledge, threads: slice, axis: MatrixAxis) -> npt.NDArray[np.integer]:
     """Rows or columns of the elements of C that ``threads`` store. Raises UsageError if they store none."""
     stored, _ = facts.replay.owners.of(threads)
     array = facts.replay.owners.array

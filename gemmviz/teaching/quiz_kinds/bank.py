@@ -37,7 +37,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     why = tr("it is in word {word} of the array; {word} modulo {banks} is {bank}", word=word, banks=rules.banks, bank=bank)
     wrong = [
         (tr("bank {other}", other=other), reason)
-        for other, reason in _wrong(source, access, lane, element)
+        for other, reason in _wrong_banks(source, access, lane, element)
         if 0 <= other < rules.banks
     ]
     expect = (Expectation(f"bank_of_lane(lane={lane})", bank),)
@@ -46,7 +46,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     )
 
 
-def _wrong(source: QuizSource, access: WarpRequest, lane: int, element: int) -> list[tuple[int, str]]:
+def _wrong_banks(source: QuizSource, access: WarpRequest, lane: int, element: int) -> list[tuple[int, str]]:
     """Banks by mistake."""
     rules, array = source.replay.trace.rules, access.main.array
     banks, bytes_each, (rows, columns) = rules.banks, array.itemsize, array.extents

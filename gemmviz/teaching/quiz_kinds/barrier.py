@@ -33,7 +33,7 @@ _OUTCOMES = {  # by kind of hazard: what happens, why, and why it doesn't
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
-    kinds = source.cached("without barriers", lambda: _kinds(source))
+    kinds = source.cached("without barriers", lambda: _hazard_kinds(source))
     if len(set(kinds.values())) < 2:
         return None  # all barriers have one answer, or there is none
     line, kind = source.random.choice(list(kinds.items()))
@@ -42,16 +42,16 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     text = tr("The barrier in line {line} is removed, and nothing else is changed. What can happen in this launch?", line=line)
     site = next(site for site in source.replay.trace.sites if site.kind == "barrier" and site.place.line == line)
     expect = (Expectation(f"hazards_without(line={line})", kind),)
-    return GeneratedQuestion(text, right, why, source.shot(_step(source, site), "stage"), wrong, expect)
+    return GeneratedQuestion(text, right, why, source.shot(_first_step_at(source, site), "stage"), wrong, expect)
 
 
-def _step(source: QuizSource, site: Site) -> int:
+def _first_step_at(source: QuizSource, site: Site) -> int:
     """The first step at a barrier."""
     trace = source.replay.trace
     return next(step for step in range(trace.steps) if trace.site_of(step) == site)
 
 
-def _kinds(source: QuizSource) -> dict[int, str]:
+def _hazard_kinds(source: QuizSource) -> dict[int, str]:
     """The kind of hazard, or "none", without the barrier in each line; lines without a single answer are left out."""
     kinds: dict[int, str] = {}
     for line in sorted({site.place.line for site in source.replay.trace.sites if site.kind == "barrier"}):

@@ -35,7 +35,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         "{site_of_text} is at offset {offset}", site_of_text=trace.site_of(access.step).text, offset=_offset(array, element)
     )
     expect = (Expectation(f"element_accessed(array={array.name})", source.labels.named(array, element)),)
-    wrong = [(words.element(array, other), reason) for other, reason in _others(source, access, block, thread)]
+    wrong = [(words.element(array, other), reason) for other, reason in _wrong_elements(source, access, block, thread)]
     shot, beside = source.shot(access.step, "stage", focus), off_by_one(source, array, element)
     return GeneratedQuestion(text, right, why, shot, wrong, expect, beside)
 
@@ -49,15 +49,15 @@ def _offset(array: MemoryArray, element: int) -> str:
     return f"{element} = {outer} · {length} + {inner}"
 
 
-def _others(source: QuizSource, access: AskedAccess, block: Triple, thread: Triple) -> Iterator[tuple[int, str]]:
+def _wrong_elements(source: QuizSource, access: AskedAccess, block: Triple, thread: Triple) -> Iterator[tuple[int, str]]:
     """Elements that others read, or that the thread reads at another time, each with the mistake that leads to it."""
-    for other_block, other_thread, reason in _mistaken(source, block, thread):
+    for other_block, other_thread, reason in _mistaken_threads(source, block, thread):
         element = source.touched(access, access.step, other_block, other_thread)
         if element is not None:
             yield element, reason
     trace, words = source.replay.trace, source.words
     array = trace.arrays[access.operand.array]
-    yield from _exchanged(source, array, source.touched(access, access.step, block, thread))
+    yield from _transposed_element(source, array, source.touched(access, access.step, block, thread))
     for loop in range(len(trace.site_of(access.step).loops)):
         for trips in (-1, 1):
             step = source.step_beside(access.step, loop, trips)
@@ -70,7 +70,7 @@ def _others(source: QuizSource, access: AskedAccess, block: Triple, thread: Trip
                 )
 
 
-def _mistaken(source: QuizSource, block: Triple, thread: Triple) -> Iterator[tuple[Triple, Triple, str]]:
+def _mistaken_threads(source: QuizSource, block: Triple, thread: Triple) -> Iterator[tuple[Triple, Triple, str]]:
     """Threads that are mistaken for one."""
     words, launch = source.words, source.replay.trace.launch
     for other, names in swaps(thread, launch.block):
@@ -99,7 +99,7 @@ def _mistaken(source: QuizSource, block: Triple, thread: Triple) -> Iterator[tup
         yield block, (0, 0, 0), tr("threadIdx is left out: this is what {thread} reads", thread=words.thread((0, 0, 0)))
 
 
-def _exchanged(source: QuizSource, array: MemoryArray, element: int | None) -> Iterator[tuple[int, str]]:
+def _transposed_element(source: QuizSource, array: MemoryArray, element: int | None) -> Iterator[tuple[int, str]]:
     """The element with row and column exchanged."""
     if element is None or len(array.shape) < 2:
         return

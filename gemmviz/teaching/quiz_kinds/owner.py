@@ -46,13 +46,13 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         f"{words.thread(thread)}{words.of_block(block)}",
         tr("line {line} stores it, {what}", line=trace.site_of(step).place.line, what=which),
         source.shot(step, "stage", Focus(block, None, number % trace.space.threads_per_block)),
-        choices(_mistaken(source, element, thread, block)),
+        choices(_wrong_owners(source, element, thread, block)),
         (Expectation(f"storing_thread(element={element})", f"thread {thread} of block {block}"),),
-        choices(_beside(thread, block)),
+        choices(_neighbouring_threads(thread, block)),
     )
 
 
-def _mistaken(source: QuizSource, element: int, thread: Triple, block: Triple) -> Iterator[_Thread]:
+def _wrong_owners(source: QuizSource, element: int, thread: Triple, block: Triple) -> Iterator[_Thread]:
     """Threads that are found by mistake."""
     launch, array = source.replay.trace.launch, source.replay.owners.array
     for other, names in swaps(thread, launch.block):
@@ -80,7 +80,7 @@ def _mistaken(source: QuizSource, element: int, thread: Triple, block: Triple) -
         yield (element, 0, 0), (0, 0, 0), tr("the index as threadIdx: each block continues where the one before ends")
 
 
-def _beside(thread: Triple, block: Triple) -> Iterator[_Thread]:
+def _neighbouring_threads(thread: Triple, block: Triple) -> Iterator[_Thread]:
     """The neighbours of a thread."""
     (x, y, z), (bx, by, bz) = thread, block
     for by_one, along_x, along_y, block_x in _ONE_OFF:

@@ -30,10 +30,10 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         cost.lanes, lanes=many(cost.lanes, "lane"), sectors=right,
     )  # fmt: skip
     expect = (Expectation("step_cost(measure=sectors)", cost.sectors),)
-    return GeneratedQuestion(text, right, why, source.shot(access.step, "memory", access.focus), _wrong(source, access), expect)
+    return GeneratedQuestion(text, right, why, source.shot(access.step, "memory", access.focus), _slips(source, access), expect)
 
 
-def _wrong(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
+def _slips(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
     rules, cost, array = source.replay.trace.rules, access.moment.cost, access.main.array
     size, elements = rules.sector_bytes, access.elements
     rows = len(np.unique(array.row_column(elements)[0])) if len(array.shape) > 1 else 0

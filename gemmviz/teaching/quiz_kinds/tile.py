@@ -18,8 +18,8 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         return None
     tile, block = trace.arrays[access.operand.array], source.any_block()
     cell = source.random.randrange(tile.size)
-    held = _held(source, access, access.step, block, cell)
-    if held is None or any(_held(source, access, step, block, cell) != held for step in _ends(source, access)):
+    held = _held_in(source, access, access.step, block, cell)
+    if held is None or any(_held_in(source, access, step, block, cell) != held for step in _end_steps(source, access)):
         return None  # it is no copy of an element, or it changes while the line runs
     matrix, element = trace.arrays[held[0]], held[1]
     line, when = trace.site_of(access.step).place.line, _phase(source, access)
@@ -39,7 +39,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     )
     wrong = [
         (words.element(trace.arrays[number], other), reason)
-        for (number, other), reason in _others(source, access, block, cell, held)
+        for (number, other), reason in _not_held(source, access, block, cell, held)
     ]
     expect = (Expectation(f"cell_content(array={tile.name}, cell={cell})", source.labels.named(matrix, element)),)
     shot, beside = source.shot(access.step, "stage", Focus(block)), off_by_one(source, matrix, element)
@@ -58,14 +58,14 @@ def _phase(source: QuizSource, access: AskedAccess) -> str:
     return source.words.moment(access.step).partition(" when ")[0] if loops else ""
 
 
-def _ends(source: QuizSource, access: AskedAccess) -> list[int]:
+def _end_steps(source: QuizSource, access: AskedAccess) -> list[int]:
     """The first and the last step of a line in the phase of a step."""
     trace = source.replay.trace
     steps = [step for step in source.steps_of(int(trace.site[access.step])) if trace.phase[step] == trace.phase[access.step]]
     return [steps[0], steps[-1]]
 
 
-def _held(source: QuizSource, access: AskedAccess, step: int, block: Triple, cell: int) -> _Held | None:
+def _held_in(source: QuizSource, access: AskedAccess, step: int, block: Triple, cell: int) -> _Held | None:
     """The element of a matrix that a cell holds at a step; None if it holds anything else."""
     content = source.moment(step, Focus(block)).tiles.get(access.operand.array)
     if content is None or content.array[cell] < 0:
@@ -73,10 +73,10 @@ def _held(source: QuizSource, access: AskedAccess, step: int, block: Triple, cel
     return int(content.array[cell]), int(content.element[cell])
 
 
-def _others(source: QuizSource, access: AskedAccess, block: Triple, cell: int, held: _Held) -> Iterator[tuple[_Held, str]]:
+def _not_held(source: QuizSource, access: AskedAccess, block: Triple, cell: int, held: _Held) -> Iterator[tuple[_Held, str]]:
     """What others hold, or the cell at another time, with the mistake that leads to it."""
-    for other_block, other_cell, reason in _mistaken(source, access, block, cell):
-        other = _held(source, access, access.step, other_block, other_cell)
+    for other_block, other_cell, reason in _mistaken_cells(source, access, block, cell):
+        other = _held_in(source, access, access.step, other_block, other_cell)
         if other is not None:
             yield other, reason
     trace = source.replay.trace
@@ -84,7 +84,7 @@ def _others(source: QuizSource, access: AskedAccess, block: Triple, cell: int, h
     if trace.phase_loop in loops:
         for trips in (-1, 1):
             step = source.step_beside(access.step, loops.index(trace.phase_loop), trips)
-            other = None if step is None else _held(source, access, step, block, cell)
+            other = None if step is None else _held_in(source, access, step, block, cell)
             if other is not None:
                 yield other, tr("the content of phase {phase}", phase=int(trace.phase[access.step]) + 1 + trips)
     number, matrix, tile = held[0], trace.arrays[held[0]], trace.arrays[access.operand.array]
@@ -96,7 +96,7 @@ def _others(source: QuizSource, access: AskedAccess, block: Triple, cell: int, h
         yield (number, matrix.element_at(*own)), tr("the subscripts of the tile: they count from the tile's first element")
 
 
-def _mistaken(source: QuizSource, access: AskedAccess, block: Triple, cell: int) -> Iterator[tuple[Triple, int, str]]:
+def _mistaken_cells(source: QuizSource, access: AskedAccess, block: Triple, cell: int) -> Iterator[tuple[Triple, int, str]]:
     """Blocks and cells that are mistaken for the right ones."""
     tile, words = source.replay.trace.arrays[access.operand.array], source.words
     row, column = tile.place(cell)

@@ -30,10 +30,10 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     served = tr("its lanes are served in groups, which take {wavefronts} in total", wavefronts=many(count, "wavefront"))
     expect = (Expectation("step_cost(measure=wavefronts)", count),)
     shot = source.shot(access.step, "banks", access.focus)
-    return GeneratedQuestion(text, str(count), most if is_plain else served, shot, _wrong(source, access), expect)
+    return GeneratedQuestion(text, str(count), most if is_plain else served, shot, _wrong_wavefronts(source, access), expect)
 
 
-def _wrong(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
+def _wrong_wavefronts(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
     rules, cost, array = source.replay.trace.rules, access.moment.cost, access.main.array
     lanes = access.moment.request.lanes if access.moment.request is not None else np.zeros(0, np.int64)
     words, per_lane = lane_words(lanes[None], array.itemsize, rules, access.main.operand.width)

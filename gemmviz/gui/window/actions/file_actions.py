@@ -51,7 +51,7 @@ def file_actions() -> Iterator[Action]:
         why_not=lambda c: "" if c.model.saved_views.lesson.stops else tr(_NO_SAVED_VIEWS),
     )  # fmt: skip
     yield Action(
-        "export", "file", tr("&Export …"), partial(_export, ""), ("Ctrl+E",), tr("export"),
+        "export", "file", tr("&Export …"), partial(_open_export, ""), ("Ctrl+E",), tr("export"),
         why_not=needs_picture, apart=True,
     )  # fmt: skip
     yield Action("quit", "file", tr("&Quit"), lambda c: c.window.close(), ("Ctrl+Q",), apart=True)
@@ -60,11 +60,11 @@ def file_actions() -> Iterator[Action]:
 def export_actions() -> Iterator[Action]:
     """Yield one action for each format. All formats are loaded for them."""
     for suffix, each in formats().items():
-        run = partial(_export, suffix)
+        run = partial(_open_export, suffix)
         yield Action(f"export-{suffix}", "file.export", f"{tr(each.title)} …", run, why_not=needs_picture)
 
 
-def _export(suffix: str, context: ActionContext) -> None:
+def _open_export(suffix: str, context: ActionContext) -> None:
     from gemmviz.gui.export_dialog import ExportDialog
 
     ExportDialog(context.model, context.window, suffix).open()
@@ -96,12 +96,12 @@ def edit_actions() -> Iterator[Action]:
     """Yield the actions of the Edit menu."""
     yield Action(
         "undo", "edit", tr("&Undo"), lambda c: c.model.session.undo(), ("Ctrl+Z",), tr("undo"),
-        lambda c: _named(tr("&Undo"), c.model.session.history.undo_name),
+        lambda c: _word_and_name(tr("&Undo"), c.model.session.history.undo_name),
         lambda c: "" if c.model.session.history.undo_name is not None else tr("There is nothing to undo"),
     )  # fmt: skip
     yield Action(
         "redo", "edit", tr("&Redo"), lambda c: c.model.session.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"), tr("redo"),
-        lambda c: _named(tr("&Redo"), c.model.session.history.redo_name),
+        lambda c: _word_and_name(tr("&Redo"), c.model.session.history.redo_name),
         lambda c: "" if c.model.session.history.redo_name is not None else tr("There is nothing to redo"),
     )  # fmt: skip
     yield Action(
@@ -114,7 +114,7 @@ def edit_actions() -> Iterator[Action]:
     )  # fmt: skip
 
 
-def _named(word: str, what: str | None) -> str:
+def _word_and_name(word: str, what: str | None) -> str:
     return f"{word} {what}" if what else word
 
 

@@ -19,8 +19,8 @@ def play_actions() -> Iterator[Action]:
     for name, text, run, keys, description in (
         ("play", tr("&Play or pause"), _press_or_play, ("Space",), tr("play, pause")),
         ("play-backwards", tr("Play back&wards"), _play_backwards, ("R",), tr("play backwards")),
-        ("step-forward", tr("Step &forward"), partial(_step, 1), ("Right", "."), tr("one step forward")),
-        ("step-back", tr("Step &back"), partial(_step, -1), ("Left", ","), tr("one step back")),
+        ("step-forward", tr("Step &forward"), partial(_move_by, 1), ("Right", "."), tr("one step forward")),
+        ("step-back", tr("Step &back"), partial(_move_by, -1), ("Left", ","), tr("one step back")),
         ("next-phase", tr("&Next phase"), partial(_jump_phase, 1), ("PgDown",), tr("next phase")),
         ("previous-phase", tr("Pre&vious phase"), partial(_jump_phase, -1), ("PgUp",), tr("previous phase")),
         ("first-step", tr("F&irst step"), lambda c: c.model.session.player.jump(0), ("Home",), tr("first step")),
@@ -28,12 +28,12 @@ def play_actions() -> Iterator[Action]:
         ("faster", tr("Fas&ter"), lambda c: c.model.session.player.faster(1), ("+", "="), tr("faster")),
         ("slower", tr("&Slower"), lambda c: c.model.session.player.faster(-1), ("-",), tr("slower")),
     ):  # fmt: skip
-        yield Action(name, "play", text, run, keys, description, partial(_text, name, text), needs_time)
+        yield Action(name, "play", text, run, keys, description, partial(_text_for_run, name, text), needs_time)
     for name, text, first, key, description in (
         ("mark-first", tr("&Mark the first step to export"), True, "[", tr("mark the first step to export")),
         ("mark-last", tr("Mar&k the last step to export"), False, "]", tr("mark the last step to export")),
     ):  # fmt: skip
-        yield Action(name, "play", text, partial(_mark, first), (key,), description, why_not=needs_time, apart=first)
+        yield Action(name, "play", text, partial(_mark_end, first), (key,), description, why_not=needs_time, apart=first)
     yield Action(
         "tile-size",
         "play",
@@ -55,7 +55,7 @@ def play_actions() -> Iterator[Action]:
     )  # fmt: skip
 
 
-def _text(name: str, text: str, context: ActionContext) -> str:
+def _text_for_run(name: str, text: str, context: ActionContext) -> str:
     """Return the text of an action for the shown run: without barriers, a kernel has trips of its loop instead of phases."""
     run = context.model.session.slot.run
     return text if name not in _OF_LOOPS or run is None or run.replay.has_phases else tr(_OF_LOOPS[name])
@@ -77,7 +77,7 @@ def _play_backwards(context: ActionContext) -> None:
     player.reverse(not player.is_backwards)
 
 
-def _step(count: int, context: ActionContext) -> None:
+def _move_by(count: int, context: ActionContext) -> None:
     context.model.session.player.step_by(count)
 
 
@@ -91,7 +91,7 @@ def _jump_to_end(context: ActionContext) -> None:
     player.jump(player.played.steps - 1)
 
 
-def _mark(first: bool, context: ActionContext) -> None:
+def _mark_end(first: bool, context: ActionContext) -> None:
     context.model.session.player.mark(first)
 
 

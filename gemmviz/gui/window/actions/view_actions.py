@@ -36,7 +36,7 @@ _LOCKS: dict[Lock, str] = {
     "step": marked("At the same &step"),
     "bytes": marked("After the same &bytes moved"),
 }
-_LABELS: dict[str, tuple[str, dict[str, Any]]] = {
+_LABEL_CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "row-column": (marked("[&row, column] from 0"), {"order": "row, column", "first": 0}),
     "column-row": (marked("[&column, row] from 0"), {"order": "column, row", "first": 0}),
     "column-row-1": (marked("[column, row] from &1"), {"order": "column, row", "first": 1}),
@@ -52,16 +52,16 @@ def view_actions() -> Iterator[Action]:
         "fit", "view", tr("&Fit"), lambda c: c.model.session.navigation.look(Camera()), ("F",), tr("show the whole picture"),
         why_not=needs_time, apart=True,
     )  # fmt: skip
-    yield from _comparison()
+    yield from _comparison_actions()
     yield from _details()
-    yield from _options()
+    yield from _option_actions()
     yield from _labels_and_text()
-    yield from _window()
+    yield from _window_actions()
 
 
 def _pictures() -> Iterator[Action]:
     for number, (name, short_name) in enumerate(VIEW_KEYS.items(), 1):
-        run, is_on = partial(_show, name), partial(_is_shown, name)
+        run, is_on = partial(_show_view, name), partial(_is_shown, name)
         yield Action(f"view-{name}", "view", tr(short_name), run, (str(number),), tr(short_name), is_on=is_on)
     yield Action(
         "benchmark",
@@ -80,10 +80,10 @@ def other_pictures() -> Iterator[Action]:
         if name not in VIEW_KEYS:
             on_stage = subject_of_view(name).page == "stage"
             menu = "view.benchmark" if not on_stage else "view" if view.order < _FIRST_OF_SUBMENU else "view.more"
-            yield Action(f"view-{name}", menu, tr(view.title), partial(_show, name), is_on=partial(_is_shown, name))
+            yield Action(f"view-{name}", menu, tr(view.title), partial(_show_view, name), is_on=partial(_is_shown, name))
 
 
-def _comparison() -> Iterator[Action]:
+def _comparison_actions() -> Iterator[Action]:
     yield Action(
         "compare", "view", tr("Compare wit&h this run"), lambda c: c.model.commands.toggle_comparison(), ("K",),
         tr("compare: pin this run on the left"),
@@ -104,12 +104,12 @@ def _details() -> Iterator[Action]:
     )  # fmt: skip
 
 
-def _options() -> Iterator[Action]:
+def _option_actions() -> Iterator[Action]:
     """Yield the actions of ``MENU_OPTIONS``: one for a switch, one for each choice of several."""
     for setting in MENU_OPTIONS:
         name, text = f"option-{setting.name}", tr(setting.control.menu)
         if setting.kind == "switch":
-            run, is_on, description = partial(_toggle_option, setting), partial(_has_option, setting, True), _plain(text)
+            run, is_on, description = partial(_toggle_option, setting), partial(_has_option, setting, True), _unmarked(text)
             yield Action(name, "view", text, run, setting.control.keys, description, why_not=needs_time, is_on=is_on)
         for value, title in setting.choices.items():
             run, is_on = partial(_set_option, setting, value), partial(_has_option, setting, value)
@@ -117,17 +117,17 @@ def _options() -> Iterator[Action]:
 
 
 def _labels_and_text() -> Iterator[Action]:
-    for name, (text, changes) in _LABELS.items():
+    for name, (text, changes) in _LABEL_CHOICES.items():
         is_on = partial(_has_labels, changes)
         yield Action(f"labels-{name}", "view.labels", tr(text), partial(_set_labels, changes), is_on=is_on)
     for name, text, factor, keys in (
         ("larger-text", tr("Larger te&xt"), _TYPE_STEP, ("Ctrl++", "Ctrl+=")),
         ("smaller-text", tr("Smaller t&ext"), 1 / _TYPE_STEP, ("Ctrl+-",)),
     ):
-        yield Action(name, "view", text, partial(_scale_type, factor), keys, _plain(text))
+        yield Action(name, "view", text, partial(_scale_type, factor), keys, _unmarked(text))
 
 
-def _window() -> Iterator[Action]:
+def _window_actions() -> Iterator[Action]:
     yield Action(
         "full-screen", "view", tr("F&ull screen"), _toggle_full_screen, ("F11",), tr("full screen"),
         is_on=lambda c: c.window.isFullScreen(),
@@ -150,7 +150,7 @@ def _window() -> Iterator[Action]:
     yield Action("reset-layout", "view", tr("&Reset layout"), lambda c: c.docks.reset())
 
 
-def _plain(text: str) -> str:
+def _unmarked(text: str) -> str:
     return text.replace("&", "").lower()
 
 
@@ -171,7 +171,7 @@ def _has_option(setting: Setting, value: object, context: ActionContext) -> bool
     return bool(setting.of(context.model.session.shot) == value)
 
 
-def _show(name: str, context: ActionContext) -> None:
+def _show_view(name: str, context: ActionContext) -> None:
     context.model.commands.show_view(name)
 
 
