@@ -421,12 +421,16 @@ def cells_in(
     meaning: Meaning | None = None,
     texts: npt.NDArray[np.str_] | None = None,
     size: float = 0.0,
+    factor: int = 1,
 ) -> Cells:
-    """Return the cells of a table that fills a box, with ``texts`` of a size in them if all of them fit."""
+    """Return the cells of a table that fills a box, with ``texts`` of a size in them if all of them fit. A cell stands for
+    ``factor`` rows and columns.
+    """
     wide, high = box.width / fill.shape[1], box.height / fill.shape[0]
     if texts is not None and not fits_cells(texts, size, wide, high):
         texts, size = None, 0.0
-    return Cells(key, box.x, box.y, wide, fill, palette, inks or palette, texts, size, line, height=high, meaning=meaning)
+    at, own = (box.x, box.y, wide), inks or palette
+    return Cells(key, *at, fill, palette, own, texts, size, line, factor, high, meaning=meaning)
 
 
 def cell_squares(table: Box, columns: int, number: Longs, share: float = 1.0) -> Floats:

@@ -8,27 +8,23 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, message, titled
-from gemmviz.scenes.kit.layout import Box, text_at
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ViewOptions, message, titled
+from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, Box, Line, lines_down, wrapped
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
-_BYTES, _SECTOR, _LANES = 4, 32, 32
-_GAP, _TOP, _FOOT, _LEADING = 40.0, 124.0, 40.0, 1.25
-_WIDEST_WORDS, _USUAL_LEVELS = 300.0, 4
+_ELEMENT_BYTES, _SECTOR, _LANES = 4, 32, 32
+_GAP = 40
+_WIDEST_WORDS, _USUAL_LEVELS = 300, 4
 _MOVED = 1  # place of what is moved in sectors
-_LEAST_SIDE = 4.0  # units: a square that is visible
-_HATCH = 22.0  # units between the lines of a hatched square
-
-_Text = tuple[str, str, float, str]  # key, text, size and colour
+_LEAST_SIDE = 4  # units: a square that is visible
+_HATCH = 22  # units between the lines of a hatched square
 
 
 class _Plan(Struct, frozen=True):
@@ -37,7 +33,7 @@ class _Plan(Struct, frozen=True):
     """
 
     rows: tuple[Traffic, ...]
-    texts: tuple[list[_Text], ...]
+    texts: tuple[list[Line], ...]
     boxes: tuple[Box, ...]
     scale: Box | None
     most: float
@@ -49,15 +45,15 @@ class _Plan(Struct, frozen=True):
             *case.traffic,
             Traffic(tr("minimum: {names} once", names=names), case.least_bytes, tr("counted from the sizes")),
         )
-        count, room = max(len(rows), _USUAL_LEVELS), options.width - 2 * MARGIN
-        column = min(_WIDEST_WORDS, (room - _GAP * (count - 1)) / count)
-        texts = tuple(_texts(row, column, options) for row in rows)
-        low = options.height - _FOOT - max(sum(size * _LEADING for _, _, size, _ in lines) for lines in texts)
-        largest = min(low - _TOP, room - (count - 1) * (column + _GAP))
+        count, room = max(len(rows), _USUAL_LEVELS), options.room(124, 40)
+        column = min(_WIDEST_WORDS, (room.width - _GAP * (count - 1)) / count)
+        texts = tuple(_lines_below(f"bytes-{place}", row, column, options.theme) for place, row in enumerate(rows))
+        low = room.bottom - max(LINE_PITCH * sum(line.size for line in lines) for lines in texts)
+        largest = min(low - room.y, room.width - (count - 1) * (column + _GAP))
         if not case.problem.is_multiply:  # the levels may be equally large
-            column = (room - _GAP * (len(rows) - 1)) / len(rows)
-            largest = min(low - _TOP, column)
-        x, most, places, scale = MARGIN, _most(case, rows), list[Box](), None
+            column = (room.width - _GAP * (len(rows) - 1)) / len(rows)
+            largest = min(low - room.y, column)
+        x, most, places, scale = room.x, _most(case, rows), list[Box](), None
         for place, row in enumerate(rows):
             side = max(_LEAST_SIDE, largest * (row.size_bytes / most) ** 0.5)
             places.append(Box(x, low - side, side, side))
@@ -79,8 +75,9 @@ def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
         )
         return titled([message(waiting, options)], title, note, options)
     plan, primitives = _Plan.of(case, options), list[Primitive]()
-    for place, (lines, box) in enumerate(zip(plan.texts, plan.boxes, strict=True)):
-        primitives += _words(f"bytes-{place}", lines, box.x, box.bottom + 6.0)
+    for lines, box in zip(plan.texts, plan.boxes, strict=True):
+        below = Box(box.x, box.bottom, options.width - box.x, options.height - box.bottom)
+        primitives += lines_down(below, lines)
     if plan.scale is not None:
         primitives += _scale(plan.most, plan.boxes[_MOVED].width, plan.scale, options.theme)
     return titled(primitives, title, note, options)
@@ -91,8 +88,7 @@ def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]
     if not case.traffic:
         return ()
     plan, pieces = _Plan.of(case, options), list[Primitive]()
-    moment = 1.0 if case.has_begun else options.moment  # not in each step of a run
-    share = eased_from(moment, 0.0, ARRIVAL) ** 0.5
+    share = (1 if case.has_begun else options.way) ** 0.5  # not in each step of a run
     for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
         asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
         side = max(_LEAST_SIDE, share * box.width)
@@ -115,27 +111,25 @@ def _most(case: SpeedCase, rows: Sequence[Traffic]) -> float:
 
 def _scale(most: float, side: float, box: Box, theme: Theme) -> list[Primitive]:
     """Outline the largest square behind a smaller one, with what it stands for."""
-    size = theme.type.least
-    lines = wrap_text(tr("{most} if each element of A took its own sector", most=size_text(most)), size, box.width - 24, 3)
-    if box.height - side < (len(lines) + 1) * _LEADING * size:
+    text = tr("{most} if each element of A took its own sector", most=size_text(most))
+    lines = wrapped("bytes-scale-text", text, theme.aside, box.width - 2 * NEAR, 3)
+    if box.height - side < (len(lines) + 1) * LINE_PITCH * theme.type.least:
         return []
-    at = points(*((box.x + 12, box.y + (number + 1) * _LEADING * size) for number in range(len(lines))))
-    outline = Rects("bytes-scale", boxes(box), None, theme.line, 2.0, 2.0)
-    return [outline, Labels("bytes-scale-text", at, lines, size, theme.faint)]
+    return [Rects("bytes-scale", boxes(box), None, theme.line, 2, 2), *lines_down(box.inset(NEAR), lines)]
 
 
 def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[Primitive]:
     """Draw a square; what is moved beyond the requested bytes is red."""
-    grey = theme.faint
     whole = boxes(box)
     if row.size_bytes <= asked:
-        return [Rects(f"{key}-bar", whole, grey, radius=2.0)]
+        return [Rects(f"{key}-bar", whole, theme.faint, radius=2)]
     inner = box.width * (asked / row.size_bytes) ** 0.5
+    count = max(1, round(box.width / _HATCH))
     red = theme.faded(theme.warning, 0.3)
     return [
-        Rects(f"{key}-bar", whole, red, theme.warning, 2.0, 2.0),
-        hatching(f"{key}-hatching", _cells(box, max(1, round(box.width / _HATCH))), theme.warning),
-        Rects(f"{key}-requested", boxes(_grown(box, inner)), grey, radius=2.0),
+        Rects(f"{key}-bar", whole, red, theme.warning, 2, 2),
+        hatching(f"{key}-hatching", boxes(*box.grid(count, count)), theme.warning),
+        Rects(f"{key}-requested", boxes(_grown(box, inner)), theme.faint, radius=2),
     ]
 
 
@@ -144,33 +138,20 @@ def _grown(box: Box, side: float) -> Box:
     return Box(box.x, box.bottom - side, side, side)
 
 
-def _cells(box: Box, count: int) -> Floats:
-    """Return a box cut into ``count`` by ``count`` cells."""
-    return boxes(*box.grid(count, count))
-
-
-def _texts(row: Traffic, room: float, options: ViewOptions) -> list[_Text]:
-    """Return key, text, size and colour of the lines below a square."""
-    theme, sizes = options.theme, options.theme.type
-    lines = [("size", size_text(row.size_bytes), sizes.title, theme.text)]
-    lines += [("name", line, sizes.words, theme.text) for line in wrap_text(tr(row.level), sizes.words, room, 2)]
-    return lines + [("source", line, sizes.least, theme.faint) for line in wrap_text(row.source, sizes.least, room, 4)]
-
-
-def _words(key: str, lines: list[_Text], x: float, y: float) -> list[Primitive]:
-    primitives: list[Primitive] = []
-    for number, (name, text, size, colour) in enumerate(lines):
-        y += _LEADING * size
-        face: Face = "semibold" if name == "size" else "regular"
-        primitives.append(text_at(f"{key}-{name}-{number}", (x, y - 0.2 * size), text, size, colour, "start", face))
-    return primitives
+def _lines_below(key: str, row: Traffic, room: float, theme: Theme) -> list[Line]:
+    """Return the lines below a square."""
+    return [
+        Line(f"{key}-size", size_text(row.size_bytes), *theme.strong.sized(theme.type.title)),
+        *wrapped(f"{key}-name", tr(row.level), theme.plain, room, 2),
+        *wrapped(f"{key}-source", row.source, theme.aside, room, 4),
+    ]
 
 
 def _note(problem: Problem) -> str:
     """Return what a multiplication without tiles requests; nothing for other problems."""
     if not problem.is_multiply:
         return problem.kind.formula
-    requested = _BYTES * problem.M * problem.N * 2 * problem.K
+    requested = _ELEMENT_BYTES * problem.M * problem.N * 2 * problem.K
     whole = tr("{requested} for all {M}", requested=size_text(requested), M=spaced(problem.M * problem.N))
     return tr("Areas are to scale. A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}", whole=whole)
 
