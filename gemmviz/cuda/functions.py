@@ -1,5 +1,7 @@
 """The table of CUDA's math functions and intrinsics from values to a value: one row is a name, its signature and its code.
 
+A row declares its function too: the stand-in headers contain what ``declarations`` makes of the table.
+
 The code of a function is named, such as "arccos" or "narrowing rn float": ``gemmviz.run.cpu.simt.functions`` knows what it
 stands for, and the process that reads sources needs no NumPy. A function that CUDA overloads for half and bfloat16 stands here
 once, for half.
@@ -163,7 +165,6 @@ def _conversions() -> _Table:
             for to, target in INTEGERS.items():
                 table[f"__{of}2{to}_{direction}"] = Signature((source,), target, f"to_whole {direction} {to}")
                 table[f"__{to}2{of}_{direction}"] = Signature((target,), source, f"narrowing {direction} {of}")
-    table |= {f"__{each}2double": Signature((INTEGERS[each],), DOUBLE, "same") for each in ("int", "uint")}
     for a, b, whole in (("int", "float", "int"), ("uint", "float", "uint"), ("longlong", "double", "ll")):
         table[f"__{a}_as_{b}"] = Signature((INTEGERS[whole],), FLOATS[b], f"bits_as {b}")
         table[f"__{b}_as_{a}"] = Signature((FLOATS[b],), INTEGERS[whole], f"bits_as {whole}")
@@ -258,6 +259,7 @@ def _packed() -> _Table:
 
 
 _DOTS = ("__dp4a", "__dp2a_lo", "__dp2a_hi")
+_OF_HALVES = {**_half_arithmetic(), **_shared_by_halves()}  # overloaded for bfloat16
 FUNCTIONS: _Table = {
     **_floating(),
     **_rounded(),
@@ -265,10 +267,9 @@ FUNCTIONS: _Table = {
     "__fdividef": _alike(FLOAT, 2, "fast_quotient"),
     "__powf": _alike(FLOAT, 2, "power"),
     **_conversions(),
-    **_half_arithmetic(),
+    **_OF_HALVES,
     **_half_conversions("half", HALF),
     **_half_conversions(BFLOAT16.element.name, BFLOAT16),
-    **_shared_by_halves(),
     **_integer(),
     **_packed(),
     **{name: Signature((), kind) for name, kind in CLOCKS.items()},
@@ -291,3 +292,43 @@ def function_for(name: str, types: list[Value]) -> Signature | None:
     if name in _DOTS and types and scalar_of(types[0]).kind == "u":
         return _alike(UINT, 3, FUNCTIONS[name].code)
     return FUNCTIONS[name].for_arguments(types) if name in FUNCTIONS else None
+
+
+# The declarations of the functions, in the stand-in headers.
+
+_OF_LONG = ("lrint", "lrintf", "lround", "lroundf", "labs")  # other integers of 64 bits are spelled long long
+_DECLARED_BY_HAND = ("pow", *CLOCKS)
+_FOR_INTEGERS = {  # C++ makes integers double
+    1: "template <std::integral T> {result} {name}(T x) {{ return {name}(double(x)); }}",
+    2: (
+        "template <class T, class U> requires(std::is_arithmetic_v<T> && std::is_arithmetic_v<U> && !std::is_same_v<T, U>) || "
+        "(std::integral<T> && std::is_same_v<T, U>) {result} {name}(T x, U y) {{ return {name}(double(x), double(y)); }}"
+    ),
+}
+
+
+def declarations(of_halves: bool) -> str:
+    """The functions of the table in C++: those of half and bfloat16, or all others."""
+    found: list[str] = []
+    for name, signature in FUNCTIONS.items():
+        kinds = {scalar_of(each) for each in (*signature.parameters, signature.result)}
+        if name in _DECLARED_BY_HAND or of_halves is kinds.isdisjoint((HALF, BFLOAT16)):
+            continue
+        found.append(("" if of_halves else 'extern "C" ') + _declared(name, signature))
+        if name in _OF_HALVES:
+            found.append(_declared(name, signature.for_arguments([BFLOAT16])))
+        if signature.is_overloaded:
+            found.append(_declared(name, signature.for_arguments([FLOAT])))
+            if set(signature.parameters) == {DOUBLE} and len(signature.parameters) in _FOR_INTEGERS:
+                result = _spelled(name, signature.result)
+                found.append(_FOR_INTEGERS[len(signature.parameters)].format(name=name, result=result))
+    return " ".join(found)
+
+
+def _declared(name: str, signature: Signature) -> str:
+    parameters = ", ".join(_spelled(name, each) for each in signature.parameters)
+    return f"{_spelled(name, signature.result)} {name}({parameters});"
+
+
+def _spelled(name: str, kind: Value) -> str:
+    return str(kind) if kind not in (LONG, ULONG) or name in _OF_LONG else str(kind).replace("long", "long long")

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from clang.cindex import Cursor, CursorKind, Index
 
+from gemmviz.cuda.functions import FUNCTIONS, Signature, declarations
 from gemmviz.cuda.parser import unit
 from gemmviz.cuda.parser.source_text import VISIBLE, SourceText
 from gemmviz.cuda.parser.unit import ALL_STUBS, LANGUAGE, STUBS, Unit, parse, stub_names
+from gemmviz.cuda.types import FLOAT, HALF, LONG
 from tests.nvrtc import compile_error, has_cuda_headers
 
 VARIABLES = """int i; unsigned u; size_t z; long l; float f; double d; half h; half2 h2; float4 f4; char4 c4;
@@ -59,6 +61,13 @@ def test_results_have_cudas_types() -> None:
     assert unit.errors == ()
     found = {each.spelling: each.type.get_canonical().spelling.removeprefix("const ") for each in variables(unit)}
     assert {each: found[f"value{number}"] for number, each in enumerate(TYPES)} == TYPES
+
+
+def test_a_row_of_the_table_declares_its_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FUNCTIONS, "__nv_example", Signature((FLOAT, LONG), HALF, "same"))
+    monkeypatch.setitem(FUNCTIONS, "__nv_other", Signature((FLOAT, LONG), FLOAT, "same"))
+    assert declarations(of_halves=True).endswith(" half __nv_example(float, long long);")
+    assert declarations(of_halves=False).endswith(' extern "C" float __nv_other(float, long long);')
 
 
 def layout_assertions() -> str:

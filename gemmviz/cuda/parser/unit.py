@@ -26,6 +26,7 @@ from clang.cindex import (
 )
 from msgspec import Struct
 
+from gemmviz.cuda.functions import declarations
 from gemmviz.cuda.parser.source_text import SourceText, with_paths
 from gemmviz.files.resources import cache_folder
 from gemmviz.model.errors import ENDLESS, ErrorId, Place, SourceError
@@ -173,6 +174,7 @@ LANGUAGE = (
     # errors of clang that are warnings of nvcc
     "-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal", "-Wno-non-pod-varargs",
     "-Wno-address-of-temporary", "-Wno-dynamic-exception-spec", "-Wno-return-type",
+    f"-D__GEMMVIZ_FUNCTIONS={declarations(of_halves=False)}", f"-D__GEMMVIZ_FUNCTIONS_OF_HALVES={declarations(of_halves=True)}",
     "-isystem", str(STUBS),
 )  # fmt: skip
 _FOR_PRECOMPILING = TranslationUnit.PARSE_INCOMPLETE | 0x10  # CXTranslationUnit_ForSerialization

@@ -36,27 +36,4 @@ typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 __GEMMVIZ_16_BIT_FLOAT(__nv_bfloat16, __nv_bfloat162)
 
-__nv_bfloat16 __float2bfloat16(float);
-__nv_bfloat16 __float2bfloat16_rn(float);
-__nv_bfloat16 __float2bfloat16_rz(float);
-__nv_bfloat16 __float2bfloat16_rd(float);
-__nv_bfloat16 __float2bfloat16_ru(float);
-__nv_bfloat16 __double2bfloat16(double);
-__nv_bfloat16 __int2bfloat16_rn(int);
-__nv_bfloat16 __uint2bfloat16_rn(unsigned int);
-float __bfloat162float(__nv_bfloat16);
-int __bfloat162int_rn(__nv_bfloat16);
-int __bfloat162int_rz(__nv_bfloat16);
-__nv_bfloat162 __float2bfloat162_rn(float);
-__nv_bfloat162 __floats2bfloat162_rn(float, float);
-__nv_bfloat162 __float22bfloat162_rn(float2);
-float2 __bfloat1622float2(__nv_bfloat162);
-__nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16);
-__nv_bfloat162 __halves2bfloat162(__nv_bfloat16, __nv_bfloat16);
-__nv_bfloat16 __low2bfloat16(__nv_bfloat162);
-__nv_bfloat16 __high2bfloat16(__nv_bfloat162);
-__nv_bfloat162 make_bfloat162(__nv_bfloat16, __nv_bfloat16);
-short __bfloat16_as_short(__nv_bfloat16);
-unsigned short __bfloat16_as_ushort(__nv_bfloat16);
-__nv_bfloat16 __short_as_bfloat16(short);
-__nv_bfloat16 __ushort_as_bfloat16(unsigned short);
+__GEMMVIZ_FUNCTIONS_OF_HALVES

@@ -5,7 +5,7 @@ in those parts; a shared array that is accessed by wider types alone, such as a 
 wider ones. So every access covers whole elements, and its bytes are exact.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -57,55 +57,63 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
     """The scalar types by which each parameter and each shared array may be accessed, by slot."""
     memories = {each.slot for each in program.parameters if isinstance(each.type, PointerType)}
     memories |= {each.slot for each in program.shared}
-    targets: _Targets = {slot: {slot} for slot in memories}
-    flows = [*_pointer_flows(program.body)]
-    changed = True
-    while changed:
-        changed = False
-        for slot, value in flows:
-            known = targets.setdefault(slot, set())
-            more = _roots(value, targets) - known
-            known |= more
-            changed |= bool(more)
+    targets = _pointer_targets(program, {slot: {slot} for slot in memories}, unknown_is_all=True)
+    everything = {slot for several in targets.values() for slot in several}
     types: dict[int, set[Scalar]] = {slot: set() for slot in memories}
     untyped = {id(touch.at) for part in parts(program.body) for touch in touches(part) if not touch.is_typed}
     for part in parts(program.body):
         if isinstance(part, Deref) and id(part) not in untyped:
-            for slot in _roots(part.pointer, targets) & memories:
+            for slot in _roots(part.pointer, targets, everything) & memories:
                 types[slot].add(scalar_of(part.type))
     return {slot: frozenset(scalars) for slot, scalars in types.items()}
 
 
-def _pointer_flows(node: Any) -> Iterator[tuple[int, Expr]]:
-    """Every pointer variable with everything that it is given."""
+def _given(node: Any) -> Iterator[tuple[Any, Expr]]:
+    """Everything that a variable (by its slot), a local array, or the target of an assignment is given within a node."""
     for part in parts(node):
         match part:
             case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
-                if isinstance(value.type, PointerType):
-                    yield slot, value
-            case Assign(target=Read(slot=slot, type=PointerType()), value=value):
-                if isinstance(value.type, PointerType):
-                    yield slot, value
+                yield slot, value
+            case DeclareArray(values=tuple(values)):
+                yield from ((part, value) for value in values)
+            case Assign(target=target, value=value):
+                yield target, value
             case Inline(bindings=bindings):
-                yield from ((slot, value) for slot, value in bindings if isinstance(value.type, PointerType))
+                yield from bindings
 
 
-def _roots(node: Expr, targets: _Targets) -> set[int]:
-    """The slots of the memories into which a pointer may point; all of them if that isn't known."""
+def _pointer_targets(program: Program, targets: _Targets, unknown_is_all: bool) -> _Targets:
+    """The memories, or local arrays, into which each pointer variable may point. ``targets``: those that are known."""
+    flows = [(getattr(to, "slot", to), value) for to, value in _given(program.body) if isinstance(value.type, PointerType)]
+    changed = True
+    while changed:
+        changed = False
+        for slot, value in flows:
+            if isinstance(slot, int):
+                known = targets.setdefault(slot, set())
+                everything = {each for several in targets.values() for each in several} if unknown_is_all else set()
+                more = _roots(value, targets, everything) - known
+                known |= more
+                changed |= bool(more)
+    return targets
+
+
+def _roots(node: Expr, targets: Mapping[int, set[int]], unknown: set[int]) -> set[int]:
+    """The slots of the memories or arrays into which a pointer may point; ``unknown`` if that isn't known."""
     match node:
-        case Base(slot=slot) | Read(slot=slot):
+        case Base(slot=slot):
+            return {slot}
+        case Read(slot=slot) | Inline(result=int(slot)):
             return targets.get(slot, set())
         case Offset(pointer=pointer) | Reinterpret(pointer=pointer):
-            return _roots(pointer, targets)
+            return _roots(pointer, targets, unknown)
         case Select(then=then, otherwise=otherwise):
-            return _roots(then, targets) | _roots(otherwise, targets)
+            return _roots(then, targets, unknown) | _roots(otherwise, targets, unknown)
         case Assign(target=target):
-            return _roots(target, targets)
-        case Inline(result=int(result)):
-            return targets.get(result, set())
-        case Sequence(parts=several) if several:
-            return _roots(several[-1], targets)
-    return {slot for several in targets.values() for slot in several}
+            return _roots(target, targets, unknown)
+        case Sequence(parts=(*_, last)):
+            return _roots(last, targets, unknown)
+    return unknown
 
 
 def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen: bool) -> Scalar:
@@ -149,15 +157,12 @@ def number_slots(program: Program, contents: frozenset[int]) -> frozenset[int]:
 
 def _floats_given(program: Program) -> Iterator[tuple[int, Expr]]:
     """Every float variable with everything that it is given."""
-    for part in parts(program.body):
-        match part:
-            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
-                if is_float(value.type):
-                    yield slot, value
-            case Assign(target=Read(slot=slot, type=ctype), value=value) if is_float(ctype):
+    for to, value in _given(program.body):
+        match to:
+            case int() if is_float(value.type):
+                yield to, value
+            case Read(slot=slot, type=ctype) if is_float(ctype):
                 yield slot, value
-            case Inline(bindings=bindings):
-                yield from ((slot, value) for slot, value in bindings if is_float(value.type))
 
 
 def is_number(node: Expr, slots: frozenset[int] | set[int], contents: frozenset[int]) -> bool:
@@ -200,7 +205,7 @@ class SlotContents(Struct, frozen=True):
 
     numbers: _SlotSet
     slots: _SlotSet
-    targets: dict[int, _SlotSet]
+    targets: _Targets
     is_empty: bool = False
 
     def has(self, node: Expr) -> bool:
@@ -238,27 +243,16 @@ class SlotContents(Struct, frozen=True):
             return False
         return not is_number(node, self.numbers, self.slots) if is_float(node.type) else self.has(node)
 
-    def roots(self, pointer: Expr) -> _SlotSet:
+    def roots(self, pointer: Expr) -> set[int]:
         """The local arrays into which a pointer may point."""
-        while isinstance(pointer, Offset | Reinterpret):
-            pointer = pointer.pointer
-        match pointer:
-            case Base(slot=slot):
-                return frozenset((slot,))
-            case Read(slot=slot):
-                return self.targets.get(slot, frozenset())
-            case Select(then=then, otherwise=otherwise):
-                return self.roots(then) | self.roots(otherwise)
-            case Sequence(parts=(*_, last)):
-                return self.roots(last)
-        return frozenset(slot for several in self.targets.values() for slot in several)
+        return _roots(pointer, self.targets, {slot for several in self.targets.values() for slot in several})
 
 
 @lru_cache(maxsize=64)
 def contents(program: Program) -> SlotContents:
     """What a program's variables hold of its memories."""
-    given = list(_given(program))
-    targets = _targets(given)
+    given = [*_held_values(program)]
+    targets = _pointer_targets(program, {}, unknown_is_all=False)
     known = SlotContents(number_slots(program, frozenset()), frozenset(), targets)
     while True:
         more = set(known.slots)
@@ -282,56 +276,18 @@ def _integers(program: Program) -> Iterator[Expr]:
             yield part
 
 
-def _given(program: Program) -> Iterator[tuple[Any, Expr]]:
+def _held_values(program: Program) -> Iterator[tuple[Any, Expr]]:
     """Every variable, and every place in local memory, with everything that it is given. Floats other than in arrays are left
     out.
     """
-    for part in parts(program.body):
-        match part:
-            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
-                if not is_float(value.type):
-                    yield slot, value
-            case DeclareArray(slot=slot, values=tuple(values)):
-                yield from ((slot, value) for value in values if not is_float(value.type))
-            case Assign(target=Deref(access=None) as target, store=None, value=value):
-                yield target, value
-            case Assign(target=Read(slot=slot) | Component(of=Read(slot=slot)), value=value):
-                if not is_float(part.target.type):
-                    yield slot, value
-            case Inline(bindings=bindings):
-                yield from ((slot, value) for slot, value in bindings if not is_float(value.type))
-
-
-def _targets(given: list[tuple[Any, Expr]]) -> dict[int, _SlotSet]:
-    """The local arrays to which each pointer variable may point."""
-    targets: _Targets = {}
-    changed = True
-    while changed:
-        changed = False
-        for slot, value in given:
-            if isinstance(slot, int) and isinstance(value.type, PointerType):
-                known = targets.setdefault(slot, set())
-                more = _pointed(value, targets) - known
-                known |= more
-                changed |= bool(more)
-    return {slot: frozenset(several) for slot, several in targets.items()}
-
-
-def _pointed(node: Expr, targets: _Targets) -> set[int]:
-    match node:
-        case Base(slot=slot):
-            return {slot}
-        case Read(slot=slot) | Inline(result=int(slot)):
-            return targets.get(slot, set())
-        case Offset(pointer=pointer) | Reinterpret(pointer=pointer):
-            return _pointed(pointer, targets)
-        case Select(then=then, otherwise=otherwise):
-            return _pointed(then, targets) | _pointed(otherwise, targets)
-        case Assign(value=value):
-            return _pointed(value, targets)
-        case Sequence(parts=several) if several:
-            return _pointed(several[-1], targets)
-    return set()
+    for to, value in _given(program.body):
+        match to:
+            case Deref(access=None) if getattr(to.pointer.type, "space", None) == "local":
+                yield to, value
+            case Read(slot=slot) | Component(of=Read(slot=slot)) if not is_float(to.type):
+                yield slot, value
+            case int() | DeclareArray() if not is_float(value.type):
+                yield getattr(to, "slot", to), value
 
 
 # Finds the variables whose values can reach shared memory, which alone determine the contents of its tiles.
@@ -373,17 +329,11 @@ def _brings_nothing(loop: Loop, carriers: frozenset[int], held: frozenset[int]) 
 
 
 def _variables_given(node: Any, held: frozenset[int]) -> Iterator[_Given]:
-    for part in parts(node):
-        match part:
-            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
-                yield from _both_ways({slot}, value, held)
-            case DeclareArray(slot=slot, values=tuple(values)):
-                yield from (({slot}, _variables_in(value, held)) for value in values)
-            case Assign(target=target, value=value):
-                yield from _both_ways(_changed_variable(target, held), value, held)
-            case Inline(bindings=bindings):
-                for slot, value in bindings:
-                    yield from _both_ways({slot}, value, held)
+    for to, value in _given(node):
+        if isinstance(to, DeclareArray):
+            yield {to.slot}, _variables_in(value, held)
+        else:
+            yield from _both_ways({to} if isinstance(to, int) else _changed_variable(to, held), value, held)
 
 
 def _both_ways(to: set[int], value: Any, held: frozenset[int]) -> Iterator[_Given]:
