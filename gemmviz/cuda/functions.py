@@ -51,10 +51,10 @@ class Signature(Struct, frozen=True):
         floating = [kind for kind, parameter in zip(types, self.parameters, strict=False) if scalar_of(parameter).is_float]
         if not self.is_overloaded or any(kind != FLOAT for kind in floating):
             return self
-        return Signature(tuple(map(_single, self.parameters)), _single(self.result), self.code)
+        return Signature(tuple(map(_in_single, self.parameters)), _in_single(self.result), self.code)
 
 
-def _single(kind: Value) -> Value:
+def _in_single(kind: Value) -> Value:
     return FLOAT if scalar_of(kind).is_float else kind
 
 
@@ -93,7 +93,7 @@ _FLOATING3 = {
 }
 _TO_LONG = {"lrint": "rint", "llrint": "rint", "lround": "half_away", "llround": "half_away"}
 _PREDICATES = ("isfinite", "isinf", "isnan", "isnormal", "signbit")
-_ROUNDED = {"add": 2, "sub": 2, "mul": 2, "div": 2, "sqrt": 1, "rcp": 1}  # of a letter for the type and a direction behind it
+_DIRECTED = {"add": 2, "sub": 2, "mul": 2, "div": 2, "sqrt": 1, "rcp": 1}  # of a letter for the type and a direction behind it
 _FAST = {  # of float, by the hardware's own approximation
     "__cosf": "cos", "__exp10f": "power_of_ten", "__exp2f": "exp2", "__expf": "exp", "__frsqrt_rn": "through_double rsqrt",
     "__log10f": "log10", "__log2f": "log2", "__logf": "log", "__saturatef": "saturated", "__sinf": "sin", "__tanf": "tan",
@@ -120,19 +120,19 @@ _OF_COMMON_TYPE = {  # arity, code of floats and of integers; C++ mixes the type
     "abs": (1, "abs", "abs"),
 }
 _OF_INTEGERS = {"__hadd": "average", "__rhadd": "rounded_average"}  # of int, with the name of a function of half
-_Table = dict[str, Signature]
+_Rows = dict[str, Signature]
 
 
-def _alike(kind: Value, arity: int, code: str, is_overloaded: bool = False) -> Signature:
+def _of_type(kind: Value, arity: int, code: str, is_overloaded: bool = False) -> Signature:
     """A function whose parameters and result have one type."""
     return Signature((kind,) * arity, kind, code, is_overloaded)
 
 
-def _floating() -> _Table:
-    table: _Table = {}
+def _floating_functions() -> _Rows:
+    table: _Rows = {}
     for codes, arity in ((_FLOATING, 1), (_FLOATING2, 2), (_FLOATING3, 3)):
         for name, code in codes.items():
-            table |= {name: _alike(DOUBLE, arity, code, is_overloaded=True), f"{name}f": _alike(FLOAT, arity, code)}
+            table |= {name: _of_type(DOUBLE, arity, code, is_overloaded=True), f"{name}f": _of_type(FLOAT, arity, code)}
     for name in ("ldexp", "scalbn"):
         table[name] = Signature((DOUBLE, INT), DOUBLE, "ldexp", is_overloaded=True)
         table[f"{name}f"] = Signature((FLOAT, INT), FLOAT, "ldexp")
@@ -144,21 +144,21 @@ def _floating() -> _Table:
     return table
 
 
-def _rounded() -> _Table:
+def _rounded_functions() -> _Rows:
     """The functions __fadd_rn and similar."""
-    table: _Table = {}
+    table: _Rows = {}
     for direction in DIRECTIONS:
         for letter, kind in (("f", FLOAT), ("d", DOUBLE)):
-            for name, arity in _ROUNDED.items():
-                table[f"__{letter}{name}_{direction}"] = _alike(kind, arity, f"rounded_arithmetic {name} {direction}")
+            for name, arity in _DIRECTED.items():
+                table[f"__{letter}{name}_{direction}"] = _of_type(kind, arity, f"rounded_arithmetic {name} {direction}")
         for name, kind in (("fmaf", FLOAT), ("fma", DOUBLE)):
-            table[f"__{name}_{direction}"] = _alike(kind, 3, f"rounded_arithmetic fma {direction}")
+            table[f"__{name}_{direction}"] = _of_type(kind, 3, f"rounded_arithmetic fma {direction}")
     return table
 
 
-def _conversions() -> _Table:
+def _conversions() -> _Rows:
     """The functions __float2int_rn and similar, and those that reinterpret bits."""
-    table: _Table = {}
+    table: _Rows = {}
     for direction in DIRECTIONS:
         table[f"__double2float_{direction}"] = Signature((DOUBLE,), FLOAT, f"narrowing {direction} float")
         for of, source in FLOATS.items():
@@ -173,25 +173,25 @@ def _conversions() -> _Table:
     return table
 
 
-def _half_arithmetic() -> _Table:
-    table: _Table = {}
+def _half_arithmetic() -> _Rows:
+    table: _Rows = {}
     for name, arity in _HALF_OPERATORS.items():
         stem, _, how = name.partition("_")
-        table[f"__h{name}"] = _alike(HALF, arity, f"half_operator {name}")
+        table[f"__h{name}"] = _of_type(HALF, arity, f"half_operator {name}")
         pair = "__h2div" if name == "div" else f"__h{stem}2_{how}" if how else f"__h{name}2"
-        table[pair] = _alike(HALF2, arity, f"of_pairs half_operator {name}")
+        table[pair] = _of_type(HALF2, arity, f"of_pairs half_operator {name}")
     for name in _HALF_FUNCTIONS:
-        table[f"h{name}"] = _alike(HALF, 1, f"through_double {name}")
-        table[f"h2{name}"] = _alike(HALF2, 1, f"of_pairs through_double {name}")
+        table[f"h{name}"] = _of_type(HALF, 1, f"through_double {name}")
+        table[f"h2{name}"] = _of_type(HALF2, 1, f"of_pairs through_double {name}")
     for name in _HALF_COMPARISONS:
         table[f"__h{name}"] = Signature((HALF, HALF), BOOL, f"half_comparison {name}")
-        table[f"__h{name}2"] = _alike(HALF2, 2, f"of_pairs half_comparison {name}")
+        table[f"__h{name}2"] = _of_type(HALF2, 2, f"of_pairs half_comparison {name}")
         table[f"__hb{name}2"] = Signature((HALF2, HALF2), BOOL, f"of_both half_comparison {name}")
     table |= {"__hisnan": Signature((HALF,), BOOL, "isnan"), "__hisinf": Signature((HALF,), INT, "sign_of_infinity")}
     return table
 
 
-def _half_conversions(word: str, half: Scalar) -> _Table:
+def _half_conversions(word: str, half: Scalar) -> _Rows:
     """The conversions of half or, with its names, of bfloat16."""
     pair, is_half = VectorType(half, 2), half == HALF
     table = {
@@ -221,57 +221,57 @@ def _half_conversions(word: str, half: Scalar) -> _Table:
     return table
 
 
-def _shared_by_halves() -> _Table:
+def _shared_by_halves() -> _Rows:
     table = {f"__{part}2float": Signature((HALF2,), FLOAT, f"{part}_part") for part in ("low", "high")}
-    table["__lowhigh2highlow"] = _alike(HALF2, 1, "swapped")
+    table["__lowhigh2highlow"] = _of_type(HALF2, 1, "swapped")
     return table
 
 
-def _integer() -> _Table:
-    table = {"labs": _alike(LONG, 1, "abs"), "llabs": _alike(LONG, 1, "abs")}
+def _integer_functions() -> _Rows:
+    table = {"labs": _of_type(LONG, 1, "abs"), "llabs": _of_type(LONG, 1, "abs")}
     for size, signed, unsigned in (("", INT, UINT), ("ll", LONG, ULONG)):
         table[f"__popc{size}"] = Signature((unsigned,), INT, "bitwise_count")
         table[f"__clz{size}"] = Signature((signed,), INT, "leading_zeros")
         table[f"__ffs{size}"] = Signature((signed,), INT, "first_set")
-        table[f"__brev{size}"] = _alike(unsigned, 1, "reversed_bits")
+        table[f"__brev{size}"] = _of_type(unsigned, 1, "reversed_bits")
     for u, kind in (("", INT), ("u", UINT)):
-        table[f"__{u}mul24"] = _alike(kind, 2, "product24")
-        table[f"__{u}mulhi"] = _alike(kind, 2, "upper_product")
+        table[f"__{u}mul24"] = _of_type(kind, 2, "product24")
+        table[f"__{u}mulhi"] = _of_type(kind, 2, "upper_product")
         table[f"__{u}sad"] = Signature((kind, kind, UINT), UINT, "distance")
     for u, kind in (("", LONG), ("u", ULONG)):
-        table[f"__{u}mul64hi"] = _alike(kind, 2, "upper_product64")
-    table |= {"__uhadd": _alike(UINT, 2, "average"), "__urhadd": _alike(UINT, 2, "rounded_average")}
-    table["__rhadd"] = _alike(INT, 2, "rounded_average")
-    table["__byte_perm"] = _alike(UINT, 3, "permuted_bytes")
-    table |= {f"__funnelshift_{way}": _alike(UINT, 3, f"funnel_shift {way}") for way in ("l", "lc", "r", "rc")}
+        table[f"__{u}mul64hi"] = _of_type(kind, 2, "upper_product64")
+    table |= {"__uhadd": _of_type(UINT, 2, "average"), "__urhadd": _of_type(UINT, 2, "rounded_average")}
+    table["__rhadd"] = _of_type(INT, 2, "rounded_average")
+    table["__byte_perm"] = _of_type(UINT, 3, "permuted_bytes")
+    table |= {f"__funnelshift_{way}": _of_type(UINT, 3, f"funnel_shift {way}") for way in ("l", "lc", "r", "rc")}
     for prefix, kind in (("u", UINT), ("ll", LONG), ("ull", ULONG)):
-        table |= {f"{prefix}min": _alike(kind, 2, "minimum"), f"{prefix}max": _alike(kind, 2, "maximum")}
+        table |= {f"{prefix}min": _of_type(kind, 2, "minimum"), f"{prefix}max": _of_type(kind, 2, "maximum")}
     return table
 
 
-def _packed() -> _Table:
+def _packed_integers() -> _Rows:
     """Dot products of bytes, and SIMD within a word."""
-    table = {name: _alike(INT, 3, f"dot{name.removeprefix('__dp')}") for name in _DOTS}
+    table = {name: _of_type(INT, 3, f"dot{name.removeprefix('__dp')}") for name in _DOTS}
     for lanes in VIDEO_LANES:
         for arity, names in ((1, _VIDEO1), (2, _VIDEO2)):
-            table |= {f"__v{name}{lanes}": _alike(UINT, arity, f"on_parts {name} {lanes}") for name in names}
+            table |= {f"__v{name}{lanes}": _of_type(UINT, arity, f"on_parts {name} {lanes}") for name in names}
     return table
 
 
 _DOTS = ("__dp4a", "__dp2a_lo", "__dp2a_hi")
-_OF_HALVES = {**_half_arithmetic(), **_shared_by_halves()}  # overloaded for bfloat16
-FUNCTIONS: _Table = {
-    **_floating(),
-    **_rounded(),
-    **{name: _alike(FLOAT, 1, code) for name, code in _FAST.items()},
-    "__fdividef": _alike(FLOAT, 2, "fast_quotient"),
-    "__powf": _alike(FLOAT, 2, "power"),
+_OF_EITHER_HALF = {**_half_arithmetic(), **_shared_by_halves()}  # overloaded for bfloat16
+FUNCTIONS: _Rows = {
+    **_floating_functions(),
+    **_rounded_functions(),
+    **{name: _of_type(FLOAT, 1, code) for name, code in _FAST.items()},
+    "__fdividef": _of_type(FLOAT, 2, "fast_quotient"),
+    "__powf": _of_type(FLOAT, 2, "power"),
     **_conversions(),
-    **_OF_HALVES,
+    **_OF_EITHER_HALF,
     **_half_conversions("half", HALF),
     **_half_conversions(BFLOAT16.element.name, BFLOAT16),
-    **_integer(),
-    **_packed(),
+    **_integer_functions(),
+    **_packed_integers(),
     **{name: Signature((), kind) for name, kind in CLOCKS.items()},
 }
 
@@ -279,7 +279,7 @@ FUNCTIONS: _Table = {
 def of_common_type(name: str, kind: Scalar) -> Signature:
     """The function min, max or abs for one arithmetic type."""
     arity, of_floats, of_integers = _OF_COMMON_TYPE[name]
-    return _alike(kind, arity, of_floats if kind.is_float else of_integers)
+    return _of_type(kind, arity, of_floats if kind.is_float else of_integers)
 
 
 def function_for(name: str, types: list[Value]) -> Signature | None:
@@ -288,9 +288,9 @@ def function_for(name: str, types: list[Value]) -> Signature | None:
     if name in _OF_COMMON_TYPE:
         return of_common_type(name, reduce(common, scalars, promoted(scalars[0]))) if scalars else None
     if name in _OF_INTEGERS and len(scalars) == len(types) and not any(each.is_float for each in scalars):
-        return _alike(INT, 2, _OF_INTEGERS[name])
+        return _of_type(INT, 2, _OF_INTEGERS[name])
     if name in _DOTS and types and scalar_of(types[0]).kind == "u":
-        return _alike(UINT, 3, FUNCTIONS[name].code)
+        return _of_type(UINT, 3, FUNCTIONS[name].code)
     return FUNCTIONS[name].for_arguments(types) if name in FUNCTIONS else None
 
 
@@ -314,21 +314,21 @@ def declarations(of_halves: bool) -> str:
         kinds = {scalar_of(each) for each in (*signature.parameters, signature.result)}
         if name in _DECLARED_BY_HAND or of_halves is kinds.isdisjoint((HALF, BFLOAT16)):
             continue
-        found.append(("" if of_halves else 'extern "C" ') + _declared(name, signature))
-        if name in _OF_HALVES:
-            found.append(_declared(name, signature.for_arguments([BFLOAT16])))
+        found.append(("" if of_halves else 'extern "C" ') + _prototype(name, signature))
+        if name in _OF_EITHER_HALF:
+            found.append(_prototype(name, signature.for_arguments([BFLOAT16])))
         if signature.is_overloaded:
-            found.append(_declared(name, signature.for_arguments([FLOAT])))
+            found.append(_prototype(name, signature.for_arguments([FLOAT])))
             if set(signature.parameters) == {DOUBLE} and len(signature.parameters) in _FOR_INTEGERS:
-                result = _spelled(name, signature.result)
+                result = _c_name(name, signature.result)
                 found.append(_FOR_INTEGERS[len(signature.parameters)].format(name=name, result=result))
     return " ".join(found)
 
 
-def _declared(name: str, signature: Signature) -> str:
-    parameters = ", ".join(_spelled(name, each) for each in signature.parameters)
-    return f"{_spelled(name, signature.result)} {name}({parameters});"
+def _prototype(name: str, signature: Signature) -> str:
+    parameters = ", ".join(_c_name(name, each) for each in signature.parameters)
+    return f"{_c_name(name, signature.result)} {name}({parameters});"
 
 
-def _spelled(name: str, kind: Value) -> str:
+def _c_name(name: str, kind: Value) -> str:
     return str(kind) if kind not in (LONG, ULONG) or name in _OF_LONG else str(kind).replace("long", "long long")

@@ -70,7 +70,7 @@ def steps_of(program: Program, paths: Sequence[Path]) -> Steps:
     """
     access = np.concatenate([path.access for path in paths])
     visits = np.concatenate([path.visits for path in paths])
-    places = _places(program, visits.shape[1])[access]
+    places = _program_order(program, visits.shape[1])[access]
     keys = np.empty((len(access), 2 * visits.shape[1] + 1), np.int32)
     keys[:, 0::2], keys[:, 1::2] = places, visits
     order = np.lexsort(keys.T[::-1])
@@ -110,7 +110,7 @@ def _completes(
     return completes
 
 
-def _places(program: Program, depth: int) -> Ints:
+def _program_order(program: Program, depth: int) -> Ints:
     """First access in each loop around an access, outermost first, then itself: (accesses, depth + 1), padded with -1."""
     begins: dict[int, int] = {}
     for number, access in enumerate(program.accesses):
@@ -183,7 +183,7 @@ def alignment(
         count = words_of[access]
         rows = np.repeat(first[of_path] - (np.cumsum(count) - count), count) + np.arange(count.sum())
         words = _known_words(threads, len(rows), first_words)
-        slots.append(_slots(binding, np.repeat(access, count), rows, threads, words, regions))
+        slots.append(_slots_of_path(binding, np.repeat(access, count), rows, threads, words, regions))
         array[rows] = slots[-1].array
     pairs: dict[tuple[int, tuple[int, ...]], int] = {}
     operands = (tuple(array[start:stop].tolist()) for start, stop in pairwise(first.tolist()))
@@ -212,7 +212,7 @@ def _known_words(
     return words
 
 
-def _slots(
+def _slots_of_path(
     binding: Binding,
     access: Ints,
     rows: npt.NDArray[np.int64],
@@ -220,7 +220,7 @@ def _slots(
     words: npt.NDArray[np.uint32],
     regions: Mapping[int, Region],
 ) -> Slots:
-    array = _arrays(binding, access, words, regions)
+    array = _arrays_reached(binding, access, words, regions)
     count = max(regions) + 1
     base, unit, size = np.zeros(count + 1, np.uint32), np.ones(count + 1, np.uint32), np.ones(count + 1, np.int64)
     for number, region in regions.items():
@@ -234,7 +234,7 @@ def _slots(
     return Slots(access, threads, rows, array, base[array], unit[array], last)
 
 
-def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:
+def _arrays_reached(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:
     """Numbers of the arrays that a path's accesses went to, (n,): for one thread's words, the array around each or nearest."""
     numbers = sorted(regions, key=lambda number: regions[number].base)
     bases = np.array([regions[number].base for number in numbers], np.int64)

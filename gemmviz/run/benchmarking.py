@@ -24,7 +24,7 @@ from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
 
 LONGEST_S = 1.0
-_PROBE = 192
+_SIDE = 192
 _HOST_LONGEST_S = 4.0
 REFERENCE = "03_coalesced"  # any kernel: cuBLAS and the copies only need its matrices
 
@@ -98,7 +98,7 @@ def _probe_host(gpu: RemoteGpu, cancelled: Cancel) -> dict[object, tuple[int, fl
     times: dict[object, tuple[int, float]] = {}
     for method in METHODS:
         with contextlib.suppress(GemmvizError, Cancelled):
-            times[method, ()] = _PROBE**3, gpu.time_host(method, Problem(_PROBE, _PROBE, _PROBE), cancelled).median_ms
+            times[method, ()] = _SIDE**3, gpu.time_host(method, Problem(_SIDE, _SIDE, _SIDE), cancelled).median_ms
     return times
 
 

@@ -37,7 +37,7 @@ class _MatrixCache:
         return data
 
 
-_cache = _MatrixCache()
+_inputs_cache = _MatrixCache()
 
 
 def _random_matrix(size: int, element: ElementType, seed: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
@@ -58,10 +58,10 @@ def _random_matrix(size: int, element: ElementType, seed: int, cancelled: Callab
     return data
 
 
-def _filled(size: int, element: ElementType, filling: Filling, number: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
+def _drawn(size: int, element: ElementType, filling: Filling, number: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
     if filling.pattern == "random":
         seed = filling.seed * 2 + number
-        return _cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed, cancelled))
+        return _inputs_cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed, cancelled))
     numbers = np.ones(size) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
     exact = 2**element.significant if element.is_float else 8  # numbers below which the type holds exactly
     data = element.elements(numbers if filling.pattern == "ones" else numbers % exact)
@@ -91,7 +91,7 @@ def initial_array(
         return element.elements(np.full(size, np.nan)) if filling.old_outputs == "nan" and element.is_float else remains
     if problem.array(name).contents == "bins":
         return _bins(size, problem.sizes["bins"], element, filling, number)
-    data = _filled(size, element, filling, number, cancelled)
+    data = _drawn(size, element, filling, number, cancelled)
     return data if problem.array(name).role == "input" else data.copy()
 
 

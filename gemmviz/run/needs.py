@@ -33,7 +33,7 @@ def needs_of(setup: Setup) -> tuple[Needs, str]:
 
 def declared_bytes(setup: Setup) -> int:
     """Bytes of shared memory that the source declares for a block. Raises SourceError for a kernel that can't be read."""
-    return sum(map(_bytes, program_for(setup.kernel, setup.definitions).shared))
+    return sum(map(_shared_bytes, program_for(setup.kernel, setup.definitions).shared))
 
 
 def _argument_bytes(setup: Setup) -> int:
@@ -41,7 +41,7 @@ def _argument_bytes(setup: Setup) -> int:
     return sum(each.bytes for each in program_for(setup.kernel, setup.definitions).arguments if not each.symbol)
 
 
-def _bytes(array: SharedArray) -> int:
+def _shared_bytes(array: SharedArray) -> int:
     """Size of a declared shared array; 0 for ``extern __shared__``, whose size is in the launch."""
     if array.dims is None:
         return 0

@@ -94,7 +94,7 @@ class _CancelledFields(Struct, tag_field="kind", tag="Cancelled"):
     """The job was cancelled."""
 
 
-_KINDS: dict[type[GemmvizError], type[_ErrorFields]] = {
+_FIELDS_OF_ERRORS: dict[type[GemmvizError], type[_ErrorFields]] = {
     GemmvizError: _ErrorFields,
     DeviceError: _DeviceFields,
     InstallationError: _InstallationFields,
@@ -120,15 +120,15 @@ def error_to_plain(error: Exception, fatal: bool = False) -> Payload:
     ends with it.
     """
     if isinstance(error, Cancelled):
-        return _plain(_CancelledFields())
+        return _plain_json(_CancelledFields())
     if not isinstance(error, GemmvizError):
-        return _plain(_ErrorFields(f"internal error: {type(error).__name__}: {error}", fatal=fatal))
-    kind = next(_KINDS[each] for each in type(error).__mro__ if each in _KINDS)
+        return _plain_json(_ErrorFields(f"internal error: {type(error).__name__}: {error}", fatal=fatal))
+    kind = next(_FIELDS_OF_ERRORS[each] for each in type(error).__mro__ if each in _FIELDS_OF_ERRORS)
     own = {name: getattr(error, name) for name in kind.__struct_fields__ if name != "fatal"}
-    return _plain(kind(**own, fatal=fatal))
+    return _plain_json(kind(**own, fatal=fatal))
 
 
-def _plain(fields: Struct) -> Payload:
+def _plain_json(fields: Struct) -> Payload:
     plain: Payload = msgspec.to_builtins(fields)
     return plain
 

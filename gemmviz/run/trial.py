@@ -26,7 +26,7 @@ from gemmviz.run.cpu.simt.interpret import Binding, interpret
 _OF_STEP, _OF_RUN = 1 << 11, 1 << 20
 _OF_TRIAL = 60 << 20
 _MOST_THREADS, _MOST_ELEMENTS = 1 << 15, 1 << 25
-_LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
+_TRIED_LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
 
 
 class WorkBudget:
@@ -90,7 +90,7 @@ def trial_of(
     Raises KernelFault, SettingError, SourceError or Cancelled.
     """
     binding = bound(setup)
-    windows = list(_corners(binding.launch)) if in_part else [BlockRange.all(binding.launch)]
+    windows = list(_blocks_tried(binding.launch)) if in_part else [BlockRange.all(binding.launch)]
     threads = binding.launch.threads_per_block * max(each.count for each in windows)
     elements = sum(array.size for array in binding.arrays)
     adds_up = in_part and any("atomic" in access.kind for access in binding.program.accesses)  # what all blocks write together
@@ -110,9 +110,9 @@ def trial_of(
 
     stores = _Stores(binding)
     try:
-        data = _after(binding, windows[:1], data, stores, is_over)
+        data = _memory_after(binding, windows[:1], data, stores, is_over)
         of_one = sum(int(stores.marks[name].sum()) for name in outputs)
-        data = _after(binding, windows[1:], data, stores, is_over)
+        data = _memory_after(binding, windows[1:], data, stores, is_over)
     except Cancelled:
         if cancelled():
             raise
@@ -126,7 +126,7 @@ def trial_of(
     return TrialResult(_right_layout(binding, data, chosen) if is_judged else None, frozenset(written), stores.phases)
 
 
-def _after(
+def _memory_after(
     binding: Binding, windows: list[BlockRange], data: dict[str, Any], stores: _Stores, cancelled: Callable[[], bool]
 ) -> dict[str, Any]:
     """The arrays after the blocks of all windows have run."""
@@ -138,7 +138,7 @@ def _after(
     return data
 
 
-def _corners(launch: Launch) -> Iterator[BlockRange]:
+def _blocks_tried(launch: Launch) -> Iterator[BlockRange]:
     """One block at each corner of the grid, and one inside: those that differ in a right kernel."""
     x, y, z = launch.grid
     places = [*product(*((0, extent - 1) for extent in launch.grid)), (x // 3, y // 2, z // 2)]
@@ -167,7 +167,7 @@ def _right_layout(binding: Binding, after: dict[str, Any], chosen: dict[str, Any
     if they are right in none.
     """
     contents = contents_of(binding, after)
-    for layout in _LAYOUTS if binding.setup.problem.kind.name in MULTIPLICATIONS else _LAYOUTS[:1]:
+    for layout in _TRIED_LAYOUTS if binding.setup.problem.kind.name in MULTIPLICATIONS else _TRIED_LAYOUTS[:1]:
         if check_result(replace(contents, column_major=layout), chosen, False, is_cancelled).passed:
             return layout
     return None

@@ -38,18 +38,18 @@ from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 
 # What a file tells about the problem that a kernel is meant for, apart from its result.
 
-_OTHERS = ("elem", "hadamard", "point", "max", "min", "mean", "avg", "norm", "abs", "sq")  # in names of other kernels
+_OTHER_ROLES = ("elem", "hadamard", "point", "max", "min", "mean", "avg", "norm", "abs", "sq")  # in names of other kernels
 _VARIED = ("stencil", "convolution", "convolution_1d", "scale", "relu", "none")  # kinds that a name alone doesn't define
 _MULTIPLIES = re.compile(
     r"matri\w*[ _-]?(?:\w+[ _-])?mul|mat_?mul|[a-z]gemm|\bgemm|\bmm\b|_mm\b|mul\w*[ _-]matri", re.IGNORECASE
 )
-_FUNCTIONS = {"relu": r"relu|max|> *0", "gelu": "gelu|tanh", "sigmoid": "sigm|exp", "tanh": "tanh", "silu": "silu|swish|exp"}
+_ACTIVATIONS = {"relu": r"relu|max|> *0", "gelu": "gelu|tanh", "sigmoid": "sigm|exp", "tanh": "tanh", "silu": "silu|swish|exp"}
 _ACTIVATED = re.compile(r"relu|gelu|tanh|sigmoid|silu|swish|bias", re.IGNORECASE)  # functions of the product that C may hold
 
 
 def is_told_of(source: KernelText, kind: ProblemKind) -> bool:
     """Whether a file mentions what a kind of problem is known by: the function of an epilogue."""
-    words = _FUNCTIONS.get(kind.name.rpartition("_")[2])
+    words = _ACTIVATIONS.get(kind.name.rpartition("_")[2])
     return kind.name not in MULTIPLICATIONS or words is None or re.search(words, source.text, re.IGNORECASE) is not None
 
 
@@ -64,7 +64,7 @@ def means(source: KernelText, draft: Draft, kind: ProblemKind) -> bool:
     if (
         kind.name in _VARIED
         or (kind.name == MULTIPLY and _ACTIVATED.search(source.text))
-        or any(word in name for word in _OTHERS)
+        or any(word in name for word in _OTHER_ROLES)
     ):
         return False
     return suggests(draft, kind) or (kind.name == MULTIPLY and _MULTIPLIES.search(source.text) is not None)
@@ -127,10 +127,10 @@ def find_roles(
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
     draft = draft if as_written else _completed(source, draft)
-    search = _Search(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, cancelled, as_written)
+    search = _Attempts(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, cancelled, as_written)
     kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind) and (given.kind or is_told_of(source, kind))]
     square: Found | None = None
-    for roles, size_number in _order(search, kinds, () if likely is None else (likely,)):
+    for roles, size_number in _order_tried(search, kinds, () if likely is None else (likely,)):
         found = search.attempt(roles, size_number)
         if found is not None and not found.is_square:
             return found
@@ -142,7 +142,7 @@ def find_roles(
     return search.checked(square)
 
 
-def _order(search: "_Search", kinds: list[ProblemKind], first: tuple[Roles, ...]) -> Iterator[tuple[Roles, int]]:
+def _order_tried(search: "_Attempts", kinds: list[ProblemKind], first: tuple[Roles, ...]) -> Iterator[tuple[Roles, int]]:
     """Roles and the numbers of the sizes to try them at: the likeliest at all sizes, then all at the first sizes, and so on."""
     seen: set[tuple[Roles, int]] = set()
     likely = [*first, *(roles for kind in kinds[:1] for roles in islice(search.choices(kind), _AT_ALL_SIZES))]
@@ -188,7 +188,7 @@ def likeliest(
     spec = replace(spec, problem=first_problem(spec))
     if given.is_complete:
         return spec, ""
-    search = _Search(source, draft, given, work, is_cancelled)
+    search = _Attempts(source, draft, given, work, is_cancelled)
     own = search.spec_at_own_sizes(roles)
     is_meant = bool(given.kind) or means(source, draft, kind)
     is_known = is_meant and is_told(draft, kind, roles) and has_room(own or spec, draft, roles)
@@ -285,11 +285,11 @@ def _agrees(given: GivenLaunch, draft: Draft, kind: ProblemKind) -> bool:
     """Whether the given parts of a launch are of this kind of problem: they use no names of other kinds alone."""
     arguments = (each.partition("=")[2] or each for each in given.args)
     words = {*names_in((*arguments, *given.block, *given.grid))} - {*draft.tile_values}
-    others = {name for each in PROBLEM_KINDS.values() for name in _names_of(each)} - {*_names_of(kind)}
+    others = {name for each in PROBLEM_KINDS.values() for name in _names_tried(each)} - {*_names_tried(kind)}
     return given.kind in ("", kind.name) and not words & others
 
 
-def _names_of(kind: ProblemKind) -> list[str]:
+def _names_tried(kind: ProblemKind) -> list[str]:
     factors = [each.name for each in kind.factors]
     return [*(each.name for each in kind.sizes), *(each.name for each in kind.arrays), *factors]
 
@@ -300,7 +300,7 @@ _ROUNDS = (_MOST_AT_FIRST, _MOST_AT_FIRST, 60, 60, 200, 200, 200)  # candidates 
 _ONE_BLOCK = ("scan", "exclusive_scan")  # a further kernel joins the results of the blocks
 
 
-class _Search:
+class _Attempts:
     """Runs candidates, and leaves out those that earlier runs refute."""
 
     def __init__(
@@ -380,7 +380,7 @@ class _Search:
         if self.given.column_major not in (None, trial.column_major):
             return None
         spec = replace(spec, column_major=trial.column_major, problem=problem)
-        is_square = not in_part and _is_square(problem, roles)
+        is_square = not in_part and _is_square_problem(problem, roles)
         if self.as_written:
             several = {name: 2 * unit for name, unit in grid_units(spec).items() if unit}  # blocks, as one is in no part
             larger = replace(spec, problem=replace_sizes(spec, several)) if roles.kind in IN_PARTS else spec
@@ -419,7 +419,7 @@ class _Search:
         if self.as_written:
             return square
         kind, own = PROBLEM_KINDS[square.roles.kind], self.spec_at_own_sizes(square.roles)
-        is_told_apart = own is not None and not _is_square(own.problem, square.roles)
+        is_told_apart = own is not None and not _is_square_problem(own.problem, square.roles)
         if not is_told_apart or not is_told(self.draft, kind, square.roles) or self._may_agree_by_chance(kind):
             return square
         self.work = WorkBudget()
@@ -498,7 +498,7 @@ class _Search:
         return attempted(setup_for(spec, problem), self.work, self.cancelled, in_part=in_part)
 
 
-def _is_square(problem: Problem, roles: Roles) -> bool:
+def _is_square_problem(problem: Problem, roles: Roles) -> bool:
     """Whether sizes of the problem are equal that the launch tells apart."""
     sizes = [size for name, size in problem.sizes.items() if name in roles.sizes and name not in OWN_SIZES]
     return len(set(sizes)) < len(sizes)

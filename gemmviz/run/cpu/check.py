@@ -22,7 +22,7 @@ from gemmviz.model.problem_kind import Reference, ReferenceRequest, Shape
 from gemmviz.model.trace import Check
 
 _WORK_PER_CHUNK = 1 << 25
-_MOST_NAMED = 4096
+_MOST_WRONG = 4096
 _DOUBLE_ROUNDOFF = 2.0**-53
 _HALF_STEP = 2.0**-25  # half the smallest half
 UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
@@ -75,10 +75,10 @@ def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch:
     held = whole_launch and problem.array(name).role == "both"
     is_written = np.full(len(every), held)
     is_written[written[name]] = True
-    return _compared(contents, problem.kind.reference, name, every if whole_launch else written[name], is_written, cancelled)
+    return _judged(contents, problem.kind.reference, name, every if whole_launch else written[name], is_written, cancelled)
 
 
-def _compared(
+def _judged(
     contents: Contents, reference: Reference, name: str, elements: Longs, is_written: Bools, cancelled: Callable[[], bool]
 ) -> Check:
     """The comparison of some elements of one output, some at a time. Wrong ones that aren't written count as missing."""
@@ -101,7 +101,7 @@ def _compared(
         unwritten += int(((excess > 0) & ~here).sum())
         bad = np.flatnonzero((excess > 0) & here)
         wrong += len(bad)
-        wrong_elements += some[bad[: _MOST_NAMED - len(wrong_elements)]].tolist()
+        wrong_elements += some[bad[: _MOST_WRONG - len(wrong_elements)]].tolist()
         if here.any():
             at = np.flatnonzero(here)
             worst = max(
@@ -159,10 +159,10 @@ _ARITHMETIC = frozenset("+-*/")
 @lru_cache(maxsize=64)
 def arithmetic_roundoff(program: Program) -> float:
     """The largest unit roundoff of a floating-point operation or narrowing conversion in a program; 0 without any."""
-    return max((scalar.element.roundoff for part in parts(program.body) for scalar in _rounded(part)), default=0.0)
+    return max((scalar.element.roundoff for part in parts(program.body) for scalar in _rounding_types(part)), default=0.0)
 
 
-def _rounded(part: object) -> tuple[Scalar, ...]:
+def _rounding_types(part: object) -> tuple[Scalar, ...]:
     """The floating-point types to which a node rounds."""
     match part:
         case Binary(op=op, type=Scalar() as scalar) if op in _ARITHMETIC and scalar.is_float:

@@ -35,7 +35,7 @@ from gemmviz.run.inputs import initial_array, matrices
 # Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance.
 
 _THREADS_AT_ONCE, _MOST_GROUPS = 1 << 23, 10_000
-_MOST_BYTES = 5 << 28  # of the matrices, and of the variables of all threads
+_MOST_DATA = 5 << 28  # of the matrices, and of the variables of all threads
 
 
 def groups(launch: Launch, edges_differ: bool, most_threads: int) -> Iterator[BlockRange]:
@@ -65,11 +65,11 @@ def most_threads(binding: Binding) -> int:
     fits.
     """
     held, block = 8 * max(1, binding.program.held), binding.launch.threads_per_block
-    if held * block > _MOST_BYTES:
+    if held * block > _MOST_DATA:
         message = f"the {block} threads of a block would hold {held * block >> 20:,} MiB in variables and arrays of their own"
-        remedy = f"at most {_MOST_BYTES >> 20:,} MiB are available"
+        remedy = f"at most {_MOST_DATA >> 20:,} MiB are available"
         raise SettingError(message, names=tuple(binding.setup.parameters), remedy=remedy)
-    return min(_THREADS_AT_ONCE, _MOST_BYTES // held)
+    return min(_THREADS_AT_ONCE, _MOST_DATA // held)
 
 
 def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
     problem, types = binding.setup.problem, binding.element_types
     shapes = binding.shapes
     size = sum(math.prod(shapes[name]) * element.bytes for name, element in types.items())
-    if size > _MOST_BYTES:
-        message = f"{listed(shapes)} would take {size >> 20:,} MiB; the interpreter holds at most {_MOST_BYTES >> 20:,} MiB"
+    if size > _MOST_DATA:
+        message = f"{listed(shapes)} would take {size >> 20:,} MiB; the interpreter holds at most {_MOST_DATA >> 20:,} MiB"
         raise SettingError(message, names=tuple(problem.sizes), remedy="choose smaller sizes")
     return matrices(problem, shapes, types, binding.setup.filling, cancelled)
 
@@ -122,10 +122,10 @@ def trace_kernel(
         memories = interpret(binding, space, sink, data, wants_values=True, budget=budget, cancelled=cancelled)
     except KernelFault as fault:
         stop = EarlyExit(fault.message, fault.array, fault.elements)
-        recorded = _until(origin, len(recorder.step_site))
-        stopped = _trace(binding, space, recorder, recorded, phases, stop) if recorder.step_site else None
+        recorded = _origins_until(origin, len(recorder.step_site))
+        stopped = _traced(binding, space, recorder, recorded, phases, stop) if recorder.step_site else None
         return Outcome(stopped, INTERPRETER, fault.kept())
-    trace = _trace(binding, space, recorder, origin, phases, None)
+    trace = _traced(binding, space, recorder, origin, phases, None)
     written = {name: memory.data for name, memory in memories.items()}
     try:
         return Outcome(checked(trace, binding, written, cancelled), INTERPRETER)
@@ -141,7 +141,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
-    written = {name: _written(trace, binding, name) for name in binding.setup.problem.output_names}
+    written = {name: _elements_written(trace, binding, name) for name in binding.setup.problem.output_names}
     is_all = trace.is_whole and not kernel.unfinished
     contents = contents_of(binding, data, cancelled, trace.written_inputs)
     return replace(trace, check=judged_check(check_result(contents, written, is_all, cancelled), kernel))
@@ -166,13 +166,13 @@ def contents_of(
     return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, roundoff, before)
 
 
-def _written(trace: Trace, binding: Binding, name: str) -> Longs:
+def _elements_written(trace: Trace, binding: Binding, name: str) -> Longs:
     """The distinct elements of an array that were stored, ascending. The record may count smaller pieces than elements."""
     number = binding.number(name)
     touches = trace.touches_of(number, "write")
     written = [trace.spread(each.operand, trace.element[each.rows], slice(None)) for each in touches]
     pieces = binding.element_types[name].bytes // trace.arrays[number].itemsize
-    return _distinct(np.concatenate([np.zeros(0, np.int64), *written]) // pieces)
+    return _distinct_blocks(np.concatenate([np.zeros(0, np.int64), *written]) // pieces)
 
 
 def requested_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
@@ -219,7 +219,7 @@ def within(sink: AccessSink, binding: Binding, phases: Phases) -> AccessSink:
     return sink if phases is None else PhaseFilter(sink, binding.phase_loop, phases)
 
 
-def _trace(
+def _traced(
     binding: Binding, space: ThreadSpace, recorder: Recorder, origin: dict[str, Any], phases: Phases, stop: EarlyExit | None
 ) -> Trace:
     return Trace(
@@ -266,7 +266,7 @@ def blocks_to_trace(
     x, y, z = (min(at, extent - 1) for at, extent in zip(around, launch.grid, strict=True))
     one = BlockRange((x, x + 1), (y, y + 1), (z, z + 1))
     try:
-        steps = _steps(binding, one, cancelled)
+        steps = _steps_run(binding, one, cancelled)
     except KernelFault:
         return requested or one  # the trace of this block will show the fault
     bytes_per_block = 4 * launch.threads_per_block * max(1, steps)
@@ -287,7 +287,7 @@ def blocks_to_trace(
     return BlockRange(_range_around(x, wide, launch.grid[0]), _range_around(y, high, launch.grid[1]), (z, z + 1))
 
 
-def _steps(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) -> int:
+def _steps_run(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) -> int:
     """Number of steps of some blocks. Raises KernelFault."""
     counter, phases = StepCounter(), requested_phases(binding)
     space = ThreadSpace(binding.launch, blocks, device_for(binding.setup).rules.warp_size)
@@ -322,7 +322,7 @@ def bound(setup: Setup) -> Binding:
     passed = {name for name, _ in binding.matrices}
     for array in setup.problem.arrays:
         if array.name not in passed:
-            why = f"the result is checked against {listed(_inputs(setup.problem))}"
+            why = f"the result is checked against {listed(_input_names(setup.problem))}"
             raise SourceError(f"the launch must pass {array.name}: {why}", file=kernel.file)
     declared = shared_bytes(binding.arrays)
     if declared > device.shared_limit(_opts_in(binding)):
@@ -339,7 +339,7 @@ def _opts_in(binding: Binding) -> bool:
     return binding.setup.kernel.opts_in_to_shared and binding.launch.shared_bytes > 0
 
 
-def _inputs(problem: Problem) -> list[str]:
+def _input_names(problem: Problem) -> list[str]:
     return [array.name for array in problem.arrays if array.role == "input"]
 
 
@@ -362,7 +362,7 @@ def _edges_differ(binding: Binding, warp_size: int, cancelled: Callable[[], bool
     return counter.masked
 
 
-def _distinct(elements: Ints | Longs) -> Longs:
+def _distinct_blocks(elements: Ints | Longs) -> Longs:
     """The distinct numbers, ascending, like np.unique, which would load numpy.ma."""
     ordered = np.sort(elements).astype(np.int64)
     return ordered[np.diff(ordered, prepend=-1) > 0]
@@ -407,7 +407,7 @@ def origins_of(
     return origin, recorder.steps
 
 
-def _until(origin: dict[str, Any], steps: int) -> dict[str, Any]:
+def _origins_until(origin: dict[str, Any], steps: int) -> dict[str, Any]:
     """Origins of the values stored in the first ``steps`` steps. A run on tags may go further than one on values, which finds
     faults.
     """

@@ -87,13 +87,13 @@ def racing_pairs(turns: Iterable[tuple[Slot, Event]], stopped: Cancel) -> list[R
 
 def _each(accesses: Longs, stopped: Cancel) -> Iterator[tuple[Any, Any]]:
     """Each conflict, as its earlier and its later access. Raises Cancelled once ``stopped`` is true."""
-    for some in _conflicts(accesses):
+    for some in _colliding_pairs(accesses):
         if stopped():
             raise Cancelled
         yield from zip(*some, strict=True)
 
 
-def _conflicts(accesses: Longs) -> Iterator[tuple[Any, Any]]:
+def _colliding_pairs(accesses: Longs) -> Iterator[tuple[Any, Any]]:
     """The columns of the earlier and the later access of each pair, as lists, some at a time."""
     accesses = accesses[:, np.argsort(accesses[0], kind="stable")]
     writes = accesses[:, accesses[5] == 1]
@@ -103,11 +103,11 @@ def _conflicts(accesses: Longs) -> Iterator[tuple[Any, Any]]:
     while start < len(ends):
         passed = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, passed + _MOST_PAIRS)))
-        yield _pairs(accesses, writes[:, start:stop], first[start:stop], last[start:stop])
+        yield _reversed_pairs(accesses, writes[:, start:stop], first[start:stop], last[start:stop])
         start = stop
 
 
-def _pairs(accesses: Longs, writes: Longs, first: Longs, last: Longs) -> tuple[Any, Any]:
+def _reversed_pairs(accesses: Longs, writes: Longs, first: Longs, last: Longs) -> tuple[Any, Any]:
     """The pairs of some writes with the accesses between ``first`` and ``last``, one for each order that reverses it."""
     counts = last - first
     place = np.repeat(last - np.cumsum(counts), counts) + np.arange(counts.sum())
@@ -148,7 +148,7 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
     space = ThreadSpace(binding.launch, BlockRange((x, x + 1), (y, y + 1), (z, z + 1)), device_for(setup).rules.warp_size)
     by_warps = space.warps_per_block > 1
     units = space.warps_per_block if by_warps else space.threads_per_block
-    lanes = [_lanes(space, unit, by_warps) for unit in range(units)]
+    lanes = [_lanes_of(space, unit, by_warps) for unit in range(units)]
     kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
     try:
         block_run = Interleaving(binding, space, lanes, stopped)
@@ -159,11 +159,11 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
             raise
         why = f"one order of this block's {units} {kind} takes longer than {MOST_S:g} s"
         raise GemmvizError(why, remedy="choose smaller sizes: a race needs only a few phases") from None
-    result = _Search(block_run, right, lockstep, pairs, cancelled).result(units)
-    return _case(setup, array, what, kind, units, result, _tiles(binding))
+    result = _RaceSearch(block_run, right, lockstep, pairs, cancelled).result(units)
+    return _race_case(setup, array, what, kind, units, result, _tile_extents(binding))
 
 
-class _Result(Struct, frozen=True):
+class _RaceResult(Struct, frozen=True):
     """Result of the search: the pair, None if nothing races; whether its reversal makes C wrong; the numbers of orders; the
     turns and both versions of C.
     """
@@ -177,7 +177,7 @@ class _Result(Struct, frozen=True):
     wrong: Stored
 
 
-class _Search(Struct, frozen=True):
+class _RaceSearch(Struct, frozen=True):
     """The orders that may make C wrong. Where nothing races, each unit is run ahead as far as the barriers let it."""
 
     block_run: Interleaving
@@ -186,7 +186,7 @@ class _Search(Struct, frozen=True):
     pairs: list[RacingPair]
     cancelled: Cancel
 
-    def result(self, units: int) -> _Result:
+    def result(self, units: int) -> _RaceResult:
         orders = [pair.lead for pair in self.pairs] or [Lead(unit, 0, _FAR, _FAR) for unit in range(min(units, _MOST_UNITS))]
         tried = 0
         for lead in orders[:MOST_TRIES]:
@@ -200,11 +200,11 @@ class _Search(Struct, frozen=True):
             if not self.right.agrees_with(wrong):
                 pair = next((each for each in self.pairs if each.lead == lead), None)
                 spoilt = self._with_cells(_spoilt(self.lockstep, turns), pair)
-                return _Result(pair, True, tried, len(orders), spoilt, self.right, wrong)
+                return _RaceResult(pair, True, tried, len(orders), spoilt, self.right, wrong)
         pair = self.pairs[0] if self.pairs else None
         if pair is not None:
             self.block_run.play()  # what the turns of lockstep touch
-        return _Result(pair, False, tried, len(orders), self._with_cells(self.lockstep, pair), self.right, self.right)
+        return _RaceResult(pair, False, tried, len(orders), self._with_cells(self.lockstep, pair), self.right, self.right)
 
     def _with_cells(self, turns: Sequence[Turn], pair: RacingPair | None) -> tuple[Turn, ...]:
         """The turns with the cells of all stores, and of the loads that lead to the pair."""
@@ -218,7 +218,7 @@ class _Search(Struct, frozen=True):
         )
 
 
-def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
+def _lanes_of(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
     number = np.arange(space.threads_per_block).reshape(space.thread_shape or (1,))
     lanes = number // space.warp_size == unit if by_warps else number == unit
     return np.asarray(lanes.reshape(space.shape or ()), bool)
@@ -244,29 +244,29 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
     return tuple(map(spoilt, turns))
 
 
-def _case(
+def _race_case(
     setup: Setup,
     array: MemoryArray,
     what: str,
     kind: Literal["warps", "threads"],
     units: int,
-    result: _Result,
+    result: _RaceResult,
     tiles: Extents,
 ) -> RaceCase:
     elements = np.union1d(result.right.elements, result.wrong.elements)
-    row, column = _places(array, elements)
+    row, column = _rows_and_columns(array, elements)
     corner = (int(row.min()), int(column.min())) if len(elements) else (0, 0)
     shape = (int(row.max()) + 1 - corner[0], int(column.max()) + 1 - corner[1]) if len(elements) else (1, 1)
     ahead, lead = (result.pair.lead.ahead, result.pair.lead.steps) if result.pair is not None and result.is_wrong else (-1, 0)
     return RaceCase(
         setup, what, kind, units, ahead, lead, result.tried, result.orders, result.turns,
-        _table(array, result.right, corner, shape), _table(array, result.wrong, corner, shape), corner,
+        _race_table(array, result.right, corner, shape), _race_table(array, result.wrong, corner, shape), corner,
         _pair_places(result), -1 if result.pair is None else result.pair.cell, 0 if result.pair is None else result.pair.begin,
         tiles,
     )  # fmt: skip
 
 
-def _pair_places(result: _Result) -> tuple[int, int] | None:
+def _pair_places(result: _RaceResult) -> tuple[int, int] | None:
     """The places of the pair among the turns."""
     pair = result.pair
     if pair is None:
@@ -276,19 +276,19 @@ def _pair_places(result: _Result) -> tuple[int, int] | None:
     return one, other
 
 
-def _tiles(binding: Binding) -> Extents:
+def _tile_extents(binding: Binding) -> Extents:
     return tuple((array.name, array.shape) for array in binding.arrays if array.space == "shared")
 
 
-def _places(array: MemoryArray, elements: Longs) -> tuple[Longs, Longs]:
+def _rows_and_columns(array: MemoryArray, elements: Longs) -> tuple[Longs, Longs]:
     """Rows and columns of elements of the result."""
     rows, columns = array.row_column(elements)
     return np.asarray(rows, np.int64), np.asarray(columns, np.int64)
 
 
-def _table(array: MemoryArray, stored: Stored, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
+def _race_table(array: MemoryArray, stored: Stored, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
     """The part of the result with this ``corner`` and ``shape``: float64, NaN where nothing was stored."""
     table = np.full(shape, np.nan)
-    row, column = _places(array, stored.elements)
+    row, column = _rows_and_columns(array, stored.elements)
     table[row - corner[0], column - corner[1]] = stored.values
     return table

@@ -121,7 +121,7 @@ GV_INTEGERS(unsigned long long, 0ull, ULLONG_MAX)
 """
 
 
-def _defined(values: dict[str, str]) -> str:
+def _defined_macros(values: dict[str, str]) -> str:
     return "".join(f"#ifndef {name}\n#define {name} {value}\n#endif\n" for name, value in values.items())
 
 
@@ -131,17 +131,17 @@ def _fixed() -> str:
     types |= {f"uint{bits}_t": f"unsigned {name}" for bits, name in _WIDTHS.items()}
     types |= {"intptr_t": "signed long long", "uintptr_t": "unsigned long long"}
     names = "".join(f"typedef {ctype} {name};\n" for name, ctype in types.items())
-    return f"{names}namespace std {{ {' '.join(f'using ::{name};' for name in types)} }}\n{_defined(_FIXED)}"
+    return f"{names}namespace std {{ {' '.join(f'using ::{name};' for name in types)} }}\n{_defined_macros(_FIXED)}"
 
 
 ALWAYS = "what_nvcc_always_includes.h"
 _IN_STD = f"namespace std {{ {' '.join(f'using ::{name};' for name in _FUNCTIONS)} using ::size_t; }}\n"
 HEADERS = {
     **dict.fromkeys(KNOWN, ""),
-    ALWAYS: _SHORT + _defined(_INTEGER) + _defined(_MATH) + _IN_STD,
+    ALWAYS: _SHORT + _defined_macros(_INTEGER) + _defined_macros(_MATH) + _IN_STD,
     "algorithm": f"#pragma once\n{_LARGER}",
-    "limits": _defined(_FLOAT) + _LIMITS,
-    **dict.fromkeys(("float.h", "cfloat"), _defined(_FLOAT)),
+    "limits": _defined_macros(_FLOAT) + _LIMITS,
+    **dict.fromkeys(("float.h", "cfloat"), _defined_macros(_FLOAT)),
     **dict.fromkeys(("assert.h", "cassert"), _ASSERT),
     **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes"), _fixed()),
 }

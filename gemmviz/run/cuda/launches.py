@@ -28,7 +28,7 @@ _FATAL = {
     719: "the kernel failed on the GPU",
     710: "an assert in the kernel failed",
 }
-_LAUNCH = {
+_LAUNCH_ERRORS = {
     1: "the GPU refuses this launch: its grid or block is too large",
     2: "the GPU has not enough memory",
     701: "the launch needs more registers or shared memory than the GPU allows for a block",
@@ -52,15 +52,15 @@ def spoken_errors(file: str) -> Iterator[None]:
     try:
         yield
     except cupy.cuda.memory.OutOfMemoryError as error:
-        raise DeviceError(f"{_LAUNCH[2]}: {error}", file=file, remedy="choose smaller sizes or fewer blocks") from None
+        raise DeviceError(f"{_LAUNCH_ERRORS[2]}: {error}", file=file, remedy="choose smaller sizes or fewer blocks") from None
     except cublas.CUBLASError as error:
         raise DeviceError(f"cuBLAS reports: {error}", file=file, remedy="choose smaller sizes") from None
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
         status = int(error.status)
         if status in _FATAL:
             raise LostContext(_FATAL[status], file=file, remedy=_CONTEXT_LOST) from None
-        if status in _LAUNCH:
-            raise DeviceError(_LAUNCH[status], file=file, remedy="choose smaller tiles, blocks or sizes") from None
+        if status in _LAUNCH_ERRORS:
+            raise DeviceError(_LAUNCH_ERRORS[status], file=file, remedy="choose smaller tiles, blocks or sizes") from None
         raise DeviceError(f"CUDA reports: {error}", file=file) from None
 
 

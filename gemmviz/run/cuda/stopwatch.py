@@ -25,10 +25,10 @@ from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
 
 _HOLD = Path(__file__).with_name("hold.cu")
-_REPEATS = 15
+_DEVICE_REPEATS = 15
 _BATCH_MS = 4.0
 _MOST_LAUNCHES = 400
-_LONG_MS = 400.0
+_LONG_KERNEL_MS = 400.0
 _CHECKED_ROWS_FLOPS = 1 << 36
 
 
@@ -60,9 +60,9 @@ class Stopwatch:
     def time(self, start: Callable[[], None]) -> Timing:
         """The time of one launch: the median over repeats, each of many launches back to back, after a warm-up."""
         once = self.ms(start, 1)
-        once = self.ms(start, 1) if once < _LONG_MS else once
+        once = self.ms(start, 1) if once < _LONG_KERNEL_MS else once
         launches = int(min(_MOST_LAUNCHES, max(1, _BATCH_MS / max(once, 1e-4))))
-        repeats = _REPEATS if once * launches < _LONG_MS / 4 else 5 if once < _LONG_MS else 3
+        repeats = _DEVICE_REPEATS if once * launches < _LONG_KERNEL_MS / 4 else 5 if once < _LONG_KERNEL_MS else 3
         self.ms(start, launches)
         times = sorted(self.ms(start, launches) / launches for _ in range(repeats))
         quarter = len(times) // 4
@@ -83,14 +83,14 @@ def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
     compiled = nvrtc(work.unit)
     check_resources(compiled, work.launch, work.setup.kernel.file)
     arguments = work.real_arguments
-    check, reads_c = _check(compiled, work, arguments, timeout_s)
+    check, reads_c = _checked_outputs(compiled, work, arguments, timeout_s)
     timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file, cancelled).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
     resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
     return TimedLaunch(timing, resources, check, reads_c)
 
 
-def _check(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: float) -> tuple[Check, bool]:
+def _checked_outputs(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: float) -> tuple[Check, bool]:
     """The outputs compared with float64, poisoned by NaN before; if that fails, with zeros instead. The flag is true if the
     kernel reads an output that holds nothing before the run.
     """

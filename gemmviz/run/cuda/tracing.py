@@ -93,7 +93,7 @@ class TwinRunner:
                 self.expected = needed
                 buffers.make_words(needed)
                 continue
-            first, inverse = _groups(path)
+            first, inverse = _by_path(path)
             check_hashes(used, path, first, inverse)
             longest = self._learn(buffers, reporters, path)
             if longest:
@@ -160,7 +160,7 @@ class TwinRunner:
         for slots in lined_up.slots:
             if not len(slots.row):
                 continue  # threads that touch nothing
-            table = cupy.asarray(_table(slots))
+            table = cupy.asarray(_slot_table(slots))
             threads = cupy.asarray(slots.threads.astype(np.uint32))
             bad.data.memset(0xFF, bad.nbytes)
             begin.record()
@@ -207,12 +207,12 @@ class _Buffers:
         self.events = cupy.empty((reporters, events), cupy.uint32)
 
 
-def _table(slots: Slots) -> npt.NDArray[np.uint32]:
+def _slot_table(slots: Slots) -> npt.NDArray[np.uint32]:
     """Row, base, unit and last element of each slot, (n, 4)."""
     return np.stack([each.astype(np.uint32) for each in (slots.row, slots.base, slots.unit, slots.last)], axis=1)
 
 
-def _groups(path: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _by_path(path: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """One thread of each path, and the path of each thread."""
     if (path == path[0]).all():
         return np.zeros(1, np.int64), np.zeros(len(path), np.int64)

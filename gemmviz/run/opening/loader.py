@@ -32,7 +32,7 @@ from gemmviz.run.trial import WorkBudget, is_right
 from gemmviz.run.trying import find_roles, kinds_of, likeliest, program_of, unchecked
 
 NOTHING_GIVEN = GivenLaunch()
-_Progress = Callable[[str], None]
+_Telling = Callable[[str], None]
 
 
 class Opened(Struct, frozen=True):
@@ -58,7 +58,7 @@ def opened(
     *,
     before: KernelSpec | None = None,
     remembers: bool = False,
-    progress: _Progress = lambda sentence: None,
+    progress: _Telling = lambda sentence: None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Opened:
     """The shipped kernel of this name ("04_tiled", or "tiled" for short), or the kernel in this file of CUDA C++: the one that
@@ -108,9 +108,9 @@ def with_legal_block(draft: Draft) -> Draft:
     are extents of the block, are halved until it is, the largest first.
     """
     tiles, numbers = draft.tile_values, {each: int(each) for each in names_in(draft.block) if each.isdecimal()}
-    if _threads(draft, tiles, numbers) <= _MOST_THREADS:
+    if _threads_of(draft, tiles, numbers) <= _MOST_THREADS:
         return draft
-    while _threads(draft, tiles, numbers) > _MOST_THREADS:
+    while _threads_of(draft, tiles, numbers) > _MOST_THREADS:
         used = tiles if any(tiles.get(each, 0) > 1 for each in names_in(draft.block)) else numbers
         largest = max((each for each in names_in(draft.block) if each in used), key=lambda each: used[each], default="")
         if not largest or used[largest] < 2:
@@ -126,7 +126,7 @@ def with_legal_block(draft: Draft) -> Draft:
     )
 
 
-def _threads(draft: Draft, tiles: dict[str, int], numbers: dict[str, int]) -> int:
+def _threads_of(draft: Draft, tiles: dict[str, int], numbers: dict[str, int]) -> int:
     """The threads of a block with these tile sizes and numbers; 0 if they depend on more."""
     texts = {name: str(value) for name, value in numbers.items()}
     try:
@@ -137,16 +137,16 @@ def _threads(draft: Draft, tiles: dict[str, int], numbers: dict[str, int]) -> in
 
 # What was found before, by the kernel's text: the roles to try first, and the launch that the user described.
 
-_T = TypeVar("_T")
+_Found = TypeVar("_Found")
 
-_MOST = 500
-_VERSION = 2
+_MOST_REMEMBERED = 500
+_MEMORY_VERSION = 2
 
 
-class _Contents(Struct, frozen=True):
+class _FileContents(Struct, frozen=True):
     """The file: roles by the hash of a text and a launch, and launches by the hash of a text, latest last."""
 
-    version: int = _VERSION
+    version: int = _MEMORY_VERSION
     roles: dict[str, Roles] = field(default_factory=dict)
     launches: dict[str, GivenLaunch] = field(default_factory=dict)
 
@@ -161,10 +161,10 @@ class Remembered:
 
     def roles(self, source: KernelText, draft: Draft) -> Roles | None:
         """The roles of a draft in a text; None if they aren't known."""
-        return self._contents().roles.get(_key(source, draft))
+        return self._contents().roles.get(_remembered_key(source, draft))
 
     def add(self, source: KernelText, draft: Draft, roles: Roles) -> None:
-        contents, key = self._contents(), _key(source, draft)
+        contents, key = self._contents(), _remembered_key(source, draft)
         if contents.roles.get(key) != roles:
             self._write(replace(contents, roles=_with_latest(contents.roles, key, roles)))
 
@@ -177,7 +177,7 @@ class Remembered:
         if contents.launches.get(key) != launch:
             self._write(replace(contents, launches=_with_latest(contents.launches, key, launch)))
 
-    def _write(self, contents: _Contents) -> None:
+    def _write(self, contents: _FileContents) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(self.path) as part:
@@ -185,20 +185,20 @@ class Remembered:
         except (GemmvizError, OSError):
             return
 
-    def _contents(self) -> _Contents:
+    def _contents(self) -> _FileContents:
         try:
-            contents = from_json(read_text(self.path), _Contents)
+            contents = from_json(read_text(self.path), _FileContents)
         except (FormatError, GemmvizError):
-            return _Contents()
-        return contents if contents.version == _VERSION else _Contents()
+            return _FileContents()
+        return contents if contents.version == _MEMORY_VERSION else _FileContents()
 
 
-def _with_latest(known: dict[str, _T], key: str, value: _T) -> dict[str, _T]:
+def _with_latest(known: dict[str, _Found], key: str, value: _Found) -> dict[str, _Found]:
     latest = {**{each: value for each, value in known.items() if each != key}, key: value}
-    return dict(list(latest.items())[-_MOST:])
+    return dict(list(latest.items())[-_MOST_REMEMBERED:])
 
 
-def _key(source: KernelText, draft: Draft) -> str:
+def _remembered_key(source: KernelText, draft: Draft) -> str:
     texts = "\0".join((source.text, *(f"{each.name}\0{each.text}" for each in source.project)))
     return hashlib.sha256(f"{texts}\0{draft}".encode()).hexdigest()
 
@@ -207,14 +207,14 @@ def _key(source: KernelText, draft: Draft) -> str:
 
 _OF_FILE, _AGAIN = 100 << 20, 30 << 20  # units of work
 _RUNS_OF_A_GUESS, _RUNS_AT_FIRST = 12, 32  # with the likeliest roles, before the next launch is tried
-_FLAGS = marked("describe it with --entry, --args, --block, --grid and --shared")
+_DESCRIBE_IT = marked("describe it with --entry, --args, --block, --grid and --shared")
 
 
 class LaunchUnknown(UsageError):
     """A kernel can be read, but not how it is launched or what its arguments are. ``form``: asks for what is missing."""
 
     def __init__(self, message: str, form: LaunchForm) -> None:
-        super().__init__(message, file=form.file, remedy=tr(_FLAGS))
+        super().__init__(message, file=form.file, remedy=tr(_DESCRIBE_IT))
         self.form = form
 
 
@@ -258,7 +258,7 @@ class LaunchSearch:
         path: Path,
         given: GivenLaunch,
         *,
-        progress: _Progress = lambda sentence: None,
+        progress: _Telling = lambda sentence: None,
         cancelled: Callable[[], bool] = is_cancelled,
         as_written: bool = False,
         accepts: Callable[[KernelSpec], bool] = lambda spec: True,

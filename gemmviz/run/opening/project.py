@@ -24,9 +24,9 @@ _MOST_IN_REPOSITORY = 12  # folders above a file
 # Outlines of a project's files, by the reader process.
 
 _MOST_UP, _MOST_FILES, _MOST_LOOKED_AT = 3, 64, 2000
-_HEADERS = frozenset((".h", ".hpp", ".hh", ".cuh", ".inl", ".inc", ""))
+_HEADER_ENDINGS = frozenset((".h", ".hpp", ".hh", ".cuh", ".inl", ".inc", ""))
 _OF_CUDA = ("cuda", "device_launch", "cooperative_groups", "mma.h")  # begin the names of headers that gemmviz stands in for
-_SKIPPED = frozenset(("build", "node_modules", "__pycache__"))
+_SKIPPED_FOLDERS = frozenset(("build", "node_modules", "__pycache__"))
 
 
 class Project(Struct, frozen=True):
@@ -76,8 +76,8 @@ def kernel_files(folder: Path) -> list[Path]:
     """Files of CUDA C++ below a folder that define a kernel, sorted, without hidden folders and links out of the folder.
     Their paths are absolute.
     """
-    paths = (path for path in _files(folder.resolve()) if path.suffix.lower() in KERNEL_SUFFIXES)
-    return sorted(path for path in paths if "__global__" in _text(path))
+    paths = (path for path in _files_around(folder.resolve()) if path.suffix.lower() in KERNEL_SUFFIXES)
+    return sorted(path for path in paths if "__global__" in _text_of(path))
 
 
 def launching_files(project: Project, kernel: str) -> Iterator[str]:
@@ -86,9 +86,9 @@ def launching_files(project: Project, kernel: str) -> Iterator[str]:
         yield from (name for name, text in project.texts.items() if name != project.own_name and kernel in text)
         return
     own = project.folder / project.own_name
-    for path in sorted(_files(project.folder), key=lambda each: (each.parent != own.parent, each)):
+    for path in sorted(_files_around(project.folder), key=lambda each: (each.parent != own.parent, each)):
         name = path.relative_to(project.folder).as_posix()
-        if path.suffix.lower() in KERNEL_SUFFIXES and name not in project.texts and kernel in _text(path):
+        if path.suffix.lower() in KERNEL_SUFFIXES and name not in project.texts and kernel in _text_of(path):
             yield name
 
 
@@ -97,7 +97,9 @@ def with_file(project: Project, name: str) -> Project:
     if project.folder is None:
         return project
     return Project(
-        project.folder, project.own_name, _with_includes(project.folder, {**project.texts, name: _text(project.folder / name)})
+        project.folder,
+        project.own_name,
+        _with_includes(project.folder, {**project.texts, name: _text_of(project.folder / name)}),
     )
 
 
@@ -112,13 +114,13 @@ def _with_includes(folder: Path, texts: dict[str, str]) -> dict[str, str]:
             own = (folder / by).parent
             if own not in include_folders:
                 include_folders[own] = list(_include_folders(folder, own))
-            name = _beside(folder, by, include.name, include_folders[own])
+            name = _files_beside(folder, by, include.name, include_folders[own])
             if name is None and include.is_quoted and not include.name.startswith(_OF_CUDA):
-                known = known or {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+                known = known or {path.relative_to(folder).as_posix(): path for path in _files_around(folder)}
                 name = resolved(include.name, by, known)
             if name is None or name in texts or sum(map(len, texts.values())) > MOST_TEXT:
                 continue
-            text = _text(folder / name)
+            text = _text_of(folder / name)
             if text:
                 texts[name] = text
                 waiting.append(name)
@@ -129,12 +131,12 @@ def _include_folders(folder: Path, own: Path) -> Iterator[Path]:
     """The folders that build files beside a file and above it, up to the project's, search for headers."""
     for place in (each for each in (own, *own.parents) if each.is_relative_to(folder)):
         for path in (place / name for name in _BUILD_FILES):
-            for match in _INCLUDED.finditer(_text(path) if path.is_file() else ""):
+            for match in _INCLUDED.finditer(_text_of(path) if path.is_file() else ""):
                 for word in (match[1] or match[2]).split():
                     yield place / re.sub(r"^\$[{(]\w+[)}]/?", "", word.strip("\"'"))
 
 
-def _beside(folder: Path, by: str, name: str, others: Iterable[Path]) -> str | None:
+def _files_beside(folder: Path, by: str, name: str, others: Iterable[Path]) -> str | None:
     """The file that an include means if it lies beside the including one, in the project's folder, in its ``include`` or in
     one of the other folders.
     """
@@ -145,7 +147,7 @@ def _beside(folder: Path, by: str, name: str, others: Iterable[Path]) -> str | N
     return None
 
 
-def _text(path: Path) -> str:
+def _text_of(path: Path) -> str:
     """The text of a file; "" if it can't be read."""
     try:
         return kernel_text(path)
@@ -153,14 +155,14 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _files(folder: Path) -> list[Path]:
+def _files_around(folder: Path) -> list[Path]:
     """Regular files below a folder whose names may be those of C++, at most two thousand, sorted."""
     paths: list[Path] = []
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _SKIPPED)
+        folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _SKIPPED_FOLDERS)
         for name in sorted(names):
             path = Path(place) / name
-            if path.suffix.lower() in KERNEL_SUFFIXES | _HEADERS and _is_inside(path, folder):
+            if path.suffix.lower() in KERNEL_SUFFIXES | _HEADER_ENDINGS and _is_inside(path, folder):
                 paths.append(path)
         if len(paths) > _MOST_LOOKED_AT:
             break

@@ -14,9 +14,9 @@ from gemmviz.model.timing import Timing
 
 _THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _LEAST_MS = 2.0
-_REPEATS = 7
-_LONG_MS = 1000.0
-_THREADS = 12
+_HOST_REPEATS = 7
+_LONG_ENOUGH_MS = 1000.0
+_LOOP_THREADS = 12
 
 
 def one_thread_environment() -> dict[str, str]:
@@ -28,8 +28,8 @@ def numpy_one_thread(m: int, n: int, k: int) -> Timing:
     """Time of NumPy's float32 product. Raises DeviceError unless the environment limits its BLAS to one thread."""
     if any(os.environ.get(name) != "1" for name in _THREAD_VARIABLES):
         raise DeviceError("NumPy's BLAS is not limited to one thread in this process")
-    a, b, c = _matrices(m, n, k)
-    return _timed(lambda: np.matmul(a, b, out=c))
+    a, b, c = _random_matrices(m, n, k)
+    return _timed_loop(lambda: np.matmul(a, b, out=c))
 
 
 def numba_triple_loop(m: int, n: int, k: int) -> Timing:
@@ -49,8 +49,8 @@ def numba_flattened_loop_threads(m: int, n: int, k: int) -> Timing:
     installed or this machine has fewer processors.
     """
     processors = os.cpu_count() or 1
-    if processors < _THREADS:
-        raise DeviceError(f"{_THREADS} threads need {_THREADS} processors; this machine has {processors}")
+    if processors < _LOOP_THREADS:
+        raise DeviceError(f"{_LOOP_THREADS} threads need {_LOOP_THREADS} processors; this machine has {processors}")
     return _numba_time(_parallel_loop, m, n, k)
 
 
@@ -58,7 +58,7 @@ METHODS: dict[str, Callable[[int, int, int], Timing]] = {
     "NumPy, one thread": numpy_one_thread,
     "Triple loop, one thread": numba_triple_loop,
     "Flattened loop, one thread": numba_flattened_loop,
-    f"Flattened loop, {_THREADS} threads": numba_flattened_loop_threads,
+    f"Flattened loop, {_LOOP_THREADS} threads": numba_flattened_loop_threads,
 }
 _LOOP = "void(float32[:,::1], float32[:,::1], float32[:,::1])"
 
@@ -68,8 +68,8 @@ def _numba_time(compiled: Callable[[], Any], m: int, n: int, k: int) -> Timing:
         multiply = compiled()
     except ImportError:
         raise DeviceError("Numba is not installed", remedy='pip install "gemmviz[bench]"') from None
-    a, b, c = _matrices(m, n, k)
-    return _timed(lambda: multiply(a, b, c))
+    a, b, c = _random_matrices(m, n, k)
+    return _timed_loop(lambda: multiply(a, b, c))
 
 
 @cache
@@ -117,17 +117,17 @@ def _parallel_loop() -> Any:
                 total += a[row, k] * b[k, column]
             c[row, column] = total
 
-    numba.set_num_threads(_THREADS)
+    numba.set_num_threads(_LOOP_THREADS)
     return multiply
 
 
-def _matrices(m: int, n: int, k: int) -> tuple[Any, Any, Any]:
+def _random_matrices(m: int, n: int, k: int) -> tuple[Any, Any, Any]:
     random = np.random.default_rng(0)
     a, b = (random.random(shape, np.float32) * 2 - 1 for shape in ((m, k), (k, n)))
     return a, b, np.empty((m, n), np.float32)
 
 
-def _timed(run: Callable[[], Any]) -> Timing:
+def _timed_loop(run: Callable[[], Any]) -> Timing:
     def elapsed_ms(times: int) -> float:
         start = time.perf_counter()
         for _ in range(times):
@@ -136,7 +136,7 @@ def _timed(run: Callable[[], Any]) -> Timing:
 
     once = elapsed_ms(1)
     times = max(1, int(_LEAST_MS / max(once, 1e-3)))
-    repeats = _REPEATS if once * times < _LONG_MS else 3
+    repeats = _HOST_REPEATS if once * times < _LONG_ENOUGH_MS else 3
     times_ms = sorted(elapsed_ms(times) / times for _ in range(repeats))
     quarter = len(times_ms) // 4
     return Timing(median(times_ms), times_ms[quarter], times_ms[-1 - quarter], repeats, times)

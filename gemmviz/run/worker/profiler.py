@@ -38,7 +38,7 @@ LEVELS = {
     "occupancy_limit_registers": "launch__occupancy_limit_registers",
     "occupancy_limit_shared_mem": "launch__occupancy_limit_shared_mem",
 }
-_PLACES = (
+_NSIGHT_PLACES = (
     "/usr/local/cuda/bin",
     "/opt/nvidia/nsight-compute",
     "/opt/nvidia/nsight-compute/*",
@@ -53,7 +53,7 @@ def find_profiler() -> Path:
     on_path = shutil.which("ncu")
     if on_path:
         return Path(on_path)
-    for place in _PLACES:
+    for place in _NSIGHT_PLACES:
         for folder in sorted(Path("/").glob(place.lstrip("/")), reverse=True):
             if (folder / "ncu").is_file():
                 return folder / "ncu"
@@ -92,10 +92,10 @@ def counters_of(setups: Sequence[Setup], metrics: Mapping[str, str] = METRICS) -
         except (OSError, subprocess.TimeoutExpired) as error:
             raise DeviceError(f"Nsight Compute failed: {error}") from None
         text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-        return _read(text, process.stdout + process.stderr, len(setups), metrics)
+        return _read_report(text, process.stdout + process.stderr, len(setups), metrics)
 
 
-def _read(log: str, output: str, setups: int, metrics: Mapping[str, str]) -> list[Counters]:
+def _read_report(log: str, output: str, setups: int, metrics: Mapping[str, str]) -> list[Counters]:
     if "ERR_NVGPUCTRPERM" in log + output:
         raise DeviceError(
             "Nsight Compute is not permitted to read this GPU's counters",
@@ -107,11 +107,11 @@ def _read(log: str, output: str, setups: int, metrics: Mapping[str, str]) -> lis
         why = errors[0] if errors else (output.strip().splitlines() or ["it printed nothing"])[-1]
         raise DeviceError(f"Nsight Compute profiled {len(rows)} of {setups * PROFILED_LAUNCHES} launches: {why}")
     return [
-        _counters(rows[start : start + PROFILED_LAUNCHES], units, metrics) for start in range(0, len(rows), PROFILED_LAUNCHES)
+        _averaged(rows[start : start + PROFILED_LAUNCHES], units, metrics) for start in range(0, len(rows), PROFILED_LAUNCHES)
     ]
 
 
-def _counters(rows: list[dict[str, str]], units: dict[str, str], metrics: Mapping[str, str]) -> Counters:
+def _averaged(rows: list[dict[str, str]], units: dict[str, str], metrics: Mapping[str, str]) -> Counters:
     def number(row: dict[str, str], metric: str) -> float:
         return float(row[metric].replace(",", "")) * _SCALES.get(units[metric], 1.0)
 

@@ -51,7 +51,7 @@ from gemmviz.run.worker.host_speed import one_thread_environment
 
 # The client side of the worker: starts a worker when one is needed, sends jobs, and replaces a worker that was lost.
 
-_POLL_S = 0.02
+_LOOK_EVERY_S = 0.02
 _EXIT_TIMEOUT_S, _STUCK_S = 0.2, 3.0
 Replies = queue.Queue[Payload]
 
@@ -86,7 +86,7 @@ class WorkerLink:
                 process.cancel(number)
                 raise Cancelled
             try:
-                reply = replies.get(timeout=_POLL_S)
+                reply = replies.get(timeout=_LOOK_EVERY_S)
             except queue.Empty:
                 if process.is_stuck:
                     self._lose(process)
@@ -274,7 +274,7 @@ class _WorkerProcess:
         return f"the GPU worker {how}" + (f": {last[-1]}" if last else "")
 
 
-_MEMORY = "/dev/shm"
+_MEMORY_FOLDER = "/dev/shm"
 _LEAST_ROOM = 4 << 30
 
 
@@ -305,7 +305,7 @@ class RemoteGpu(Engine):
     def _folder_for_result(self) -> Iterator[Path]:
         """A temporary folder for the worker's files. The folder of a cancelled job stays until the next job is done."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="gemmviz-", dir=_in_memory(), ignore_cleanup_errors=True)
+            self._folder = tempfile.TemporaryDirectory(prefix="gemmviz-", dir=_folder_in_memory(), ignore_cleanup_errors=True)
         before = list(Path(self._folder.name).iterdir())
         result = Path(tempfile.mkdtemp(dir=self._folder.name))
         yield result
@@ -408,10 +408,10 @@ class RemoteGpu(Engine):
         return self.link.run(do, {**facts, "setup": setup, "timeout_s": self.timeout_s}, cancelled=cancelled)
 
 
-def _in_memory() -> str | None:
+def _folder_in_memory() -> str | None:
     """A folder in memory with at least 4 GiB of free space; None if this system has none."""
     try:
-        has_room = shutil.disk_usage(_MEMORY).free > _LEAST_ROOM
+        has_room = shutil.disk_usage(_MEMORY_FOLDER).free > _LEAST_ROOM
     except OSError:
         return None
-    return _MEMORY if has_room and os.access(_MEMORY, os.W_OK | os.X_OK) else None
+    return _MEMORY_FOLDER if has_room and os.access(_MEMORY_FOLDER, os.W_OK | os.X_OK) else None

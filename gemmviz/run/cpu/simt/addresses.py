@@ -28,23 +28,23 @@ def indexed_address(address: PointerClosure, index: Closure, scale: int) -> Poin
         memory, offset = address(machine)
         i = index(machine)
         if i.__class__ is int:
-            return memory, offset + (i * scale if offset.__class__ is int else _limited(i * scale))
+            return memory, offset + (i * scale if offset.__class__ is int else _limited_offset(i * scale))
         if i is not last_index:
-            last_index, last_scaled = i, _scaled(i, scale)
+            last_index, last_scaled = i, _scaled_offset(i, scale)
         if offset.__class__ is int:
-            return memory, last_scaled + _limited(offset) if offset else last_scaled
+            return memory, last_scaled + _limited_offset(offset) if offset else last_scaled
         return memory, last_scaled + offset
 
     return moved
 
 
-def _limited(distance: int) -> int:
+def _limited_offset(distance: int) -> int:
     """A distance in units, clipped so that what is added to it in 64 bits stays out of every array."""
     most = _FARTHEST - 1
     return distance if -most <= distance <= most else most if distance > 0 else -most
 
 
-def _scaled(index: Any, scale: int) -> Any:
+def _scaled_offset(index: Any, scale: int) -> Any:
     """Indices times ``scale``, int64, clipped so that overflowing offsets stay out of every array."""
     if index.dtype.itemsize == 8:
         most = _FARTHEST // max(1, abs(scale))
@@ -78,7 +78,7 @@ def shifted_address(address: PointerClosure, distance: int) -> PointerClosure:
     if isinstance(address, _FixedAddress):
         return _FixedAddress(address.slot, address.distance + distance)
 
-    limited = _limited(distance)
+    limited = _limited_offset(distance)
 
     def shifted(machine: Machine) -> tuple[Any, Any]:
         memory, offset = address(machine)

@@ -82,7 +82,7 @@ from gemmviz.run.cpu.simt.machine import (
 from gemmviz.run.cpu.simt.pointers import comparison, is_not_null, same_memory
 from gemmviz.run.cpu.simt.values import PointerClosure, merged
 
-_POINTERS = (PointerType, ArrayType)
+_POINTER_TYPES = (PointerType, ArrayType)
 
 
 class Compiler:
@@ -113,7 +113,7 @@ class Compiler:
                 counter = self.constants[slot]
                 return lambda machine: counter
             case Read():
-                return _read(node)
+                return _variable_read(node)
             case Base() | Offset() | Reinterpret() | AtAddress():
                 return self.address(node)
             case Deref():
@@ -394,11 +394,11 @@ def _evaluated(closure: Closure | None) -> Statement:
 
 def _is_of_pointers(node: Unary | Binary | Convert) -> bool:
     if isinstance(node, Binary):
-        return isinstance(node.left.type, _POINTERS) or isinstance(node.right.type, _POINTERS)
-    return isinstance(node.operand.type, _POINTERS)
+        return isinstance(node.left.type, _POINTER_TYPES) or isinstance(node.right.type, _POINTER_TYPES)
+    return isinstance(node.operand.type, _POINTER_TYPES)
 
 
-def _read(node: Read) -> Closure:
+def _variable_read(node: Read) -> Closure:
     slot, name, place = node.slot, node.name, node.place
     if not node.checked:
         return lambda machine: machine.slots[slot]

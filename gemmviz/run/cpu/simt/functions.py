@@ -19,7 +19,7 @@ from gemmviz.cuda.types import BFLOAT16, DOUBLE, FLOAT, HALF, LONG, Scalar, Vect
 from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.rounding import exact_product, exact_sum, fused, nearest
 
-_Compute = Callable[..., Any]
+_OnArrays = Callable[..., Any]
 
 
 def _add_error(x: Any, y: Any, near: Any) -> Any:
@@ -40,7 +40,7 @@ def _fused_error(x: Any, y: Any, z: Any, near: Any) -> Any:
 
 # Arithmetic rounded towards zero, up, or down: CUDA's __fadd_rz and similar.
 
-_ERRORS: dict[str, tuple[_Compute, _Compute]] = {  # to nearest; a number of the sign of exact minus nearest, from float64
+_ERRORS: dict[str, tuple[_OnArrays, _OnArrays]] = {  # to nearest; a number of the sign of exact minus nearest, from float64
     "add": (np.add, _add_error),
     "sub": (np.subtract, lambda x, y, near: _add_error(x, -y, near)),
     "mul": (np.multiply, _product_error),
@@ -51,7 +51,7 @@ _ERRORS: dict[str, tuple[_Compute, _Compute]] = {  # to nearest; a number of the
 }
 
 
-def rounded_arithmetic(name: str, direction: str) -> _Compute:
+def rounded_arithmetic(name: str, direction: str) -> _OnArrays:
     """The function of this name, such as "add", on arrays of float32 or float64, rounded in a direction: rn, rz, ru, rd."""
     to_nearest, error_of = _ERRORS[name]
     if direction == "rn":
@@ -60,12 +60,12 @@ def rounded_arithmetic(name: str, direction: str) -> _Compute:
     def compute(*values: Any) -> Any:
         near = np.asarray(to_nearest(*values))
         error = error_of(*(each.astype(np.float64) for each in values), near.astype(np.float64))
-        return _moved(near, error, direction, values)
+        return _towards(near, error, direction, values)
 
     return compute
 
 
-def _moved(near: Any, error: Any, direction: str, values: tuple[Any, ...]) -> Any:
+def _towards(near: Any, error: Any, direction: str, values: tuple[Any, ...]) -> Any:
     """The neighbour of ``near`` in the direction of its error where the rounding asks for it."""
     overflows = np.isinf(near) & np.logical_and.reduce([np.isfinite(each) for each in values])
     overflows &= np.logical_and.reduce([each != 0 for each in values[1:]] or [True])
@@ -76,7 +76,7 @@ def _moved(near: Any, error: Any, direction: str, values: tuple[Any, ...]) -> An
     return np.where(wanted, np.nextafter(near, near.dtype.type(towards)), near)
 
 
-def narrowing(direction: str, name: str) -> _Compute:
+def narrowing(direction: str, name: str) -> _OnArrays:
     """The conversion of integers or wider floats to a floating-point type, rounded in a direction."""
     to = NAMED_TYPES[name]
 
@@ -121,11 +121,11 @@ def _relu(x: Any) -> Any:
     return np.where(np.isnan(x), x, np.maximum(x, 0))
 
 
-def _nan_or(choose: _Compute) -> _Compute:
+def _nan_or(choose: _OnArrays) -> _OnArrays:
     return lambda x, y: np.where(np.isnan(x) | np.isnan(y), np.float32(np.nan), choose(x, y))
 
 
-_OPERATORS: dict[str, _Compute] = {
+_HALF_OPERATORS: dict[str, _OnArrays] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "abs": np.abs,
     "fma": rounding.odd_sum, "max": rounding.larger, "min": rounding.smaller,
     "add_rn": np.add, "sub_rn": np.subtract, "mul_rn": np.multiply,
@@ -134,30 +134,30 @@ _OPERATORS: dict[str, _Compute] = {
     "fma_relu": lambda x, y, z: _relu(rounding.odd_sum(x, y, z)),
     "max_nan": _nan_or(rounding.larger), "min_nan": _nan_or(rounding.smaller),
 }  # fmt: skip
-_MATH: dict[str, _Compute] = {
+_MATH_OF_HALVES: dict[str, _OnArrays] = {
     "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "rcp": lambda x: 1 / x, "exp": np.exp, "exp2": np.exp2,
     "exp10": lambda x: np.power(10.0, x), "log": np.log, "log2": np.log2, "log10": np.log10, "sin": np.sin, "cos": np.cos,
     "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "tanh": np.tanh,
 }  # fmt: skip
-_COMPARES: dict[str, _Compute] = {
+_COMPARES: dict[str, _OnArrays] = {
     "eq": np.equal, "ne": lambda x, y: (x < y) | (x > y), "lt": np.less, "le": np.less_equal, "gt": np.greater,
     "ge": np.greater_equal, "equ": lambda x, y: ~((x < y) | (x > y)), "neu": np.not_equal, "ltu": lambda x, y: ~(x >= y),
     "leu": lambda x, y: ~(x > y), "gtu": lambda x, y: ~(x <= y), "geu": lambda x, y: ~(x < y),
 }  # fmt: skip
 
 
-def half_operator(name: str) -> _Compute:
+def half_operator(name: str) -> _OnArrays:
     """An operator such as "add", "fma_relu" or "max_nan"."""
-    return _OPERATORS[name]
+    return _HALF_OPERATORS[name]
 
 
-def through_double(name: str) -> _Compute:
+def through_double(name: str) -> _OnArrays:
     """A function computed in float64, so that rounding it on to fewer bits rounds once but for rare ties."""
-    apply = _MATH[name]
+    apply = _MATH_OF_HALVES[name]
     return lambda x: apply(x.astype(np.float64))
 
 
-def half_comparison(name: str) -> _Compute:
+def half_comparison(name: str) -> _OnArrays:
     """A comparison such as "lt", or "ltu", which is true of NaN."""
     return _COMPARES[name]
 
@@ -165,13 +165,13 @@ def half_comparison(name: str) -> _Compute:
 _OF_HALVES = {"half_operator": half_operator, "through_double": through_double, "half_comparison": half_comparison}
 
 
-def of_pairs(kind: str, name: str) -> _Compute:
+def of_pairs(kind: str, name: str) -> _OnArrays:
     """A function of halves, for each half of pairs."""
     apply = _OF_HALVES[kind](name)
     return lambda *pairs: [np.asarray(apply(*parts)) for parts in zip(*pairs, strict=True)]
 
 
-def of_both(kind: str, name: str) -> _Compute:
+def of_both(kind: str, name: str) -> _OnArrays:
     """Whether a comparison is true of both halves of two pairs."""
     compare = _OF_HALVES[kind](name)
     return lambda x, y: np.asarray(compare(x[0], y[0])) & np.asarray(compare(x[1], y[1]))
@@ -222,16 +222,16 @@ def swapped(x: Any) -> Any:
     return [x[1], x[0]]
 
 
-_WHOLE: dict[str, _Compute] = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}
+_WHOLE: dict[str, _OnArrays] = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}
 
 
-def to_whole(direction: str, name: str) -> _Compute:
+def to_whole(direction: str, name: str) -> _OnArrays:
     """The conversion of a float to an integer, rounded in a direction; it saturates."""
     to = NAMED_TYPES[name]
     return lambda x: rounding.to_integer(_WHOLE[direction](x), to)
 
 
-def bits_of_half(word: str, name: str) -> _Compute:
+def bits_of_half(word: str, name: str) -> _OnArrays:
     """The bits of a half or bfloat16 as an integer of 16 bits."""
     to = NAMED_TYPES[name]
 
@@ -242,7 +242,7 @@ def bits_of_half(word: str, name: str) -> _Compute:
     return bits
 
 
-def half_of_bits(word: str) -> _Compute:
+def half_of_bits(word: str) -> _OnArrays:
     """The half or bfloat16 of 16 bits."""
     if word == "half":
         return lambda x: x.view(np.float16)
@@ -256,11 +256,11 @@ Integers = npt.NDArray[np.integer[Any]]
 _LOWER = np.uint64((1 << 32) - 1)
 
 
-def _unsigned(x: Integers) -> Integers:
+def _unsigned_bits(x: Integers) -> Integers:
     return x.view(f"u{x.itemsize}")
 
 
-def _length(x: Integers) -> Integers:
+def _bit_length(x: Integers) -> Integers:
     """Position of the highest set bit, counted from 1; 0 if none is set."""
     wide = x.astype(np.uint64)
     upper, lower = (np.frexp(part.astype(np.float64))[1] for part in (wide >> np.uint64(32), wide & _LOWER))
@@ -269,13 +269,13 @@ def _length(x: Integers) -> Integers:
 
 def leading_zeros(x: Integers) -> Integers:
     """CUDA's __clz: the number of leading zero bits."""
-    return 8 * x.itemsize - _length(_unsigned(x))
+    return 8 * x.itemsize - _bit_length(_unsigned_bits(x))
 
 
 def first_set(x: Integers) -> Integers:
     """CUDA's __ffs: the position of the lowest set bit, counted from 1; 0 if none is set."""
-    unsigned = _unsigned(x)
-    return _length(unsigned & (~unsigned + unsigned.dtype.type(1)))
+    unsigned = _unsigned_bits(x)
+    return _bit_length(unsigned & (~unsigned + unsigned.dtype.type(1)))
 
 
 def reversed_bits(x: Integers) -> Integers:
@@ -352,30 +352,30 @@ def funnel_shift(way: str) -> "Callable[[Integers, Integers, Integers], Integers
 
 def dot4a(x: Integers, y: Integers, addend: Integers) -> Integers:
     """CUDA's __dp4a: the dot product of four bytes, signed as the words are, plus ``addend``, modulo 2**32."""
-    total = _parts(x, 4) * _parts(y, 4)
+    total = _word_parts(x, 4) * _word_parts(y, 4)
     return np.asarray(total.sum(axis=-1) + addend.astype(np.int64))
 
 
 def dot2a_lo(x: Integers, y: Integers, addend: Integers) -> Integers:
     """CUDA's __dp2a_lo: the dot product of two shorts and the two lower of four bytes, plus ``addend``."""
-    total = _parts(x, 2) * _parts(y, 4)[..., :2]
+    total = _word_parts(x, 2) * _word_parts(y, 4)[..., :2]
     return np.asarray(total.sum(axis=-1) + addend.astype(np.int64))
 
 
 def dot2a_hi(x: Integers, y: Integers, addend: Integers) -> Integers:
     """CUDA's __dp2a_hi: the dot product of two shorts and the two upper of four bytes, plus ``addend``."""
-    total = _parts(x, 2) * _parts(y, 4)[..., 2:]
+    total = _word_parts(x, 2) * _word_parts(y, 4)[..., 2:]
     return np.asarray(total.sum(axis=-1) + addend.astype(np.int64))
 
 
-def _parts(words: Integers, count: int) -> npt.NDArray[np.int64]:
+def _word_parts(words: Integers, count: int) -> npt.NDArray[np.int64]:
     """The parts of 32-bit words, lowest first, as int64 (..., count), signed as the words are."""
     whole = np.asarray(words, order="C")
     kind = f"{whole.dtype.kind}{4 // count}"
     return whole.reshape((*whole.shape, 1)).view(kind).astype(np.int64)
 
 
-def _joined(parts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+def _joined_parts(parts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
     """Words of parts (..., count), each modulo its size."""
     count = parts.shape[-1]
     return np.asarray(parts.astype(f"u{4 // count}"), order="C").view(np.uint32)[..., 0]
@@ -405,7 +405,7 @@ def on_parts(name: str, lanes: str) -> "Callable[..., Integers]":
     bits = 32 // count
 
     def compute(*words: Integers) -> Integers:
-        whole = apply(*(_parts(each.view(f"{kind}4"), count) for each in words))
+        whole = apply(*(_word_parts(each.view(f"{kind}4"), count) for each in words))
         if sums:
             return np.asarray(whole.sum(axis=-1))
         if compares:
@@ -413,7 +413,7 @@ def on_parts(name: str, lanes: str) -> "Callable[..., Integers]":
         if saturates:
             low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if kind == "i" else (0, (1 << bits) - 1)
             whole = np.clip(whole, low, high)
-        return _joined(whole)
+        return _joined_parts(whole)
 
     return compute
 
@@ -425,19 +425,19 @@ class FunctionCode(Struct, frozen=True):
     """A function's signature and implementation."""
 
     signature: Signature
-    compute: _Compute
+    compute: _OnArrays
 
     def __call__(self, *arguments: Any) -> Any:
         """The result: an array of the result's type, or a Python number if no argument is an array; a list for a vector."""
-        typed = [_typed(each, kind) for each, kind in zip(arguments, self.signature.parameters, strict=True)]
+        typed = [_typed_argument(each, kind) for each, kind in zip(arguments, self.signature.parameters, strict=True)]
         with np.errstate(all="ignore"):
             return _finished(self.compute(*typed), self.signature.result)
 
 
-def _typed(value: Any, kind: Value) -> Any:
+def _typed_argument(value: Any, kind: Value) -> Any:
     """An argument as an array of its type, a half or bfloat16 as float32."""
     if isinstance(kind, VectorType):
-        return [_typed(each, kind.scalar) for each in value]
+        return [_typed_argument(each, kind.scalar) for each in value]
     return np.asarray(value, np.float32 if kind in (HALF, BFLOAT16) else kind.dtype)
 
 
@@ -451,13 +451,13 @@ def _finished(result: Any, kind: Value) -> Any:
 
 
 @cache
-def implementation(code: str) -> _Compute:
+def implementation(code: str) -> _OnArrays:
     """What a code of the table of functions stands for: the name of a function of this module, of ``rounding`` or
     NumPy, in this order; before further words, of one that makes a function from them.
     """
     name, _, words = code.partition(" ")
     known = next(vars(module)[name] for module in (sys.modules[__name__], rounding, np) if name in vars(module))
-    found: _Compute = known(*words.split()) if words else known
+    found: _OnArrays = known(*words.split()) if words else known
     return found
 
 
@@ -486,7 +486,7 @@ def power_of_ten(x: Any) -> Any:
     return np.power(x.dtype.type(10), x)
 
 
-def reciprocal(name: str) -> _Compute:
+def reciprocal(name: str) -> _OnArrays:
     """One through a function of NumPy, as in rsqrt, rcbrt and rhypot."""
     compute = getattr(np, name)
     return lambda *values: 1 / compute(*values)
@@ -503,13 +503,13 @@ def fast_quotient(x: Any, y: Any) -> Any:
     return np.where(beyond, np.where(np.isinf(x), np.float32(np.nan), np.float32(0)), x / y)
 
 
-def to_long(rounding_name: str) -> _Compute:
+def to_long(rounding_name: str) -> _OnArrays:
     """The conversion to 64 bits after a rounding, as in lrint and lround."""
     rounded = implementation(rounding_name)
     return lambda x: rounding.to_integer(rounded(x), LONG)
 
 
-def bits_as(name: str) -> _Compute:
+def bits_as(name: str) -> _OnArrays:
     """The same bits as another type."""
     kind = NAMED_TYPES[name].dtype
     return lambda x: x.view(kind)
@@ -521,7 +521,7 @@ def double_of_words(high: Any, low: Any) -> Any:
     return np.asarray(whole).view(np.float64)
 
 
-def word_of_double(part: str) -> _Compute:
+def word_of_double(part: str) -> _OnArrays:
     """CUDA's __double2hiint and __double2loint: one word of a double."""
     shift = 32 if part == "hi" else 0
     return lambda x: (x.view(np.int64) >> shift).astype(np.int32)

@@ -49,7 +49,7 @@ from gemmviz.model.records import replace
 # Integers that hold something of a memory's contents, such as elements of an int8 matrix or four floats copied as an int4.
 
 _Targets = dict[int, set[int]]
-_BYTES_ALONE = UCHAR
+_BYTE_SCALAR = UCHAR
 
 
 @lru_cache(maxsize=64)
@@ -126,7 +126,7 @@ def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen:
     if declared is not None and (not used or least == declared.bytes or (least > declared.bytes and not may_widen)):
         return declared
     narrowest = [scalar for scalar in used if scalar.bytes == least]
-    return min(narrowest, key=lambda scalar: (not scalar.is_float, scalar.name)) if narrowest else _BYTES_ALONE
+    return min(narrowest, key=lambda scalar: (not scalar.is_float, scalar.name)) if narrowest else _BYTE_SCALAR
 
 
 def declared_scalar(element: Any) -> Scalar | None:

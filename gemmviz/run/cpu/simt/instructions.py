@@ -73,10 +73,10 @@ class _Operation:
         self.dtype = np.dtype(np.float32) if kind.is_coded else kind.dtype
         self.accumulate = None if kind.is_coded else _ACCUMULATE.get(op)
         apply = _APPLY[op]
-        self.apply = apply if not kind.is_coded else lambda old, args: _rounded(apply(old, args), kind)
+        self.apply = apply if not kind.is_coded else lambda old, args: _as_stored(apply(old, args), kind)
 
 
-def _rounded(values: _Values, kind: AccessType) -> _Values:
+def _as_stored(values: _Values, kind: AccessType) -> _Values:
     """Values as memory holds them."""
     return np.asarray(kind.decoded(kind.scalar.element.elements(values)))
 
@@ -154,7 +154,7 @@ _APPLY: Mapping[str, _Apply] = {
     "min": lambda old, args: np.fmin(old, args[0]),
     "max": lambda old, args: np.fmax(old, args[0]),
     "exch": lambda old, args: args[0],
-    "cas": lambda old, args: np.where(_same_bits(old, args[0]), args[1], old),
+    "cas": lambda old, args: np.where(_equal_bits_of(old, args[0]), args[1], old),
     "and": lambda old, args: old & args[0],
     "or": lambda old, args: old | args[0],
     "xor": lambda old, args: old ^ args[0],
@@ -172,7 +172,7 @@ _ACCUMULATE: Mapping[str, np.ufunc] = {
 }  # fmt: skip
 
 
-def _same_bits(a: _Values, b: _Values) -> Bools:
+def _equal_bits_of(a: _Values, b: _Values) -> Bools:
     bits = f"u{a.itemsize}"
     return np.asarray(a.view(bits) == b.view(bits))
 
@@ -192,15 +192,15 @@ def _copy_closure(compiler: Compiling, node: Copy) -> Closure:
     def one(machine: Machine, to: Any, there: Any, of: Any, here: Any) -> None:
         kind = _elements_of_copy(machine, to, of, size, place)
         count, lanes = None if taken is None else taken(machine), machine.mask
-        there = to.checked(machine, _scaled(there, unit, kind.bytes), kind, place)
-        machine.mask = reading = lanes if count is None else _within(lanes, count)
-        here = 0 if is_empty(reading) else of.checked(machine, _scaled(here, source_unit, kind.bytes), kind, place)
+        there = to.checked(machine, _in_scalars(there, unit, kind.bytes), kind, place)
+        machine.mask = reading = lanes if count is None else _reading_lanes(lanes, count)
+        here = 0 if is_empty(reading) else of.checked(machine, _in_scalars(here, source_unit, kind.bytes), kind, place)
         machine.mask = lanes
         arrays = of.number, to.number
         machine.step(access, arrays, 0, of.recorded(here, kind), reading, place)
         parts = []
         for i in range(kind.width):
-            reads = reading if count is None else _within(lanes, count, i * kind.bytes)
+            reads = reading if count is None else _reading_lanes(lanes, count, i * kind.bytes)
             parts.append(_copied_part(machine, of, here + i if i else here, reads, zero, kind, place))
         if machine.wants_values:
             machine.sink.value(parts[0])
@@ -243,12 +243,12 @@ def _kind_of_copy(element_name: str, size: int) -> AccessType:
     return replace(access_type(scalar), width=width, step=width)
 
 
-def _scaled(offset: Any, unit: int, size: int) -> Any:
+def _in_scalars(offset: Any, unit: int, size: int) -> Any:
     """An offset in units of ``unit`` bytes, in scalars of ``size`` bytes."""
     return offset if unit == size else offset * unit // size
 
 
-def _within(lanes: Bools | None, count: Any, at: int = 0) -> Any:
+def _reading_lanes(lanes: Bools | None, count: Any, at: int = 0) -> Any:
     """The lanes that read the byte ``at`` of a copy of ``count`` bytes."""
     if not isinstance(count, np.ndarray):
         return lanes if count > at else np.zeros((), bool)

@@ -19,9 +19,9 @@ from gemmviz.run.cpu.simt.values import constant
 
 # Compiles shuffles to closures: each lane takes the value of another lane of its warp.
 
-_WARP = 32  # lanes
-_WIDTHS = (1, 2, 4, 8, 16, 32)
-_ALL = (1 << _WARP) - 1
+_LANES = 32  # lanes
+_SHUFFLE_WIDTHS = (1, 2, 4, 8, 16, 32)
+_ALL = (1 << _LANES) - 1
 
 
 def shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
@@ -38,7 +38,7 @@ def shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
         given = value(machine)
         parts = [np.asarray(each, dtype) for each in (given if is_vector else [given])]
         selector = [np.asarray(lane(machine)), np.asarray(width(machine))]
-        bad = ~np.isin(selector[1], _WIDTHS)
+        bad = ~np.isin(selector[1], _SHUFFLE_WIDTHS)
         if np.any(bad if machine.mask is None else bad & machine.mask):
             raise machine.fault("this width is no power of two up to 32", node.place, bad, "use 1, 2, 4, 8, 16 or 32")
         exchange = _Exchange(machine, node, space, selector, None if mask is None else mask(machine))
@@ -53,14 +53,14 @@ class _Exchange:
 
     def __init__(self, machine: Machine, node: Call, space: ThreadSpace, selector: list[npt.NDArray[Any]], named: Any) -> None:
         self.space = space
-        whole = machine.mask is None and space.threads_per_block % _WARP == 0
+        whole = machine.mask is None and space.threads_per_block % _LANES == 0
         names_all = named is None or (isinstance(named, int) and named & _ALL == _ALL)
         others = [True if each is None else each for each in (machine.mask, machine.exited, named)]
         selector = [_over_lanes(each, space) for each in selector]
         parts = selector if whole and names_all else [*selector, *(_over_lanes(np.asarray(each), space) for each in others)]
         self.outer = np.broadcast_shapes(*(each.shape[: len(space.block_shape)] for each in parts))
         by, width = (_block_rows(each, self.outer, space) for each in selector)
-        target = _sources(node.name, by, width, space.threads_per_block)
+        target = _lanes_read(node.name, by, width, space.threads_per_block)
         self.source = np.where(target < space.threads_per_block, target, np.arange(space.threads_per_block))
         self.undefined: Bools | None = None
         if not (whole and names_all):
@@ -100,19 +100,19 @@ class _Exchange:
         if named is None:
             return
         masks = masks.astype(np.int64)
-        lanes = np.arange(space.threads_per_block) % _WARP
+        lanes = np.arange(space.threads_per_block) % _LANES
         stranger = active & ((masks >> lanes) & 1 == 0)
         if stranger.any():
             raise machine.fault(
                 f"the mask of {node.name} doesn't name the lane that calls it", node.place, self._lanes(stranger, self.outer),
                 "pass a mask with a bit for every lane that arrives here, such as 0xffffffff",
             )  # fmt: skip
-        wanted = absent & (target == source) & ((masks >> (target % _WARP)) & 1 != 0)
+        wanted = absent & (target == source) & ((masks >> (target % _LANES)) & 1 != 0)
         wanted &= ~np.take_along_axis(exited, source, axis=1)
         if wanted.any():
             row, thread = (int(each[0]) for each in np.nonzero(wanted))
             raise machine.fault(
-                f"{node.name} reads lane {int(source[row, thread]) % _WARP} of the warp, which its mask names but which "
+                f"{node.name} reads lane {int(source[row, thread]) % _LANES} of the warp, which its mask names but which "
                 "doesn't arrive here", node.place, self._lanes(wanted, self.outer),
                 "its value is undefined: let all lanes that the mask names call it", id="uninitialised-read",
             )  # fmt: skip
@@ -134,16 +134,16 @@ def _block_rows(values: npt.NDArray[Any], outer: tuple[int, ...], space: ThreadS
     return np.broadcast_to(values, blocks + space.thread_shape).reshape(-1, space.threads_per_block)
 
 
-def _sources(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], threads: int) -> Longs:
+def _lanes_read(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], threads: int) -> Longs:
     """The thread of the block that each thread reads, itself where the source is outside its group (PTX ISA, shfl.sync). The
     last warp of a block may lack it.
 
     ``selector`` and ``width`` are (blocks, threads), or of length 1 along an axis.
     """
     own = np.arange(threads, dtype=np.int64)
-    lane, by, segment = own % _WARP, selector.astype(np.int64) % _WARP, _WARP - width.astype(np.int64)
+    lane, by, segment = own % _LANES, selector.astype(np.int64) % _LANES, _LANES - width.astype(np.int64)
     first = lane & segment
-    last = first | (~segment & (_WARP - 1))
+    last = first | (~segment & (_LANES - 1))
     match name.removesuffix("_sync"):
         case "__shfl_up":
             target, is_inside = lane - by, lane - by >= first
@@ -159,7 +159,7 @@ def _sources(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], thr
 # Compiles the functions by which the lanes of a warp, or the threads of a block, exchange values: shuffles, votes, matches,
 # reductions. Every argument is that of the CUDA function, with none left out.
 
-_Table = npt.NDArray[Any]
+_LaneTable = npt.NDArray[Any]
 
 
 def collective(node: Call, args: list[Closure], space: ThreadSpace) -> Closure | None:
@@ -180,11 +180,11 @@ def _in_warp(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
     def run(machine: Machine) -> Any:
         given = [arg(machine) for arg in args]
         mask, value = given[0] if has_mask else _ALL, given[1] if len(given) > 1 else 0
-        outer = _outer(space, machine.mask, mask, value)
-        values, masks = (_warps(each, outer, space) for each in (value, mask))
-        here = _warps(True if machine.mask is None else machine.mask, outer, space)
+        outer = _joint_blocks(space, machine.mask, mask, value)
+        values, masks = (_by_warp(each, outer, space) for each in (value, mask))
+        here = _by_warp(True if machine.mask is None else machine.mask, outer, space)
         active = here & _exists(space)
-        named = (masks.astype(np.uint64)[..., None] >> np.arange(_WARP, dtype=np.uint64)) & np.uint64(1) != 0
+        named = (masks.astype(np.uint64)[..., None] >> np.arange(_LANES, dtype=np.uint64)) & np.uint64(1) != 0
         _check_own_bit(machine, node, active & ~np.diagonal(named, axis1=-2, axis2=-1), outer, space)
         found = compute(values, active[..., None, :] & named)
         return _over_threads(found.astype(result), outer, space)
@@ -197,7 +197,7 @@ def _in_block(node: Call, value: Closure, space: ThreadSpace) -> Closure:
 
     def run(machine: Machine) -> Any:
         chosen = value(machine)
-        outer = _outer(space, machine.mask, chosen)
+        outer = _joint_blocks(space, machine.mask, chosen)
         shape = outer + space.thread_shape
         true = np.broadcast_to(np.asarray(chosen) != 0, shape).reshape(-1, space.threads_per_block)
         active = np.broadcast_to(True if machine.mask is None else machine.mask, shape).reshape(true.shape)
@@ -214,27 +214,27 @@ def _dtype(node: Call) -> Any:
     return node.type.dtype
 
 
-def _outer(space: ThreadSpace, *values: Any) -> tuple[int, ...]:
+def _joint_blocks(space: ThreadSpace, *values: Any) -> tuple[int, ...]:
     """The block axes of all values together."""
     blocks = len(space.block_shape)
     shapes = [np.shape(each)[:blocks] for each in values if each is not None and np.ndim(each)]
     return np.broadcast_shapes((1,) * blocks, *shapes)
 
 
-def _warps(value: Any, outer: tuple[int, ...], space: ThreadSpace) -> _Table:
+def _by_warp(value: Any, outer: tuple[int, ...], space: ThreadSpace) -> _LaneTable:
     """A value as (blocks, warps, lanes), zero in lanes that don't exist."""
     rows = np.broadcast_to(np.asarray(value), outer + space.thread_shape).reshape(-1, space.threads_per_block)
-    missing = -space.threads_per_block % _WARP
+    missing = -space.threads_per_block % _LANES
     if missing:
         rows = np.pad(rows, ((0, 0), (0, missing)))
-    return np.asarray(rows.reshape(len(rows), -1, _WARP))
+    return np.asarray(rows.reshape(len(rows), -1, _LANES))
 
 
 def _exists(space: ThreadSpace) -> Bools:
-    return _warps(True, (1,) * len(space.block_shape), space)
+    return _by_warp(True, (1,) * len(space.block_shape), space)
 
 
-def _over_threads(found: _Table, outer: tuple[int, ...], space: ThreadSpace) -> _Table:
+def _over_threads(found: _LaneTable, outer: tuple[int, ...], space: ThreadSpace) -> _LaneTable:
     """Values (blocks, warps, lanes) over the axes of the threads."""
     rows = found.reshape(len(found), -1)[:, : space.threads_per_block]
     return np.asarray(rows.reshape(outer + space.thread_shape))
@@ -249,59 +249,59 @@ def _check_own_bit(machine: Machine, node: Call, bad: Bools, outer: tuple[int, .
         )  # fmt: skip
 
 
-def _bits(chosen: Bools) -> _Table:
+def _bits(chosen: Bools) -> _LaneTable:
     """Lanes (..., lanes) as numbers with a bit for each: (...)."""
-    return np.asarray((chosen.astype(np.uint64) << np.arange(_WARP, dtype=np.uint64)).sum(axis=-1))
+    return np.asarray((chosen.astype(np.uint64) << np.arange(_LANES, dtype=np.uint64)).sum(axis=-1))
 
 
-def _ballot(values: _Table, seen: Bools) -> _Table:
+def _ballot(values: _LaneTable, seen: Bools) -> _LaneTable:
     return _bits(seen & (values != 0)[..., None, :])
 
 
-def _any(values: _Table, seen: Bools) -> _Table:
+def _any(values: _LaneTable, seen: Bools) -> _LaneTable:
     return np.asarray((seen & (values != 0)[..., None, :]).any(axis=-1))
 
 
-def _all(values: _Table, seen: Bools) -> _Table:
+def _all_of(values: _LaneTable, seen: Bools) -> _LaneTable:
     return np.asarray((~seen | (values != 0)[..., None, :]).all(axis=-1))
 
 
-def _uniform(values: _Table, seen: Bools) -> _Table:
+def _uniform(values: _LaneTable, seen: Bools) -> _LaneTable:
     """Whether all lanes vote the same way."""
-    return _all(values, seen) | ~_any(values, seen)
+    return _all_of(values, seen) | ~_any(values, seen)
 
 
-def _active_lanes(values: _Table, seen: Bools) -> _Table:
+def _active_lanes(values: _LaneTable, seen: Bools) -> _LaneTable:
     return _bits(seen)
 
 
-def _match_any(values: _Table, seen: Bools) -> _Table:
-    return _bits(seen & _equal(values))
+def _match_any(values: _LaneTable, seen: Bools) -> _LaneTable:
+    return _bits(seen & _equal_bits(values))
 
 
-def _match_all_values(values: _Table, seen: Bools) -> _Table:
-    same = (~seen | _equal(values)).all(axis=-1)
+def _match_all_values(values: _LaneTable, seen: Bools) -> _LaneTable:
+    same = (~seen | _equal_bits(values)).all(axis=-1)
     return np.where(same, _bits(seen), 0)
 
 
-def _equal(values: _Table) -> Bools:
+def _equal_bits(values: _LaneTable) -> Bools:
     """Whether the bits of two lanes' values are equal: (..., lane, other lane)."""
     bits = np.ascontiguousarray(values).view(f"u{values.itemsize}")
     return np.asarray(bits[..., :, None] == bits[..., None, :])
 
 
-def _reduced(apply: np.ufunc, neutral: Callable[[Any], Any]) -> Callable[[_Table, Bools], _Table]:
-    def reduced(values: _Table, seen: Bools) -> _Table:
+def _reduced(apply: np.ufunc, neutral: Callable[[Any], Any]) -> Callable[[_LaneTable, Bools], _LaneTable]:
+    def reduced(values: _LaneTable, seen: Bools) -> _LaneTable:
         spread = np.where(seen, values[..., None, :], np.asarray(neutral(values.dtype), values.dtype))
         return np.asarray(apply.reduce(spread, axis=-1, dtype=values.dtype))
 
     return reduced
 
 
-_IN_WARP: Mapping[str, Callable[[_Table, Bools], _Table]] = {
+_IN_WARP: Mapping[str, Callable[[_LaneTable, Bools], _LaneTable]] = {
     "__ballot_sync": _ballot,
     "__any_sync": _any,
-    "__all_sync": _all,
+    "__all_sync": _all_of,
     "__uni_sync": _uniform,
     "__activemask": _active_lanes,
     "__match_any_sync": _match_any,
@@ -313,7 +313,7 @@ _IN_WARP: Mapping[str, Callable[[_Table, Bools], _Table]] = {
     "__reduce_or_sync": _reduced(np.bitwise_or, lambda dtype: 0),
     "__reduce_xor_sync": _reduced(np.bitwise_xor, lambda dtype: 0),
 }
-_IN_BLOCK: Mapping[str, Callable[[Bools, Bools], _Table]] = {
+_IN_BLOCK: Mapping[str, Callable[[Bools, Bools], _LaneTable]] = {
     "__syncthreads_count": lambda true, active: (true & active).sum(axis=1),
     "__syncthreads_and": lambda true, active: np.asarray((true | ~active).all(axis=1)),
     "__syncthreads_or": lambda true, active: np.asarray((true & active).any(axis=1)),

@@ -63,7 +63,7 @@ class CellTable:
 
 def cells_of(element: CType, count: int) -> CellTable:
     """The cells of an array of ``count`` elements."""
-    leaves = tuple(sorted(_without_overlaps(list(_leaves(element, 0))), key=lambda leaf: leaf[0]))
+    leaves = tuple(sorted(_without_overlaps(list(_leaves_of(element, 0))), key=lambda leaf: leaf[0]))
     scalars = {scalar for _, scalar in leaves}
     is_dense = len(scalars) == 1 and sum(scalar.bytes for _, scalar in leaves) == size_bytes(element)
     kind = access_type(next(iter(scalars))) if is_dense else None
@@ -73,17 +73,17 @@ def cells_of(element: CType, count: int) -> CellTable:
     return cells
 
 
-def _leaves(ctype: CType, start: int) -> Iterator[Leaf]:
+def _leaves_of(ctype: CType, start: int) -> Iterator[Leaf]:
     match ctype:
         case StructType(fields=fields):
             for each in fields:
-                yield from _leaves(each.type, start + each.offset)
+                yield from _leaves_of(each.type, start + each.offset)
         case ArrayType(element=element):
             step = size_bytes(element)
             for at in range(size_bytes(ctype) // step):
-                yield from _leaves(element, start + at * step)
+                yield from _leaves_of(element, start + at * step)
         case PointerType():
-            yield start, _unsigned(8)
+            yield start, _unsigned_scalar(8)
         case VectorType() | Scalar():
             scalar = scalar_of(ctype)
             for at in range(size_bytes(ctype) // scalar.bytes):
@@ -101,10 +101,10 @@ def _without_overlaps(leaves: list[Leaf]) -> Iterator[Leaf]:
     if clashing:
         finest = min(scalar.bytes for _, scalar in clashing)
         places = {byte - byte % finest for start, scalar in clashing for byte in range(start, start + scalar.bytes)}
-        yield from ((place, _unsigned(finest)) for place in places)
+        yield from ((place, _unsigned_scalar(finest)) for place in places)
 
 
-def _unsigned(size: int) -> Scalar:
+def _unsigned_scalar(size: int) -> Scalar:
     scalar = named_type(f"uint{8 * size}_t")
     assert isinstance(scalar, Scalar)
     return scalar

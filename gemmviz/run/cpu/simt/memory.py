@@ -18,9 +18,9 @@ from gemmviz.run.cpu.simt.pointers import AccessType
 
 ElementOffset = Any
 _Shape = tuple[int, ...]
-_MOST_NAMED = 1024
+_MOST_ELEMENTS_NAMED = 1024
 _CLIPPED = 1 << 57
-_FARTHEST = (1 << 63) - 1  # element that a fault names
+_UTMOST = (1 << 63) - 1  # element that a fault names
 
 
 _ALIGNMENT = 16  # bytes to whose multiples shared arrays are padded here, so that the widest access fits
@@ -47,7 +47,7 @@ class Memory:
         last = self.bytes // kind.bytes - kind.width
         if isinstance(offset, int):
             if not 0 <= offset <= last:
-                raise self._outside(machine, np.asarray(max(-_FARTHEST, min(offset, _FARTHEST))), last, kind, place)
+                raise self._outside(machine, np.asarray(max(-_UTMOST, min(offset, _UTMOST))), last, kind, place)
         else:
             if machine.mask is not None:
                 offset = np.where(machine.mask, offset, 0)
@@ -62,7 +62,7 @@ class Memory:
         bad = np.asarray(offset % kind.step != 0)
         at = np.asarray(self.recorded(offset, kind))
         message = (
-            f"{self.element(_first(at, bad))} is read or written {kind.width} elements at a time, "
+            f"{self.element(_first_offset(at, bad))} is read or written {kind.width} elements at a time, "
             f"but is not aligned to {kind.step * kind.bytes} bytes"
         )
         return self.unmade(machine, message, place, at, bad, "misaligned-access")
@@ -89,21 +89,21 @@ class Memory:
         """The error for the active lanes where ``bad`` holds, with the elements that they asked for, the first lane's first."""
         found = machine.fault(message, place, bad, remedy, id)
         offsets, lanes = np.broadcast_arrays(offset, bad if machine.mask is None else bad & machine.mask)
-        asked = np.unique(offsets[lanes])[:_MOST_NAMED].tolist()
+        asked = np.unique(offsets[lanes])[:_MOST_ELEMENTS_NAMED].tolist()
         first = int(offsets[lanes][0])
         found.array, found.elements = self.number, (first, *(each for each in asked if each != first))
         return found
 
     def _outside(self, machine: Machine, offset: npt.NDArray[np.int64], last: int, kind: AccessType, place: Place) -> Exception:
         bad = (offset < 0) | (offset > last)
-        index = _first(offset, bad if machine.mask is None else bad & machine.mask)
+        index = _first_offset(offset, bad if machine.mask is None else bad & machine.mask)
         if kind.bytes == self.unit:
             named = far_element(self.name, index) if offset.ndim else ""
             message = tr(OUT_OF_RANGE, element=named or self.element(index), size=self.info.size)
         else:
             values = {"byte": index * kind.bytes, "array": self.name, "bytes": self.bytes}
             message = tr("byte {byte} of {array} is out of range: it has {bytes} bytes", **values)
-        return self.unmade(machine, message, place, self.recorded(_limited(offset), kind), bad, "out-of-range")
+        return self.unmade(machine, message, place, self.recorded(_multipliable(offset), kind), bad, "out-of-range")
 
     def element(self, index: int) -> str:
         """An element as the source would write it."""
@@ -117,14 +117,14 @@ def far_element(name: str, index: int) -> str:
     return f"{name}[more than 2^56]" if index > 0 else f"{name}[less than -2^56]"
 
 
-def _first(offset: Any, bad: Any) -> int:
+def _first_offset(offset: Any, bad: Any) -> int:
     offsets, where = np.broadcast_arrays(offset, bad)
     return int(offsets.ravel()[int(np.argmax(where))])
 
 
-def _limited(offset: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _multipliable(offset: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Offsets clipped so that they may be multiplied by the ratio of two sizes."""
-    return np.clip(offset, -_FARTHEST // _ALIGNMENT, _FARTHEST // _ALIGNMENT)
+    return np.clip(offset, -_UTMOST // _ALIGNMENT, _UTMOST // _ALIGNMENT)
 
 
 class GlobalMemory(Memory):
@@ -257,7 +257,7 @@ class SharedMemory(Memory):
             if machine.mask is not None:
                 missing = missing & machine.mask
             if missing.any():
-                message = tr("{name} is read before it is written", name=self.element(_first(at, missing)))
+                message = tr("{name} is read before it is written", name=self.element(_first_offset(at, missing)))
                 raise self.fault(machine, message, place, at, missing, self._remedy(machine), id="uninitialised-read")
 
     def _remedy(self, machine: Machine) -> str:

@@ -16,7 +16,7 @@ from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.machine import Machine
 
 Pointer = tuple[Any, Any]
-_NO_MEMORY = -1
+_NULL_NUMBER = -1
 
 
 class Null:
@@ -24,7 +24,7 @@ class Null:
 
     __slots__ = ()
     name = "a null pointer"
-    number = _NO_MEMORY
+    number = _NULL_NUMBER
 
     def checked(self, machine: Machine, offset: Any, kind: Any, place: Place) -> NoReturn:
         """Raises KernelFault: nothing is there."""
@@ -91,7 +91,7 @@ def same_memory(a: Any, b: Any) -> Any:
     return np.equal(_numbered(a, memories), _numbered(b, memories))
 
 
-_ORDERS: dict[str, Callable[[Any, Any], Any]] = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
 
 def comparison(
@@ -104,11 +104,11 @@ def comparison(
         is_same = same_memory(a, b)
         if op in ("==", "!="):
             equal = is_same & np.equal(x, y)
-            return _plain(equal if op == "==" else ~np.asarray(equal))
+            return _plain_bool(equal if op == "==" else ~np.asarray(equal))
         apart = ~np.asarray(is_same)
         if (apart if machine.mask is None else apart & machine.mask).any():
             raise machine.fault("pointers into two different arrays are compared", place, apart)
-        return _plain(_ORDERS[op](x, y))
+        return _plain_bool(_COMPARED[op](x, y))
 
     return compare
 
@@ -118,12 +118,12 @@ def is_not_null(pointer: Callable[[Machine], Pointer]) -> Callable[[Machine], An
 
     def test(machine: Machine) -> Any:
         memory, offset = pointer(machine)
-        return _plain(~np.asarray(same_memory(memory, NULL) & np.equal(offset, 0)))
+        return _plain_bool(~np.asarray(same_memory(memory, NULL) & np.equal(offset, 0)))
 
     return test
 
 
-def _plain(value: Any) -> Any:
+def _plain_bool(value: Any) -> Any:
     array = np.asarray(value)
     return array if array.ndim else bool(array)
 

@@ -42,7 +42,7 @@ def to_integer(value: AnyFloats, to: Scalar) -> npt.NDArray[Any]:
     return np.asarray(np.where(np.isnan(whole), wide.type(not_a_number), clamped).astype(to.dtype))
 
 
-def _is_odd(value: Any) -> Any:
+def _is_odd_significand(value: Any) -> Any:
     """Whether the last bit of a float64's significand is set.
 
     What is rounded to odd is rounded on to float32 as the exact number would be (Boldo and Melquiond, Emulation of FMA and
@@ -65,10 +65,10 @@ def nearest(value: AnyFloats, to: Scalar) -> AnyFloats:
     """The nearest numbers of a floating-point type, ties to even, as values of a run."""
     if to.element.decode is None:
         return value.astype(to.dtype)
-    return _nearest_bfloat16(value)
+    return _bfloat16_of(value)
 
 
-def _nearest_bfloat16(value: AnyFloats) -> AnyFloats:
+def _bfloat16_of(value: AnyFloats) -> AnyFloats:
     """The nearest bfloat16 numbers, as float32. A float64 that isn't a float32 is first moved off the tie that it may make."""
     single = np.asarray(value, np.float32)
     bits = single.view(np.uint32)
@@ -181,11 +181,11 @@ def _exact_sum(x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
 def _exact_product(x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
     """The rounded product, and its rounding error (Dekker)."""
     product = x * y
-    (x1, x2), (y1, y2) = _halves(x), _halves(y)
+    (x1, x2), (y1, y2) = _split_double(x), _split_double(y)
     return product, ((x1 * y1 - product) + x1 * y2 + x2 * y1) + x2 * y2
 
 
-def _halves(x: Doubles) -> tuple[Doubles, Doubles]:
+def _split_double(x: Doubles) -> tuple[Doubles, Doubles]:
     scaled = _SPLITTER * x
     high = scaled - (scaled - x)
     return high, x - high
@@ -197,7 +197,7 @@ def _sum_to_odd(x: Doubles, y: Doubles) -> Doubles:
     total = np.asarray(total)
     outwards = np.where((error > 0) == (total > 0), 1, -1)
     moved = (total.view(np.int64) + outwards).view(np.float64)
-    return np.where((error == 0) | np.isnan(error) | _is_odd(total), total, moved)
+    return np.where((error == 0) | np.isnan(error) | _is_odd_significand(total), total, moved)
 
 
 def _exactly(a: float, b: float, c: float) -> float:

@@ -47,7 +47,7 @@ from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemor
 from gemmviz.run.cpu.simt.pointers import AccessType
 from gemmviz.run.cpu.simt.values import Finish
 
-_COPIES = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
+_SHUFFLES_THAT_COPY = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
 TAG_SHIFT = 40
 
 
@@ -196,13 +196,13 @@ class Tags(Domain):
             case Convert(type=Scalar(kind="f"), operand=operand):
                 is_copy = isinstance(operand.type, Scalar) and operand.type.is_float
                 return compiler.value(operand) if is_copy else self.operand(compiler, node)
-            case Call(type=Scalar(kind="f"), name=name) if name not in _COPIES:
+            case Call(type=Scalar(kind="f"), name=name) if name not in _SHUFFLES_THAT_COPY:
                 return self.operand(compiler, node)
             case Call(name="assert", args=args) if not all(self._is_known(arg) for arg in args):
                 raise NeedsValues
             case Call(type=Scalar(), args=args) if any(is_float(arg.type) for arg in args) and self._is_number(node):
                 return compiler.plain.value(node)
-            case Call(type=VectorType(count=count), name=name) if name not in _COPIES:
+            case Call(type=VectorType(count=count), name=name) if name not in _SHUFFLES_THAT_COPY:
                 return _all_computed(self.operand(compiler, node), count)
             case Instruction():
                 return None
@@ -213,7 +213,7 @@ class Tags(Domain):
     def _content(self, compiler: Compiling, node: Expr) -> Closure | None:
         """The closure of an integer that holds something of a memory: a tag."""
         match node:
-            case Convert(type=to, operand=operand) if isinstance(operand.type, Scalar) and _same_bits(operand.type, to):
+            case Convert(type=to, operand=operand) if isinstance(operand.type, Scalar) and _keeps_bits(operand.type, to):
                 return compiler.value(operand)
             case Unary() | Binary() | Convert() | Call():
                 return self.operand(compiler, node)
@@ -346,7 +346,7 @@ def _constant_of(number: Closure) -> Closure:
     return tag
 
 
-def _same_bits(source: Scalar, to: Scalar) -> bool:
+def _keeps_bits(source: Scalar, to: Scalar) -> bool:
     """Whether a conversion between two integer types keeps all bits."""
     return not source.is_float and not to.is_float and source.bits == to.bits and to.kind != "b"
 

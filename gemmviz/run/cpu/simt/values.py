@@ -47,10 +47,10 @@ def merged(mask: Any, new: Any, old: Any, scalar: Scalar | None) -> Any:
     if isinstance(new, tuple):
         return joined(mask, new, old)
     dtype = np.dtype(np.int64) if scalar is None else scalar.running
-    return np.where(mask, _typed(new, dtype), _typed(old, dtype))
+    return np.where(mask, _typed_lanes(new, dtype), _typed_lanes(old, dtype))
 
 
-def _typed(value: Any, dtype: np.dtype) -> Any:  # type: ignore[type-arg]
+def _typed_lanes(value: Any, dtype: np.dtype) -> Any:  # type: ignore[type-arg]
     return value if isinstance(value, ArrayValue) else dtype.type(value)
 
 
@@ -72,7 +72,7 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
     if to.kind == "b":
         return lambda v: v != 0 if isinstance(v, ArrayValue) else bool(v)
     if to.element.decode is not None:
-        return lambda v: rounding.nearest(rounding.in_double(v), to) if isinstance(v, ArrayValue) else _single(v, source, to)
+        return lambda v: rounding.nearest(rounding.in_double(v), to) if isinstance(v, ArrayValue) else _lone(v, source, to)
     if source.is_float and to.is_float:
         return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(float(v), to)
     if source.is_float:
@@ -80,7 +80,7 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
     return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(fold.converted(v, source, to), to)
 
 
-def _single(value: Any, source: Scalar, to: Scalar) -> Any:
+def _lone(value: Any, source: Scalar, to: Scalar) -> Any:
     return constant(float(value) if source.is_float else fold.converted(value, source, to), to)
 
 
@@ -91,7 +91,7 @@ def constant(value: Any, scalar: Scalar) -> Any:
     return scalar.running.type(rounded(value, scalar) if scalar.element.decode is not None else value)
 
 
-_PLAIN: dict[str, Callable[[Any, Any], Any]] = {
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -112,17 +112,17 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 def binary(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> Closure:
     """The closure of ``a op b`` in the type ``within``."""
     if op in _COMPARE:
-        return _comparison(_COMPARE[op], a, b)
+        return _comparison_closure(_COMPARE[op], a, b)
     if within.is_float:
-        return _float(op, within, a, b)
+        return _float_closure(op, within, a, b)
     if op in ("/", "%"):
         return _division(op, within, a, b, place)
     if op in ("<<", ">>"):
-        return _shift(op, within, a, b)
-    return _integer(_PLAIN[op], within, a, b)
+        return _shift_closure(op, within, a, b)
+    return _integer_closure(_ARITHMETIC[op], within, a, b)
 
 
-def _comparison(apply: Callable[[Any, Any], Any], a: Closure, b: Closure) -> Closure:
+def _comparison_closure(apply: Callable[[Any, Any], Any], a: Closure, b: Closure) -> Closure:
     def run(machine: Machine) -> Any:
         result = apply(a(machine), b(machine))
         return result if isinstance(result, ArrayValue) else bool(result)
@@ -130,14 +130,14 @@ def _comparison(apply: Callable[[Any, Any], Any], a: Closure, b: Closure) -> Clo
     return run
 
 
-def _float(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
-    apply = np.divide if op == "/" else _PLAIN[op]
+def _float_closure(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
+    apply = np.divide if op == "/" else _ARITHMETIC[op]
     if within.element.decode is not None:
         return lambda machine: rounding.nearest(apply(a(machine), b(machine)), within)
     return lambda machine: apply(a(machine), b(machine))
 
 
-def _integer(apply: Callable[[Any, Any], Any], within: Scalar, a: Closure, b: Closure) -> Closure:
+def _integer_closure(apply: Callable[[Any, Any], Any], within: Scalar, a: Closure, b: Closure) -> Closure:
     low, high = (-(2 ** (within.bits - 1)), 2 ** (within.bits - 1) - 1) if within.kind == "i" else (0, 2**within.bits - 1)
 
     def run(machine: Machine) -> Any:
@@ -149,7 +149,7 @@ def _integer(apply: Callable[[Any, Any], Any], within: Scalar, a: Closure, b: Cl
     return run
 
 
-def _shift(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
+def _shift_closure(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
     """The closure of a shift. NumPy takes the amount as unsigned and clamps it, as PTX does; PTX uses 32 bits of a 64-bit
     amount.
     """
@@ -158,7 +158,7 @@ def _shift(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
     def run(machine: Machine) -> Any:
         x, y = a(machine), b(machine)
         if isinstance(x, ArrayValue) or isinstance(y, ArrayValue):
-            return apply(_typed(x, within.dtype), y if bits < 0 else y & bits)
+            return apply(_typed_lanes(x, within.dtype), y if bits < 0 else y & bits)
         return fold.apply_binary(op, x, y, within)
 
     return run
@@ -181,13 +181,13 @@ def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> 
 
 def _truncating(op: str, x: Any, y: Any, within: Scalar) -> Any:
     """The quotient or remainder rounded towards zero, as in C; NumPy rounds down, which differs if the signs do."""
-    if within.kind == "u" or (_least(x) >= 0 and _least(y) > 0):
+    if within.kind == "u" or (_least_lane(x) >= 0 and _least_lane(y) > 0):
         return x // y if op == "/" else x % y
-    rest = np.fmod(_typed(x, within.dtype), y)
+    rest = np.fmod(_typed_lanes(x, within.dtype), y)
     return rest if op == "%" else (x - rest) // y
 
 
-def _least(value: Any) -> Any:
+def _least_lane(value: Any) -> Any:
     return value.min() if isinstance(value, ArrayValue) else value
 
 
