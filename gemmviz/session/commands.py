@@ -17,6 +17,7 @@ from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.view import linked_step
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
+from gemmviz.session.state import Edit, Fail, Show
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.fields import FieldValue, put
 from gemmviz.shots.requested_sizes import RequestedSizes
@@ -34,11 +35,11 @@ class Commands:
     def change(self, name: str, value: FieldValue) -> None:
         """Set one field of the setup."""
         session = self.session
-        session.edited = name
+        session.apply(Edit(name))
         try:
             setup = put(session.shot.setup, name, value)
         except SettingError as error:
-            session.runner.fail(error)
+            session.apply(Fail(error))
             return
         session.notices.drop("sizes")
         numbers = setup.sizes_and_parameters
@@ -68,8 +69,11 @@ class Commands:
             session.player.jump(step)
             return
         shot = session.display.clicked(hit)
-        if shot is not None:
-            session.show(shot, RequestedSizes.of(shot.setup) if shot.setup != session.shot.setup else None)
+        if shot is not None and shot.setup != session.shot.setup:
+            run = session.shown
+            session.apply(Show(shot, RequestedSizes.of(shot.setup), cured=None if run is None else run.facts))
+        elif shot is not None:
+            session.show(shot)
 
     def show_view(self, name: str) -> None:
         """Switch to another view, of the same subject or of another one, which is shown at the end of its motion."""

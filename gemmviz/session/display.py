@@ -1,14 +1,13 @@
 """The value that the current view draws, the reason if there is none, and the options it is drawn with."""
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.frame import eased
@@ -17,17 +16,18 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.window import Lens, has_lens
 from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.session.reports import Schedules
+from gemmviz.session.state import State
 from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.cache import WAITING, SubjectCache
 from gemmviz.shots.catalog import subject_for, subject_of_view
 from gemmviz.shots.jobs import Engines, LatestTask, Post
-from gemmviz.shots.knowledge import Compared, Context, Knowledge, LaunchFacts
+from gemmviz.shots.knowledge import Compared, Context, Knowledge
 from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.ready_shot import ReadyShot
 from gemmviz.shots.run_slot import RunSlot
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.subject import Page, Subject
+from gemmviz.shots.subject import Subject
 
 # The run that a shot is compared with: executed for the comparison, or pinned as displayed.
 
@@ -86,16 +86,12 @@ class Comparison:
         self.slot.analysis_changed.emit()
 
 
-Counting = Literal["shown", "hidden", "rising"]
 _BEGUN = 0.001  # counting has begun, at 0
-_FIRST_VIEWS: dict[Page, str] = {"stage": "stage", "benchmark": "rate"}
 
 
-class HasShot(Protocol):
+class HasState(Protocol):
     """The parts of a session that a display reads."""
 
-    shot: Shot
-    error: GemmvizError | None
     system_is_dark: bool
     engines: Engines
     benchmarks: Benchmarks
@@ -103,22 +99,22 @@ class HasShot(Protocol):
     comparison: Comparison
 
     @property
+    def state(self) -> State: ...
+    @property
+    def shot(self) -> Shot: ...
+    @property
+    def error(self) -> GemmvizError | None: ...
+    @property
     def now(self) -> Moment | None: ...
 
 
 class Display:
-    """The current view of a session. ``on_change`` is called when a value that was computed in the background is available.
-    ``counting``: whether counts are shown, hidden while a question is open, or rising with the step that answers it.
-    """
+    """The current view of a session. ``on_change`` is called when a value that was computed in the background is available."""
 
-    def __init__(self, session: HasShot, post: Post, on_change: Callable[[], Any]) -> None:
+    def __init__(self, session: HasState, post: Post, on_change: Callable[[], Any]) -> None:
         self.session = session
         self._cache = SubjectCache(post, on_change)
         self._schedules = Schedules(post, session.engines, on_change)
-        self._views: dict[type, str] = {}
-        self.counting: Counting = "shown"
-        self._refused: tuple[Setup, str] | None = None  # the setup that was shown when a file was refused, and why
-        self._before: tuple[LaunchFacts, Setup] | None = None  # the previous launch, and the setup suggested for it
 
     @property
     def kind(self) -> Subject:
@@ -153,11 +149,8 @@ class Display:
     @property
     def refusal(self) -> str:
         """Why the file that was opened last can't be shown; "" if it can, or after the shot was changed."""
-        return self._refused[1] if self._refused is not None and self._refused[0] == self.session.shot.setup else ""
-
-    def refuse(self, sentence: str) -> None:
-        """Show no picture but this sentence about a file that was opened, until another setup is shown; "" ends that."""
-        self._refused = (self.session.shot.setup, sentence) if sentence else None
+        refused = self.session.state.refused
+        return refused[1] if refused is not None and refused[0] == self.session.shot.setup else ""
 
     @property
     def pending(self) -> str:
@@ -197,9 +190,10 @@ class Display:
     @property
     def counted(self) -> float:
         """The share of each count that the picture shows, for ``ViewOptions.counted``."""
-        if self.counting == "rising":
+        counting = self.session.state.counting
+        if counting == "rising":
             return max(_BEGUN, eased(self.session.shot.moment)) if self.has_time else 1.0
-        return 0.0 if self.counting == "hidden" else 1.0
+        return 0.0 if counting == "hidden" else 1.0
 
     @property
     def theme(self) -> Theme:
@@ -217,29 +211,21 @@ class Display:
     @property
     def latest_replay(self) -> str:
         """The most recent view of the run."""
-        return self._views.get(Moment, _FIRST_VIEWS["stage"])
+        return self.session.state.latest_view(Moment, "stage")
 
     @property
     def latest_chart(self) -> str:
         """The most recent view of measurements."""
-        return self._views.get(Benchmark, _FIRST_VIEWS["benchmark"])
+        return self.session.state.latest_view(Benchmark, "rate")
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
         return (self._cache.worker, self._schedules.worker)
 
-    def follow(self, shot: Shot) -> None:
-        """Record the view of a shot as the most recent one."""
-        self._views[subject_of_view(shot.view).kind] = shot.view
-
     def clicked(self, hit: Hit) -> Shot | None:
         """The shot after a click on a cell; None if the cell has no action. Raises UsageError if the action is impossible."""
-        session, value = self.session, self.subject
-        shot = None if value is None else self.kind.click(value, session.shot, hit)
-        run = session.slot.run
-        if shot is not None and run is not None and shot.setup != session.shot.setup:
-            self._before = run.facts, shot.setup
-        return shot
+        value = self.subject
+        return None if value is None else self.kind.click(value, self.session.shot, hit)
 
     def take(self, ready: ReadyShot) -> None:
         """Use a value that was computed before its shot is shown."""
@@ -262,7 +248,7 @@ class Display:
 
     def _context(self, kind: Subject) -> Context:
         """Everything that is known at present."""
-        session, run, before = self.session, self.session.slot.run, self._before
+        session, run, before = self.session, self.session.slot.run, self.session.state.before
         is_suggested = run is not None and before is not None and run.setup == before[1]
         return Context(
             Knowledge(session.shot, KernelEngines(session.engines.engine_for), like=filter(None, (session.slot.known,))),

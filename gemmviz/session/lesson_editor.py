@@ -11,6 +11,7 @@ from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
+from gemmviz.session.state import LessonName, LessonPosition, Show, Turn
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.requested_sizes import RequestedSizes
 from gemmviz.shots.shot import Shot
@@ -29,16 +30,12 @@ class LessonEditor:
     """
 
     changed = Signal()
+    name: LessonName = "saved_views"  # of its position in the session's state
 
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
-        self.lesson = Lesson()
-        self.at: int | None = None
-        self.part = 0
         engine = FallbackEngine(StoredAnswers(), KernelEngines(session.engines.engine_for))
         self._ready = ReadySteps(post, engine, self._on_ready)
-        self._shown: ReadyStep | None = None  # the current view with all that it shows
-        self._awaited: tuple[int, int] | None = None  # index and part of the view that is shown once it is ready
         session.engines.changed.connect(self._ready.forget)
 
     @property
@@ -50,28 +47,41 @@ class LessonEditor:
             worker.close()
 
     @property
+    def position(self) -> LessonPosition:
+        position: LessonPosition = getattr(self.session.state, self.name)
+        return position
+
+    @property
+    def lesson(self) -> Lesson:
+        return self.position.lesson
+
+    @property
+    def at(self) -> int | None:
+        return self.position.at
+
+    @property
+    def part(self) -> int:
+        return self.position.part
+
+    @property
     def now(self) -> LessonStep | None:
         """The current view; playback may have moved on since it was shown."""
-        return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
+        return self.position.now
 
     @property
     def filled(self) -> LessonStep | None:
         """The current view with the numbers in its texts, as far as they are computed."""
-        stop = self.now
-        if stop is None:
-            return None
-        ready = self._ready_of(stop)
-        return stop.with_numbers({}) if ready is None else ready.filled
+        return self._filled_at(self.position)
 
     @property
     def is_waiting(self) -> bool:
         """Whether another view was requested that isn't ready yet; the current one is shown until then."""
-        return self._awaited is not None
+        return self.position.awaited is not None
 
     @property
     def parts(self) -> int:
         """Number of parts in which the current view is revealed."""
-        return 0 if self.now is None else len(self._parts_of(self.now))
+        return 0 if self.now is None else len(self._parts_at(self.position))
 
     @property
     def next(self) -> LessonStep | None:
@@ -111,20 +121,18 @@ class LessonEditor:
         now, shot = self.now, self.session.shot
         if now is not None and not _is_same(now.shot, shot):
             places = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
-            self.at, self.part = (places[0] if places else None), 0
-            self.changed.emit()
+            self._turn(at=places[0] if places else None, part=0)
 
     def walk(self, direction: int) -> bool:
         """Move to the next part or view, or back to what was shown before it. Returns whether there was one. While a view is
         awaited, further calls don't add up; the opposite direction stops waiting.
         """
-        if self._awaited is not None:
+        if self.is_waiting:
             self._stop_waiting(unless=direction)
             return True
         stop = self.now
-        if stop is not None and 0 <= self.part + direction < len(self._parts_of(stop)):
-            self.part += direction
-            self._show(stop)
+        if stop is not None and 0 <= self.part + direction < len(self._parts_at(self.position)):
+            self._show(replace(self.position, part=self.part + direction))
             return True
         place = (-1 if self.at is None else self.at) + direction
         if not 0 <= place < len(self.lesson.stops):
@@ -172,29 +180,49 @@ class LessonEditor:
         if 0 <= to < len(self.lesson.stops):
             self._become(self.lesson.moved(place, to), to if self.at == place else self.at)
 
-    def _become(self, lesson: Lesson, at: int | None) -> None:
-        self.lesson, self.at, self._awaited = lesson, at, None
+    def _become(self, lesson: Lesson, at: int | None, redraws: bool = False) -> None:
+        """Take another lesson, or an edited one, without showing another picture."""
+        self._set(redraws, lesson=lesson, at=at, awaited=None, is_away=False)
         self._prepare()
         self.changed.emit()
+
+    def _turn(self, redraws: bool = False, **changes: Any) -> None:
+        """Change the position without showing another picture."""
+        self._set(redraws, **changes)
+        self.changed.emit()
+
+    def _set(self, redraws: bool = False, **changes: Any) -> None:
+        self.session.apply(Turn(self.name, replace(self.position, **changes), redraws=redraws))
 
     @property
     def said(self) -> Caption:
         """Caption of the current part; empty if something else is displayed."""
-        stop, shot = self.now, self.session.shot
-        if stop is None:
+        if self.now is None:
             return Caption()
-        parts = self._parts_of(stop)
-        part = parts[min(self.part, len(parts) - 1)]
-        return part.caption if _is_near(part.shot, shot) else Caption()
+        part = self._part_at(self.position)
+        return part.caption if _is_near(part.shot, self.session.shot) else Caption()
 
-    def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
-        """Parts of a step; without its run, those that are revealed step by step are one."""
-        ready = self._ready_of(stop)
+    def _part_at(self, position: LessonPosition) -> Reveal:
+        parts = self._parts_at(position)
+        return parts[min(position.part, len(parts) - 1)]
+
+    def _parts_at(self, position: LessonPosition) -> Sequence[Reveal]:
+        """Parts of the step at a position; without its run, those that are revealed step by step are one."""
+        ready, stop = self._ready_at(position), position.now
+        assert stop is not None
         return parts_of(stop) if ready is None else ready.parts
 
-    def _ready_of(self, stop: LessonStep) -> ReadyStep | None:
-        """All that a view shows; None if it is not ready."""
-        return self._shown if self._is_shown(stop) else self._at_hand(stop)
+    def _ready_at(self, position: LessonPosition) -> ReadyStep | None:
+        """All that the step at a position shows; None if it is not ready."""
+        shown, stop = position.shown, position.now
+        if stop is None:
+            return None
+        return shown if shown is not None and shown.stop is stop else self._at_hand(stop)
+
+    def _filled_at(self, position: LessonPosition) -> LessonStep | None:
+        """The step at a position with the numbers in its texts, as far as they are computed."""
+        ready, stop = self._ready_at(position), position.now
+        return ready.filled if ready is not None else stop and stop.with_numbers({})
 
     def _at_hand(self, stop: LessonStep) -> ReadyStep | None:
         """A step that is ready, or whose run is displayed; None for any other."""
@@ -203,56 +231,52 @@ class LessonEditor:
             ready = step_of_run(stop, shown)
         return ready
 
-    def _is_shown(self, stop: LessonStep) -> bool:
-        return self._shown is not None and self._shown.stop is stop
-
     # Waiting
 
     def _await(self, place: int, part: int) -> None:
-        self._awaited = place, part
+        self._set(awaited=(place, part))
         self._prepare()
         self.changed.emit()
 
     def _stop_waiting(self, unless: int) -> None:
         """Stay at the current view, unless the awaited one lies in the direction of a further key."""
-        assert self._awaited is not None
-        if (self._awaited[0] - (-1 if self.at is None else self.at)) * unless < 0:
-            self._awaited = None
-            self._prepare()
-            self.changed.emit()
+        awaited = self.position.awaited
+        assert awaited is not None
+        if (awaited[0] - (-1 if self.at is None else self.at)) * unless < 0:
+            self._become(self.lesson, self.at)
 
     def _prepare(self) -> None:
         """Prepare the awaited view first, then the current one and those near it."""
         at = -1 if self.at is None else self.at
-        places = [*([] if self._awaited is None else [self._awaited[0]]), at, at + 1, at - 1, at + 2, at + 3]
+        places = [*(self.position.awaited or ())[:1], at, at + 1, at - 1, at + 2, at + 3]
         stops = [self.lesson.stops[place] for place in dict.fromkeys(places) if 0 <= place < len(self.lesson.stops)]
-        self._ready.want(*stops, is_urgent=self._awaited is not None)
+        self._ready.want(*stops, is_urgent=self.is_waiting)
 
     def _on_ready(self, ready: ReadyStep) -> None:
-        awaited, now = self._awaited, self.now
+        position = self.position
+        awaited, now = position.awaited, position.now
         if awaited is not None and self.lesson.stops[awaited[0]] is ready.stop:
             self._arrive(*awaited, ready)
-        elif ready.stop is now and not self._is_shown(now):
-            self._shown = ready
-            self.changed.emit()
+        elif ready.stop is now and (position.shown is None or position.shown.stop is not now):
+            self._turn(shown=ready)
 
     def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
         """Show a view that is ready: its picture and its caption change in one frame."""
-        self._awaited = None
-        self.at, self.part, self._shown = place, part % len(ready.parts), ready
-        self._show(ready.stop)
+        self._show(LessonPosition(self.lesson, place, part % len(ready.parts), ready))
         self._prepare()
 
-    def _show(self, stop: LessonStep) -> None:
-        """Show the current part of a view."""
-        parts = self._parts_of(stop)
-        place = min(self.part, len(parts) - 1)
-        present, shown = self.session.shot, self._shown
-        shot = replace(parts[place].shot, theme=present.theme, type_scale=present.type_scale)
-        ready = shown.shot_for(shot) if shown is not None and shown.stop is stop else None
+    def _show(self, to: LessonPosition) -> None:
+        """Show the part of a view at another position."""
+        present, shown = self.session.shot, to.shown
+        shot = replace(self._part_at(to).shot, theme=present.theme, type_scale=present.type_scale)
+        ready = shown.shot_for(shot) if shown is not None and shown.stop is to.now else None
         self.session.player.play(False)
-        self.session.show(shot, RequestedSizes.of(shot.setup), ready)
+        self.session.apply(Show(shot, RequestedSizes.of(shot.setup), ready, turn=self._turn_to(to)))
         self.changed.emit()
+
+    def _turn_to(self, to: LessonPosition) -> Turn:
+        """The event that belongs to the picture of another position."""
+        return Turn(self.name, to)
 
 
 def _is_near(one: Shot, other: Shot) -> bool:

@@ -12,10 +12,10 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.band import Caption
-from gemmviz.session.display import Counting
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.ready_steps import ReadyStep
 from gemmviz.session.session import Session
+from gemmviz.session.state import Count, LessonPosition, Turn
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.requested_sizes import RequestedSizes
@@ -29,23 +29,17 @@ _TRIES = 2  # wrong answers before the right one is shown
 
 
 class LessonPlayer(LessonEditor):
-    """A lesson being taken. ``seen``: steps that were shown, of all lessons; ``tried``: indices of the wrong answers that were
-    chosen before the question was answered; ``verdict``: result of the last attempt at the exercise, ``judged`` is emitted when
-    it changes; ``is_away``: the student left the step to explore and can return to it.
+    """A lesson being taken. ``seen``: steps that were shown, of all lessons; ``judged`` is emitted when the verdict on the last
+    attempt at the exercise changes.
     """
 
     judged = Signal()
+    name = "course"
 
     def __init__(self, session: Session, post: Post, seen: Iterable[str] = ()) -> None:
         super().__init__(session, post)
         self.seen = set(seen)
-        self.tried: tuple[int, ...] = ()
-        self._looked: int | None = None  # the wrong choice whose view is shown after the answer
-        self._rises = False  # whether the answer's counts rise as soon as its run is there
-        self.verdict: Verdict | None = None
-        self.is_away = False
         self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, self._on_failed_judging)
-        session.shot_changed.connect(self._hide_or_show_counts)
         session.player.changed.connect(self._end_rise)
         session.run_changed.connect(self._rise)
 
@@ -56,7 +50,22 @@ class LessonPlayer(LessonEditor):
     @property
     def is_on(self) -> bool:
         """Whether a lesson is open and the student is not exploring."""
-        return bool(self.lesson.stops) and not self.is_away
+        return self.position.is_on
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the student left the step to explore and can return to it."""
+        return self.position.is_away
+
+    @property
+    def tried(self) -> tuple[int, ...]:
+        """Indices of the wrong answers that were chosen before the question was answered."""
+        return self.position.tried
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Result of the last attempt at the exercise."""
+        return self.position.verdict
 
     @property
     def is_last(self) -> bool:
@@ -70,8 +79,7 @@ class LessonPlayer(LessonEditor):
         stop = self.now
         if stop is None:
             return Caption(self.lesson.title if self.lesson.stops else "", self.lesson.about)
-        parts = self._parts_of(stop)
-        return parts[min(self.part, len(parts) - 1)].caption
+        return self._part_at(self.position).caption
 
     @property
     def blanks(self) -> int:
@@ -91,22 +99,17 @@ class LessonPlayer(LessonEditor):
 
     def begin(self, lesson: Lesson) -> None:
         """Start a lesson at its first step that has not been seen."""
-        self.is_away = False
         self._become(lesson, None)
         places = [place for place, stop in enumerate(lesson.stops) if not self.is_seen(stop)]
         self.go(places[0] if places else 0)
 
     def end(self) -> None:
-        """Close the lesson; the picture stays."""
-        self.is_away = False
-        self._become(Lesson(), None)
-        self.session.shot_changed.emit()  # its counts are shown again
+        """Close the lesson; the picture stays, and its counts are shown again."""
+        self._become(Lesson(), None, redraws=True)
 
     def leave(self) -> None:
-        """Start exploring from the current picture."""
-        self.is_away = True
-        self.changed.emit()
-        self.session.shot_changed.emit()  # exploring shows all counts
+        """Start exploring from the current picture, with all counts."""
+        self._turn(redraws=True, is_away=True)
 
     def toggle_explore(self) -> None:
         """Start exploring, or return to the lesson."""
@@ -117,12 +120,11 @@ class LessonPlayer(LessonEditor):
 
     def come_back(self) -> None:
         """Return to the step where exploring began."""
-        self.is_away = False
+        self._set(is_away=False)
         if self.at is not None:
             self.go(self.at)
 
     def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
-        self.tried, self._looked, self.verdict, self.is_away = (), None, None, False
         self.judging.cancel()
         self.seen.add(self.lesson.name_of(ready.stop))
         super()._arrive(place, part, ready)
@@ -133,7 +135,7 @@ class LessonPlayer(LessonEditor):
     @property
     def is_asking(self) -> bool:
         """Whether a question is open: its picture hides what answers it."""
-        return self.is_on and self.now is not None and self.now.question is not None and self.part == 0
+        return self.position.is_asking
 
     @property
     def feedback(self) -> str:
@@ -143,7 +145,7 @@ class LessonPlayer(LessonEditor):
             return ""
         if not self.is_asking:
             choice = stop.question.choices[stop.question.right]
-            is_late = len(self.tried) >= _TRIES and self._looked is None
+            is_late = len(self.tried) >= _TRIES and self.position.looked is None
             return (
                 tr("{letter} was right: {why}", letter=letter(stop.question.right), why=choice.why)
                 if is_late
@@ -162,57 +164,46 @@ class LessonPlayer(LessonEditor):
         stop = self.now
         if stop is None or stop.question is None:
             return
-        is_right = place == stop.question.right
+        position, is_right = self.position, place == stop.question.right
         if not self.is_asking:
-            self._looked = None if is_right else place
-            self.part = 1 if is_right else 2
-            self._show(stop)
+            self._show(replace(position, looked=None if is_right else place, part=1 if is_right else 2))
             return
-        if not is_right and place not in self.tried:
-            self.tried = (*self.tried, place)
-        if is_right or len(self.tried) >= _TRIES:
-            self.part = 1
-            self._show(stop)
+        tried = position.tried if is_right or place in position.tried else (*position.tried, place)
+        if is_right or len(tried) >= _TRIES:
+            self._show(replace(position, tried=tried, part=1))
         else:
-            self.changed.emit()
+            self._turn(tried=tried)
 
-    def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
-        parts, filled = super()._parts_of(stop), self.filled
-        if filled is None or filled.question is None or self._looked is None:
+    def _parts_at(self, position: LessonPosition) -> Sequence[Reveal]:
+        parts, filled = super()._parts_at(position), self._filled_at(position)
+        if filled is None or filled.question is None or position.looked is None:
             return parts
-        return [*parts, answer_of(filled, filled.question, self._looked)]
+        return [*parts, answer_of(filled, filled.question, position.looked)]
 
     # Counts that would answer a question
 
-    def _show(self, stop: LessonStep) -> None:
-        was_hidden = self.session.display.counting == "hidden"
-        self._rises = was_hidden and stop.question is not None and self.part == 1
-        counting: Counting = "rising" if self._rises else "shown"
-        self.session.display.counting = "hidden" if was_hidden and self.part == 0 else counting
-        super()._show(stop)
+    def _show(self, to: LessonPosition) -> None:
+        super()._show(to)
         self._rise()
 
-    def _hide_or_show_counts(self) -> None:
-        """Hide the counts of the kernel that the question is about; another kernel may be explored."""
-        display, stop = self.session.display, self.now
-        is_about = stop is not None and self.session.shot.setup.kernel == stop.shot.setup.kernel
-        if self.is_asking and is_about:
-            display.counting = "hidden"
-        elif display.counting == "hidden":
-            display.counting = "shown"
+    def _turn_to(self, to: LessonPosition) -> Turn:
+        is_hidden = self.session.state.counting == "hidden"
+        rises = is_hidden and to.now is not None and to.now.question is not None and to.part == 1
+        return Turn(self.name, replace(to, rises=rises), "rising" if rises else "shown")
 
     def _rise(self) -> None:
         """Play the step that answers the question, in which the counts rise."""
-        shown = self.session.shown
-        if self._rises and shown is not None and shown.setup == self.session.shot.setup:
-            if self.session.display.has_time:
-                self.session.player.play_step()
-            self._rises = False  # afterwards, since the player says first that it stands
+        session, shown = self.session, self.session.shown
+        if self.position.rises and shown is not None and shown.setup == session.shot.setup:
+            if session.display.has_time:
+                session.player.play_step()
+            self._set(rises=False)  # afterwards, since the player says first that it stands
 
     def _end_rise(self) -> None:
-        display, player = self.session.display, self.session.player
-        if display.counting == "rising" and not self._rises and player.beat is None and not player.is_playing:
-            display.counting = "shown"
+        session, player = self.session, self.session.player
+        is_over = player.beat is None and not player.is_playing and not self.position.rises
+        if session.state.counting == "rising" and is_over:
+            session.apply(Count("shown"))
 
     def attempt(self, answers: tuple[str, ...] = ()) -> None:
         """Judge the kernel with the student's answers in its blanks, or the present shot."""
@@ -223,7 +214,7 @@ class LessonPlayer(LessonEditor):
         if self.blanks:
             view = stop.shot.view if subject_of_view(stop.shot.view).needs_run else "stage"
             shot = replace(stop.shot, view=view, theme=shot.theme, type_scale=shot.type_scale)
-        self.verdict = None
+        self._set(verdict=None)
         engine = self.session.engines.cpu
         from gemmviz.teaching.exercises import judged
 
@@ -236,7 +227,7 @@ class LessonPlayer(LessonEditor):
 
     def _on_judged(self, verdict: Verdict) -> None:
         """Show the verdict, and the run that it is about if the student's answers were run."""
-        self.verdict = verdict
+        self._set(verdict=verdict)
         if self.blanks and verdict.shot is not None:
             self.session.show(verdict.shot, RequestedSizes.of(verdict.shot.setup))
         self.judged.emit()

@@ -1,37 +1,36 @@
 """Current position: the step of a run or the time of a launch, and the visible part of the frame."""
 
-from collections.abc import Callable
 from typing import Protocol
 
-from gemmviz.analysis.replay.focus import position_of, step_at
-from gemmviz.model.records import replace
+from gemmviz.analysis.replay.focus import step_at
 from gemmviz.scenes.catalog import view_named
-from gemmviz.session.display import Display
+from gemmviz.session.display import Display, HasState
+from gemmviz.session.state import Event, Look, Move, Pass
 from gemmviz.shots.export_time import INSTANTS, instant_place
 from gemmviz.shots.picture import options_for
 from gemmviz.shots.reading import MAPPED
-from gemmviz.shots.run_slot import RunSlot
 from gemmviz.shots.shot import Camera, Shot
 
 
-class HasPosition(Protocol):
+class HasPosition(HasState, Protocol):
     """The parts of a session that a position depends on."""
 
-    shot: Shot
-    slot: RunSlot
     display: Display
+
+    def apply(self, event: Event) -> None: ...
 
 
 class Navigation:
     """``run_step`` is the step of the run. ``step``, ``steps`` and ``moment`` are those of the view's own time: a launch has
-    ``INSTANTS`` steps. ``on_move`` is called for another step, moment or camera.
+    ``INSTANTS`` steps.
     """
 
-    def __init__(self, session: HasPosition, on_move: Callable[[], None]) -> None:
-        self.session, self._on_move = session, on_move
-        self.run_step = 0
-        session.slot.replay_changed.connect(self._on_replay)
-        session.slot.loads_counted.connect(self._on_loads_counted)
+    def __init__(self, session: HasPosition) -> None:
+        self.session = session
+
+    @property
+    def run_step(self) -> int:
+        return self.session.state.step
 
     @property
     def is_launch(self) -> bool:
@@ -69,18 +68,9 @@ class Navigation:
         """Go to a step of the run, by default to its end. A view without time has one step, in which things move."""
         session, run = self.session, self.session.slot.run
         if session.display.kind.time == "none" and step == self.run_step:
-            session.shot = replace(session.shot, moment=moment)
-            self._on_move()
-            return
-        if run is None:
-            return
-        step = max(0, min(step, self.run_steps - 1))
-        at = session.shot.at if step == self.run_step else position_of(run.trace, step)
-        distance = abs(step - self.run_step)
-        self.run_step, session.shot = step, replace(session.shot, at=at, moment=moment)
-        self.count_loads()
-        self.draw_in_background(distance)
-        self._on_move()
+            session.apply(Move(step, moment))
+        elif run is not None:
+            session.apply(Move(max(0, min(step, self.run_steps - 1)), moment, run.trace))
 
     def go_to_position(self, shot: Shot) -> None:
         """Go to the position of a shot, if its run is displayed."""
@@ -90,8 +80,7 @@ class Navigation:
 
     def go_to_instant(self, instant: float) -> None:
         """Go to an instant of a launch, 0 to 1."""
-        self.session.shot = replace(self.session.shot, instant=max(0.0, min(1.0, instant)))
-        self._on_move()
+        self.session.apply(Pass(instant))
 
     def phase_start(self, direction: int) -> int:
         """First step of the next phase; backwards, of the current phase, or of the previous one if already there."""
@@ -105,12 +94,7 @@ class Navigation:
 
     def look(self, camera: Camera) -> None:
         """Set zoom and pan."""
-        session = self.session
-        if camera.zoom != session.shot.camera.zoom:
-            session.slot.reading.forget()
-        session.shot = replace(session.shot, camera=camera)
-        self.count_loads()
-        self._on_move()
+        self.session.apply(Look(camera))
 
     def set_frame(self, size: tuple[float, float]) -> None:
         """Set the width and height of drawn frames in units."""
@@ -119,6 +103,11 @@ class Navigation:
             reading.size = size
             reading.forget()
             self.count_loads()
+
+    def prepare(self, distance: int) -> None:
+        """Prepare in the background what the picture needs, after a move over so many steps."""
+        self.count_loads()
+        self.draw_in_background(distance)
 
     def count_loads(self) -> None:
         """Count the loads that a reuse map shows at the current step."""
@@ -138,11 +127,3 @@ class Navigation:
             reading.draw_in_background(
                 shot.view, self.run_step, distance, lambda moment: view.scene(kind.of_moment(shot, moment), options)
             )
-
-    def _on_replay(self) -> None:
-        self.count_loads()
-        self.draw_in_background(self.run_step)
-
-    def _on_loads_counted(self) -> None:
-        self.count_loads()  # up to the current step, which may have changed
-        self._on_move()

@@ -24,6 +24,7 @@ from gemmviz.model.translation import tr
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
+from gemmviz.session.state import Refuse
 from gemmviz.shots.jobs import FileWatcher, LatestTask, Post
 from gemmviz.shots.notices import Notice, Offer
 from gemmviz.shots.requested_sizes import RequestedSizes, ResolvedSetup, resolve
@@ -288,15 +289,13 @@ class Opening:
         if not is_same:
             kernel = self.session.shot.setup.kernel.name
             sentence = tr("{name} can't be shown. Close the message to see {kernel} again", name=path.name, kernel=kernel)
-            self.session.display.refuse(sentence)
-            self.session.shot_changed.emit()
+            self.session.apply(Refuse(sentence))
 
     def _on_notices(self) -> None:
         """Show the picture again once the message about a refused file is gone."""
         session = self.session
         if session.display.refusal and all(notice.topic != "file" for notice in session.notices.all):
-            session.display.refuse("")
-            session.shot_changed.emit()
+            session.apply(Refuse(""))
 
     def _folder(self, path: Path) -> Show:
         """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""

@@ -1,122 +1,73 @@
-"""A session: the current shot, the displayed run, and the position in it. Independent of any window."""
+"""A session: its state, the displayed run, and what follows from each event. Independent of any window."""
 
-from typing import Any, Generic, TypeVar
+import time
+from typing import Any
 
 from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.errors import GemmvizError
+from gemmviz.cuda.launch.legality import launch_for
+from gemmviz.model.cancelling import cancellable
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
+from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.session.display import Comparison, Display
 from gemmviz.session.navigation import Navigation
 from gemmviz.session.player import Player
 from gemmviz.session.reports import Reports
-from gemmviz.session.running import ShotRunner
+from gemmviz.session.state import (
+    Arrive,
+    Begin,
+    Event,
+    Fail,
+    Launched,
+    Look,
+    Move,
+    Open,
+    Pass,
+    Refuse,
+    Restore,
+    ShotHistory,
+    Show,
+    State,
+    Turn,
+    Watch,
+    first_state,
+)
 from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.jobs import Engines, LatestTask, Post
+from gemmviz.shots.knowledge import WatchResult
 from gemmviz.shots.notices import Notices
 from gemmviz.shots.ready_shot import ReadyShot
 from gemmviz.shots.requested_sizes import RequestedSizes
 from gemmviz.shots.run_slot import RunSlot
 from gemmviz.shots.runs import KnownRun
-from gemmviz.shots.shot import DRAGGED, Shot, change_name, default_shot
+from gemmviz.shots.shot import Shot, default_shot
 
-# A generic undo list.
+# The launch of a setup, computed within the time of one frame.
 
-State = TypeVar("State")
-_MOST = 200
+_SOON_S = 0.03
 
 
-class Undo(Generic[State]):
-    """Entries with the names of the changes that led to them. ``settle`` updates the present entry; ``note`` adds an entry and
-    discards the undone ones.
+def launch_soon(setup: Setup) -> Launch:
+    """The launch of a setup, as from ``launch_for``. An error names the nearest legal setting only if it is found within 0.03
+    s. Raises as ``launch_for``, also if the setup names blocks that don't exist.
     """
-
-    def __init__(self, first: State) -> None:
-        self._entries: list[tuple[State, str]] = [(first, "")]
-        self._at = 0
-
-    @property
-    def present(self) -> State:
-        return self._entries[self._at][0]
-
-    @property
-    def undo_name(self) -> str | None:
-        """Name of the change that ``undo`` reverts; None if there is none."""
-        return self._entries[self._at][1] if self._at else None
-
-    @property
-    def redo_name(self) -> str | None:
-        return self._entries[self._at + 1][1] if self._at + 1 < len(self._entries) else None
-
-    def settle(self, entry: State) -> None:
-        """Update the present entry."""
-        self._entries[self._at] = entry, self._entries[self._at][1]
-
-    def note(self, entry: State, name: str) -> None:
-        """Add an entry after the change ``name``."""
-        del self._entries[self._at + 1 :]
-        self._entries.append((entry, name))
-        del self._entries[:-_MOST]
-        self._at = len(self._entries) - 1
-
-    def undo(self) -> State:
-        """Go back one entry, if there is one, and return it."""
-        self._at = max(0, self._at - 1)
-        return self.present
-
-    def redo(self) -> State:
-        self._at = min(len(self._entries) - 1, self._at + 1)
-        return self.present
-
-
-# Undo history: shots, each with the sizes that were requested for it.
-
-Entry = tuple[Shot, RequestedSizes]
-
-
-class History:
-    """Named changes that can be undone. Dragging one value is a single change."""
-
-    def __init__(self, present: Entry) -> None:
-        self._undo = Undo(present)
-
-    @property
-    def undo_name(self) -> str | None:
-        """Name of the change that ``undo`` reverts; None if there is none."""
-        return self._undo.undo_name
-
-    @property
-    def redo_name(self) -> str | None:
-        return self._undo.redo_name
-
-    def restart(self, present: Entry) -> None:
-        self._undo = Undo(present)
-
-    def leave(self, present: Entry, name: str = "") -> None:
-        """Update the present entry before a change of this name."""
-        if not name == DRAGGED == self.undo_name:
-            self._undo.settle(present)
-
-    def arrive(self, present: Entry, name: str) -> None:
-        """Add the entry that results from a change of this name."""
-        if name == DRAGGED == self.undo_name:
-            self._undo.settle(present)
-        else:
-            self._undo.note(present, name)
-
-    def undo(self) -> Entry:
-        return self._undo.undo()
-
-    def redo(self) -> Entry:
-        return self._undo.redo()
+    end = time.monotonic() + _SOON_S
+    try:
+        with cancellable(lambda: time.monotonic() > end):
+            launch = launch_for(setup)
+    except Cancelled:
+        launch = launch_for(setup, with_nearest=False)
+    requested_blocks(setup, launch)
+    return launch
 
 
 class Session:
-    """The current shot and its run. ``shot``: what to display; ``requested``: the sizes requested for it; ``slot``: the
-    displayed run; ``error``: why that run is not the shot's. ``post`` runs a function on the thread that owns the session, the
-    only thread that may use it.
+    """What is displayed. ``state`` changes in ``apply`` alone, which then runs, reads and draws what the state needs;
+    ``slot``: the displayed run. ``post`` runs a function on the thread that owns the session, the only thread that may use it.
 
     Signals: ``shot_changed`` when the shot changes; ``position_changed`` for another step, moment or camera; ``run_changed``
     for another run; ``analysis_changed`` when more of the run's analysis is available; ``busy_changed`` when an engine starts
@@ -131,33 +82,57 @@ class Session:
     message = Signal(object)
 
     def __init__(self, post: Post, engines: Engines | None = None, shot: Shot | None = None) -> None:
-        self.shot = shot or default_shot()
-        self.requested = RequestedSizes.of(self.shot.setup)
-        self.launch: Launch | None = None
-        self.error: GemmvizError | None = None
-        self.edited = ""  # name of the field that was set last
+        self._state = first_state(shot or default_shot())
         self.system_is_dark = True
         self.engines, self.benchmarks = engines or Engines(post), Benchmarks(post)
         self.notices = Notices()
         self.reports = Reports(self.notices, self.engines)
         self.slot, self.comparison = RunSlot(post, self.engines), Comparison(post, self.engines)
-        self.history = History(self._entry)
         self.display = Display(self, post, self._on_more_known)
-        self.navigation = Navigation(self, self.position_changed.emit)
+        self.navigation = Navigation(self)
         self.player = Player(self.navigation)
-        self.runner = ShotRunner(self)
         self._connect()
 
     def _connect(self) -> None:
         self.engines.changed.connect(self._on_engine)
         self.reports.follow(self.slot, self.comparison.slot, self.benchmarks)
-        self.runner.run_changed.connect(self.run_changed.emit)
-        for changed in (self.runner.reader_changed, self.slot.analysis_changed):
-            changed.connect(self.analysis_changed.emit)
-        self.slot.busy_changed.connect(self.busy_changed.emit)
+        slot = self.slot
+        slot.finished.connect(self._on_finished)
+        slot.failed.connect(lambda error: self.apply(Fail(error)))
+        slot.hazards_found.connect(self._on_hazards)
+        slot.replay_changed.connect(lambda: self.navigation.prepare(self.state.step))
+        slot.loads_counted.connect(self._on_loads_counted)
+        slot.analysis_changed.connect(self.analysis_changed.emit)
+        slot.busy_changed.connect(self.busy_changed.emit)
         self.comparison.slot.analysis_changed.connect(self._on_more_known)
 
     # What is displayed
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def shot(self) -> Shot:
+        return self._state.shot
+
+    @property
+    def requested(self) -> RequestedSizes:
+        """The sizes requested for the shot."""
+        return self._state.requested
+
+    @property
+    def history(self) -> ShotHistory:
+        return self._state.history
+
+    @property
+    def launch(self) -> Launch | None:
+        return self._state.launch
+
+    @property
+    def error(self) -> GemmvizError | None:
+        """Why the displayed run is not the shot's."""
+        return self._state.error
 
     @property
     def shown(self) -> KnownRun | None:
@@ -167,7 +142,7 @@ class Session:
     @property
     def now(self) -> Moment | None:
         """The displayed step of the displayed run."""
-        return self.slot.reading.at(self.navigation.run_step)
+        return self.slot.reading.at(self._state.step)
 
     @property
     def is_stale(self) -> bool:
@@ -193,51 +168,67 @@ class Session:
     def _picture_workers(self) -> tuple[LatestTask[Any], ...]:
         return (*self.slot.workers, *self.comparison.slot.workers, *self.display.workers)
 
-    @property
-    def _entry(self) -> Entry:
-        return self.shot, self.requested
+    # Changing the state
 
-    # Changing the shot
+    def apply(self, event: Event) -> None:
+        """Change the state, which changes nowhere else, and do what follows from the event."""
+        before = self._state
+        self._state = event.after(before)
+        match event:
+            case Begin() | Show() | Restore():
+                self._show(event, before)
+            case Open(run=run):
+                self._take(run, before)
+            case Arrive(run=run, watched=watched):
+                self._take(run, before, watched)
+            case Launched() if before.error is not self.error:
+                self._report_error()
+            case Fail(error=error):
+                self._report_error()
+                if not isinstance(error, SettingError):
+                    self.player.play(False)
+                self.slot.analyse()
+            case Watch():
+                self.slot.watch(self.shot.focus)
+                self.navigation.prepare(self.navigation.run_steps)
+                self.analysis_changed.emit()
+            case Move():
+                self.navigation.prepare(abs(self._state.step - before.step))
+                self.position_changed.emit()
+            case Look(camera=camera):
+                if camera.zoom != before.shot.camera.zoom:
+                    self.slot.reading.forget()
+                self.navigation.count_loads()
+                self.position_changed.emit()
+            case Pass():
+                self.position_changed.emit()
+            case Refuse() | Turn(redraws=True):
+                self.shot_changed.emit()
 
     def start(self, shot: Shot | None = None, plays: bool = False) -> None:
         """Show the first picture, and start playback with it if ``plays``."""
-        self.shot = shot or self.shot
-        self._follow()
-        self.requested = RequestedSizes.of(self.shot.setup)
-        self.history.restart(self._entry)
-        self.runner.plays_next = plays
-        self.runner.start()
-        self.shot_changed.emit()
+        self.apply(Begin(shot or self.shot, plays))
 
-    def show(self, shot: Shot, requested: RequestedSizes | None = None, ready: ReadyShot | None = None) -> None:
-        """Show another shot. Deliberate changes can be undone. ``ready``: what the picture needs, if it was prepared: then the
-        picture is complete when this call returns.
-        """
-        name = change_name(self.shot, shot)
-        if name:
-            self.history.leave(self._entry, name)
-        self._become(shot, requested or self.requested, ready)
-        if name:
-            self.history.arrive(self._entry, name)
-        self.shot_changed.emit()
+    def show(self, shot: Shot, requested: RequestedSizes | None = None) -> None:
+        """Show another shot. Deliberate changes can be undone."""
+        self.apply(Show(shot, requested))
 
     def undo(self) -> None:
         if self.history.undo_name is not None:
-            self.history.leave(self._entry)
-            self._restore(self.history.undo())
+            self.player.play(False)
+            self.apply(Restore(-1))
 
     def redo(self) -> None:
         if self.history.redo_name is not None:
-            self.history.leave(self._entry)
-            self._restore(self.history.redo())
+            self.player.play(False)
+            self.apply(Restore(1))
 
     def show_recorded(self, run: KnownRun, name: str) -> None:
         """Show a run from a file without running anything."""
         self.stop_running()
-        self.history.leave(self._entry)
-        self.requested = RequestedSizes.of(run.setup)
-        self.runner.take_recorded(run)
-        self.history.arrive(self._entry, tr("trace {name}", name=name))
+        self.reports.drop_all()
+        self.apply(Open(run, name))
+        self.reports.offer_run(lambda: self._run(again=True))
         self.shot_changed.emit()
 
     def stop_running(self) -> None:
@@ -255,36 +246,131 @@ class Session:
         for each in (self.slot, self.comparison.slot, self.display, self.benchmarks, self.engines):
             each.close()
 
-    def _restore(self, entry: Entry) -> None:
-        self.player.play(False)
-        self._become(*entry)
-        self.shot_changed.emit()
+    # What follows from another shot
 
-    def _become(self, shot: Shot, requested: RequestedSizes, ready: ReadyShot | None = None) -> None:
-        before, self.shot, self.requested = self.shot, shot, requested
-        if ready is not None and ready.compared is not None and ready.is_for(shot):
+    def _show(self, event: Begin | Show | Restore, before: State) -> None:
+        """Draw the shot, from what was prepared for it or from what its run gives."""
+        shot = self.shot
+        ready = event.ready if isinstance(event, Show) and event.ready is not None and event.ready.is_for(shot) else None
+        if ready is not None and ready.compared is not None:
             self.comparison.take(ready.compared, shot.focus)
-        self._follow()
-        if ready is not None and ready.is_for(shot):
-            self.runner.take_ready(ready)
-        elif shot.setup != before.setup or self.is_stale or (self.shown is None and not self.slot.suffices(shot)):
-            self.runner.start()
-        elif shot.focus != before.focus:
-            self.runner.refocus()
-        elif shot.view != before.view:
+        self.comparison.follow(shot)
+        is_missing = self.is_stale or (self.shown is None and not self.slot.suffices(shot))
+        if ready is not None:
+            self._take_ready(ready)
+        elif isinstance(event, Begin) or shot.setup != before.shot.setup or is_missing:
+            self._run()
+        elif shot.focus != before.shot.focus:
+            self._refocus()
+        elif shot.view != before.shot.view:
             self.navigation.draw_in_background()
         self.navigation.count_loads()
-        if shot.at != before.at:
+        if shot.at != before.shot.at and not isinstance(event, Begin):
             self.navigation.go_to_position(shot)
+        self.shot_changed.emit()
 
-    def _follow(self) -> None:
-        self.comparison.follow(self.shot)
-        self.display.follow(self.shot)
+    def _run(self, again: bool = False) -> None:
+        """Run the shot's setup unless its run is displayed; report the broken limit if it can't run."""
+        slot, setup = self.slot, self.shot.setup
+        is_shown = slot.run is not None and slot.run.setup == setup and not again
+        try:
+            self.apply(Launched(launch_soon(setup), is_shown))
+        except GemmvizError as error:
+            slot.stop()
+            self.apply(Fail(error))
+            slot.find_nearest(setup, error)
+            return
+        if is_shown:
+            slot.stop()
+            self._refocus()
+        else:
+            slot.start(setup, self.shot.focus.block)
+
+    def _take_ready(self, ready: ReadyShot) -> None:
+        """Show a shot whose picture was prepared, within this call."""
+        slot, run = self.slot, ready.run
+        if ready.error is not None and run is None:
+            slot.stop()
+            self.display.take(ready)
+            self.apply(Fail(ready.error))
+            slot.find_nearest(ready.shot.setup, ready.error)
+            return
+        is_shown = run is None or (slot.run is not None and slot.run.trace is run.trace)
+        self.apply(Launched(ready.launch, is_shown))
+        if run is None:
+            slot.show_launch(ready.shot.setup, ready.facts)
+        else:
+            slot.stop()
+        self.display.take(ready)  # before anything asks for it
+        if run is None:
+            self.reports.drop_run()
+            self.run_changed.emit()
+        elif is_shown:
+            self._refocus()
+        else:
+            self._on_finished(run, ready.watched)
+
+    def _refocus(self) -> None:
+        """Read the run through the shot's focus. A block that was not traced is traced, unless the setup names its blocks."""
+        run, focus = self.shown, self.shot.focus
+        if run is None:
+            return
+        inside = focus.within(run.trace)
+        if inside.block != focus.block:
+            if not run.from_file and not run.setup.blocks:
+                self._run(again=True)
+                return
+            self.say(
+                tr(
+                    "Block {block} can't be watched: only blocks {blocks} are traced (see Blocks)",
+                    block=focus.block[:2],
+                    blocks=run.trace.blocks,
+                )
+            )
+        self.apply(Watch(inside))
+
+    # What follows from a run
+
+    def _on_finished(self, run: KnownRun, watched: WatchResult | None = None) -> None:
+        self.reports.report_run(run)
+        if run.outcome.fault is not None:
+            self.player.play(False)
+        self.apply(Arrive(run, watched))
+        self.reports.offer_gpu(self.shot.setup, run)
+
+    def _take(self, run: KnownRun, before: State, watched: WatchResult | None = None) -> None:
+        """Show a finished run. ``watched``: variables that are known already."""
+        self._report_error()
+        self.slot.show(run, self.shot.focus, watched)
+        self._refocus()
+        self.run_changed.emit()
+        if before.plays_next:
+            self.player.play(True)
+
+    def _report_error(self) -> None:
+        self.notices.drop("kernel")
+        is_shown_elsewhere = isinstance(self.error, SettingError) or self.shot.setup.kernel.is_in_the_making
+        if self.error is not None and not is_shown_elsewhere:
+            self.notices.complain("kernel", self.error)
+        self.notices.changed.emit()
+
+    def _on_hazards(self) -> None:
+        """Go to the first step with a hazard, if playback hasn't started and the position is still step 0."""
+        run = self.shown
+        assert run is not None
+        self.reports.report_hazard(run)
+        steps = run.replay.conflicts.steps
+        if steps and self.state.step == 0 and not self.player.is_moving:
+            self.navigation.go_to_step(min(steps))
+
+    def _on_loads_counted(self) -> None:
+        self.navigation.count_loads()  # up to the current step, which may have changed
+        self.position_changed.emit()
 
     def _on_engine(self) -> None:
         self.comparison.follow(self.shot)
         if not self.slot.is_without_run and (self.shown is None or not self.shown.from_file):
-            self.runner.start(again=True)
+            self._run(again=True)
 
     def _on_more_known(self) -> None:
         """Redraw with a newly computed value."""

@@ -196,13 +196,13 @@ def test_the_counts_rise_with_the_step_that_answers(model: TestModel) -> None:
     display, player = model.session.display, model.session.player
     model.course.pick(2)
     model.settle()
-    assert display.counting == "rising"
+    assert model.session.state.counting == "rising"
     assert display.counted < 0.1
     player.tick(200)
     assert 0.1 < display.counted < 1.0
     player.tick(249)
     player.tick(249)
-    assert (display.counting, display.counted) == ("shown", 1.0)
+    assert (model.session.state.counting, display.counted) == ("shown", 1.0)
 
 
 def test_two_wrong_answers_show_the_right_one(model: TestModel) -> None:

@@ -291,7 +291,7 @@ def test_a_number_beyond_its_bounds_is_an_error_at_its_field(model: TestModel, n
     error = model.session.error
     assert isinstance(error, SettingError)
     assert error.names == (name,)
-    assert model.session.edited == name
+    assert model.session.state.edited == name
 
 
 def test_restarting_reads_a_persons_own_file_again(model: TestModel, tmp_path: Path) -> None:

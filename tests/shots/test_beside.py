@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gemmviz.session.running as launching
+import gemmviz.session.session as launching
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.cuda.launch.catalog import load_kernel

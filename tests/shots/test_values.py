@@ -27,7 +27,6 @@ from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.session.player import SPEEDS, Player, advanced
-from gemmviz.session.session import Undo
 from gemmviz.shots.arguments import add_setup, add_view, command_words, shot_from
 from gemmviz.shots.fields import fields_of, put
 from gemmviz.shots.flags import setup_flags
@@ -249,24 +248,6 @@ def test_the_player_plays_settles_and_keeps_to_its_speeds() -> None:
     short = Player(Tape(1))
     short.play(True)
     assert not short.is_playing  # there is nothing to play
-
-
-def test_undo_keeps_what_became_of_an_entry() -> None:
-    undo = Undo("a")
-    assert undo.undo_name is None
-    undo.note("b", "to b")
-    undo.settle("b2")
-    undo.note("c", "to c")
-    assert [undo.undo_name, undo.redo_name] == ["to c", None]
-    assert undo.undo() == "b2"
-    assert undo.redo_name == "to c"
-    assert undo.undo() == undo.undo() == "a"
-    assert undo.redo() == "b2"
-    undo.note("d", "to d")
-    assert undo.redo_name is None
-    for number in range(500):
-        undo.note(str(number), "on")
-    assert undo.present == "499"
 
 
 def test_the_latest_task_wins_and_errors_are_sentences() -> None:

@@ -355,7 +355,7 @@ class SetupForm(QWidget):
         """
         names = error.names if isinstance(error, SettingError) else ()
         nearest = error.nearest if isinstance(error, SettingError) else {}
-        edited = self.model.session.edited
+        edited = self.model.session.state.edited
         named = [name for name in nearest if name in self.controls]
         named = named or ([edited] if edited in names or not names else [name for name in names if name in self.controls])
         return self.controls.get(named[0]) if named else None

@@ -334,7 +334,7 @@ class ReplayPage(QWidget):
         session, kind, reader = self.session, self.session.display.kind, self.session.slot.reader
         at = self._following()
         is_known = reader is not None and reader.replay.knows_terms(reader.scope)  # a moment keeps what is known
-        is_shown = kind.is_of_run and not session.display.pending and session.display.counting == "shown"
+        is_shown = kind.is_of_run and not session.display.pending and session.state.counting == "shown"
         if at is None or reader is None or not (is_known and is_shown):
             self._is_prepared = True
             return

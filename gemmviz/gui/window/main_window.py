@@ -28,6 +28,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.theme import Theme
+from gemmviz.session.state import Resume
 from gemmviz.shots.shot import Shot, title_of
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class MainWindow(QMainWindow):
                 self.start_mode.begin()
             self.model.opening.start(shot or last, plays=is_first)
             return
-        self.session.shot = last or self.session.shot
+        self.session.apply(Resume(last or self.session.shot))
         if path is None:
             self.model.opening.open_lesson(lesson, last)
         else:
