@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Hit
@@ -18,13 +20,11 @@ from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.session.reports import Schedules
 from gemmviz.session.state import State
 from gemmviz.shots.benchmarks import Benchmarks
-from gemmviz.shots.cache import WAITING, SubjectCache
-from gemmviz.shots.catalog import subject_for, subject_of_view
+from gemmviz.shots.catalog import remembered_value, subject_for, subject_of_view, value_name
+from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
-from gemmviz.shots.knowledge import Compared, Context, Knowledge
+from gemmviz.shots.knowledge import Compared, Context, Knowledge, Store
 from gemmviz.shots.picture import options_for, theme_of
-from gemmviz.shots.ready_shot import ReadyShot
-from gemmviz.shots.run_slot import RunSlot
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
@@ -37,7 +37,7 @@ class Comparison:
 
     def __init__(self, post: Post, engines: Engines) -> None:
         self.engines = engines
-        self.slot = RunSlot(post, engines)
+        self.slot = Completion(post, engines)
         self._focus = Focus()
         self._is_pinned = False
         self.slot.finished.connect(self._on_finished)
@@ -45,7 +45,7 @@ class Comparison:
     @property
     def compared(self) -> Compared | None:
         """The other run in the form that subjects take; None until it is available."""
-        run, reader = self.slot.run, self.slot.reader
+        run, reader = self.slot.run, self.slot.reading.reader
         return None if run is None or reader is None else Compared(reader, run.facts)
 
     def follow(self, shot: Shot) -> None:
@@ -65,7 +65,7 @@ class Comparison:
             return
         slot.clear()
         self._is_pinned = False
-        slot.start(against.setup, (0, 0, 0))
+        slot.start(Shot(against.setup))
 
     def pin(self, run: KnownRun) -> None:
         """Pin a finished run; only missing parts of its analysis are computed."""
@@ -82,7 +82,7 @@ class Comparison:
 
     def _on_finished(self, run: KnownRun) -> None:
         self.slot.show(run, self._focus.within(run.trace))
-        self.slot.analyse()
+        self.slot.complete()
         self.slot.analysis_changed.emit()
 
 
@@ -95,7 +95,7 @@ class HasState(Protocol):
     system_is_dark: bool
     engines: Engines
     benchmarks: Benchmarks
-    slot: RunSlot
+    slot: Completion
     comparison: Comparison
 
     @property
@@ -108,12 +108,88 @@ class HasState(Protocol):
     def now(self) -> Moment | None: ...
 
 
+# Values of subjects, which lie in what is known of a shot; slow ones are computed on a worker thread.
+
+WAITING = marked("Computing …")
+_NOTHING = marked("This view has nothing to show for this kernel")
+_MOST_REMEMBERED = 32
+
+
+class SubjectValue(Struct, frozen=True, eq=False):
+    """A value, or why there is none. ``parts``: what it depends on besides its run: parts of the shot and of the context."""
+
+    value: Any = None
+    error: GemmvizError | None = None
+    parts: tuple[Any, ...] = ()
+
+    @property
+    def why_none(self) -> str:
+        return "" if self.error is None else str(self.error)
+
+
+class SubjectValues:
+    """Values of subjects for what is known of a shot. ``on_change`` is called when a slow value is available or has failed.
+    Slow values are remembered for the latest shots, others as long as their run is shown.
+    """
+
+    def __init__(self, post: Post, on_change: Callable[[], Any]) -> None:
+        self._on_change = on_change
+        self.worker: LatestTask[Any] = LatestTask(post, lambda value: on_change(), self._on_failed)
+        self._latest: list[tuple[tuple[Any, ...], Store]] = []
+        self._pending: tuple[Store, str] | None = None
+
+    def of(self, subject: Subject, context: Context) -> SubjectValue | None:
+        """The value, or why there is none; None while it is computed."""
+        return self._slow(subject, context.known) if subject.is_slow else _fast_value(subject, context)
+
+    def _slow(self, subject: Subject, known: Knowledge) -> SubjectValue | None:
+        name, store = value_name(subject), self._store_of(known)
+        if name in store.values or name in store.errors:
+            return SubjectValue(store.values.get(name), store.errors.get(name))
+        if self._pending != (store, name) or not self.worker.is_busy:
+            self._pending = store, name
+            self.worker.start(lambda cancelled: remembered_value(subject, known))
+        return None
+
+    def _store_of(self, known: Knowledge) -> Store:
+        """The store of slow values, which is that of an earlier shot if they depend on the same."""
+        key, own = known.subject_key, known.stores["subject"]
+        store = next((each for before, each in self._latest if before == key), own)
+        if store is not own:
+            store.values.update(own.values)
+            known.stores["subject"] = store
+        if not self._latest or self._latest[0][1] is not store:
+            self._latest = [(key, store), *(each for each in self._latest if each[1] is not store)][:_MOST_REMEMBERED]
+        return store
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        if self._pending is not None:
+            store, name = self._pending
+            store.errors[name] = error
+        self._on_change()
+
+
+def _fast_value(subject: Subject, context: Context) -> SubjectValue:
+    known, name = context.known, value_name(subject)
+    parts = (*known.subject_key, *(getattr(context, each) for each in (*subject.needs, *subject.uses)))
+    found = known.stores["run"].values.get(name)
+    if not isinstance(found, SubjectValue) or found.parts != parts:
+        try:
+            found = SubjectValue(subject.make(known.shot, context), parts=parts)
+        except GemmvizError as error:
+            found = SubjectValue(error=error.kept(), parts=parts)
+        known.stores["run"].values[name] = found
+    return found
+
+
 class Display:
     """The current view of a session. ``on_change`` is called when a value that was computed in the background is available."""
 
     def __init__(self, session: HasState, post: Post, on_change: Callable[[], Any]) -> None:
         self.session = session
-        self._cache = SubjectCache(post, on_change)
+        self._values = SubjectValues(post, on_change)
+        self._known: tuple[Knowledge | None, Knowledge] | None = None  # of the displayed run, and of the shot
+        self._engines = KernelEngines(session.engines.engine_for)
         self._schedules = Schedules(post, session.engines, on_change)
 
     @property
@@ -144,7 +220,10 @@ class Display:
             return self.refusal
         if self.subject is not None or (session.error is not None and not kind.is_slow):
             return ""
-        return self._cache.missing(kind, session.shot, self._context(kind))
+        found = self._values.of(kind, self._context(kind))
+        if found is None:
+            return tr(WAITING)
+        return tr(_NOTHING) if found.error is None and kind.is_slow else found.why_none
 
     @property
     def refusal(self) -> str:
@@ -162,8 +241,7 @@ class Display:
             return tr("Running the kernel …")
         if "facts" in kind.needs and run is not None and run.counts is None and session.slot.will_count:
             return tr("Counting the launch …")
-        is_computing = kind.is_slow and self.subject is None
-        is_waiting = is_computing and self._cache.is_computing(kind, session.shot, self._context(kind))
+        is_waiting = kind.is_slow and self._values.of(kind, self._context(kind)) is None
         return tr(WAITING) if is_waiting or (kind.is_of_run and session.slot.reading.is_drawing) else ""
 
     @property
@@ -220,18 +298,12 @@ class Display:
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
-        return (self._cache.worker, self._schedules.worker)
+        return (self._values.worker, self._schedules.worker)
 
     def clicked(self, hit: Hit) -> Shot | None:
         """The shot after a click on a cell; None if the cell has no action. Raises UsageError if the action is impossible."""
         value = self.subject
         return None if value is None else self.kind.click(value, self.session.shot, hit)
-
-    def take(self, ready: ReadyShot) -> None:
-        """Use a value that was computed before its shot is shown."""
-        kind = subject_of_view(ready.shot.view)
-        if ready.value is not None:
-            self._cache.put(kind, ready.shot, self._context(kind), ready.value)
 
     def close(self) -> None:
         for worker in self.workers:
@@ -243,15 +315,26 @@ class Display:
             return None
         if "schedules" in kind.uses:
             self._schedules.measure(session.shot.setup)
-        value, now = self._cache.value(kind, session.shot, self._context(kind)), session.now
-        return value if value is None or now is None else kind.advance(value, now)
+        found, now = self._values.of(kind, self._context(kind)), session.now
+        if found is None or found.value is None or now is None:
+            return None if found is None else found.value
+        return kind.advance(found.value, now)
+
+    @property
+    def known(self) -> Knowledge:
+        """What is known of the shot, with all that is known of the displayed run if it is the shot's."""
+        session, of_run = self.session, self.session.slot.known
+        if self._known is None or self._known[0] is not of_run or self._known[1].shot is not session.shot:
+            like = () if of_run is None else (of_run,)
+            self._known = of_run, Knowledge(session.shot, self._engines, with_values=False, like=like)
+        return self._known[1]
 
     def _context(self, kind: Subject) -> Context:
         """Everything that is known at present."""
         session, run, before = self.session, self.session.slot.run, self.session.state.before
         is_suggested = run is not None and before is not None and run.setup == before[1]
         return Context(
-            Knowledge(session.shot, KernelEngines(session.engines.engine_for), like=filter(None, (session.slot.known,))),
+            self.known,
             moment=session.now,
             facts=session.slot.facts,
             compared=None if session.shot.against is None else session.comparison.compared,

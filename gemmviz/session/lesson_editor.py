@@ -11,7 +11,7 @@ from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
-from gemmviz.session.state import LessonName, LessonPosition, Show, Turn
+from gemmviz.session.state import LessonName, LessonPosition, Show, TurnTo
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.requested_sizes import RequestedSizes
 from gemmviz.shots.shot import Shot
@@ -192,7 +192,7 @@ class LessonEditor:
         self.changed.emit()
 
     def _set(self, redraws: bool = False, **changes: Any) -> None:
-        self.session.apply(Turn(self.name, replace(self.position, **changes), redraws=redraws))
+        self.session.apply(TurnTo(self.name, replace(self.position, **changes), redraws=redraws))
 
     @property
     def said(self) -> Caption:
@@ -274,9 +274,9 @@ class LessonEditor:
         self.session.apply(Show(shot, RequestedSizes.of(shot.setup), ready, turn=self._turn_to(to)))
         self.changed.emit()
 
-    def _turn_to(self, to: LessonPosition) -> Turn:
+    def _turn_to(self, to: LessonPosition) -> TurnTo:
         """The event that belongs to the picture of another position."""
-        return Turn(self.name, to)
+        return TurnTo(self.name, to)
 
 
 def _is_near(one: Shot, other: Shot) -> bool:

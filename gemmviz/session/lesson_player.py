@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.ready_steps import ReadyStep
 from gemmviz.session.session import Session
-from gemmviz.session.state import Count, LessonPosition, Turn
+from gemmviz.session.state import LessonPosition, SetCounting, TurnTo
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.requested_sizes import RequestedSizes
@@ -186,10 +186,10 @@ class LessonPlayer(LessonEditor):
         super()._show(to)
         self._rise()
 
-    def _turn_to(self, to: LessonPosition) -> Turn:
+    def _turn_to(self, to: LessonPosition) -> TurnTo:
         is_hidden = self.session.state.counting == "hidden"
         rises = is_hidden and to.now is not None and to.now.question is not None and to.part == 1
-        return Turn(self.name, replace(to, rises=rises), "rising" if rises else "shown")
+        return TurnTo(self.name, replace(to, rises=rises), "rising" if rises else "shown")
 
     def _rise(self) -> None:
         """Play the step that answers the question, in which the counts rise."""
@@ -203,7 +203,7 @@ class LessonPlayer(LessonEditor):
         session, player = self.session, self.session.player
         is_over = player.beat is None and not player.is_playing and not self.position.rises
         if session.state.counting == "rising" and is_over:
-            session.apply(Count("shown"))
+            session.apply(SetCounting("shown"))
 
     def attempt(self, answers: tuple[str, ...] = ()) -> None:
         """Judge the kernel with the student's answers in its blanks, or the present shot."""

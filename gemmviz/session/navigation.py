@@ -6,9 +6,9 @@ from gemmviz.analysis.replay.focus import step_at
 from gemmviz.scenes.catalog import view_named
 from gemmviz.session.display import Display, HasState
 from gemmviz.session.state import Event, Look, Move, Pass
+from gemmviz.shots.completion import MAPPED
 from gemmviz.shots.export_time import INSTANTS, instant_place
 from gemmviz.shots.picture import options_for
-from gemmviz.shots.reading import MAPPED
 from gemmviz.shots.shot import Camera, Shot
 
 

@@ -82,7 +82,7 @@ def _new_file(stem: str, text: str) -> Path:
     return path
 
 
-Show = Callable[[], None]
+ShowOpened = Callable[[], None]
 
 
 class Opening:
@@ -99,7 +99,7 @@ class Opening:
     def __init__(self, session: Session, post: Post, saved_views: LessonEditor, course: LessonPlayer) -> None:
         self.session, self.saved_views, self.course = session, saved_views, course
         self.followed: Path | None = None
-        self.worker: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
+        self.worker: LatestTask[ShowOpened] = LatestTask(post, self._on_read, self._on_failed)
         self.work = ""  # what is being done to read a file, as a sentence
         self._post = post
         self.names: tuple[str, ...] = ()  # kernels of the file that was opened last
@@ -224,12 +224,12 @@ class Opening:
 
     # Reading
 
-    def _read(self, work: Callable[[], Show]) -> None:
+    def _read(self, work: Callable[[], ShowOpened]) -> None:
         self.work = ""
         self.worker.start(lambda cancelled: work())
         self.busy_changed.emit()
 
-    def _on_read(self, show: Show) -> None:
+    def _on_read(self, show: ShowOpened) -> None:
         show()
         self.busy_changed.emit()
 
@@ -251,7 +251,7 @@ class Opening:
         )
         self.session.notices.put(Notice("file", f"{error.file}: {error.message}", offer=offer))
 
-    def _own_kernel(self, path: Path, given: GivenLaunch, requested: RequestedSizes, before: Setup) -> Show:
+    def _own_kernel(self, path: Path, given: GivenLaunch, requested: RequestedSizes, before: Setup) -> ShowOpened:
         """Read and run a kernel file. If it can't be read, the display doesn't change; the file is followed until it can."""
         from gemmviz.run.opening.loader import opened
 
@@ -297,7 +297,7 @@ class Opening:
         if session.display.refusal and all(notice.topic != "file" for notice in session.notices.all):
             session.apply(Refuse(""))
 
-    def _folder(self, path: Path) -> Show:
+    def _folder(self, path: Path) -> ShowOpened:
         """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""
         from gemmviz.run.opening.project import kernel_files
 
@@ -306,7 +306,7 @@ class Opening:
             raise UsageError(tr("no file of the folder has a kernel"), file=str(path))
         return lambda: self.open(files[0], self._fallback) if len(files) == 1 else self.choice_requested.emit(files)
 
-    def _trace(self, path: Path) -> Show:
+    def _trace(self, path: Path) -> ShowOpened:
         from gemmviz.files.trace_file import read_trace
 
         run = recorded_run(read_trace(path))
@@ -317,7 +317,7 @@ class Opening:
 
         return self._and_announce(path, show)
 
-    def _shipped_lesson(self, name: str) -> Show:
+    def _shipped_lesson(self, name: str) -> ShowOpened:
         lesson = shipped_lesson(name)
 
         def show() -> None:
@@ -326,7 +326,7 @@ class Opening:
 
         return show
 
-    def _view(self, path: Path) -> Show:
+    def _view(self, path: Path) -> ShowOpened:
         lesson = read_lesson(path)
 
         def show() -> None:
@@ -341,7 +341,7 @@ class Opening:
 
         return self._and_announce(path, show)
 
-    def _benchmark(self, path: Path) -> Show:
+    def _benchmark(self, path: Path) -> ShowOpened:
         from gemmviz.files.benchmark_file import read_benchmark
 
         benchmark = read_benchmark(path)
@@ -354,7 +354,7 @@ class Opening:
 
         return self._and_announce(path, show)
 
-    def _and_announce(self, path: Path, show: Show) -> Show:
+    def _and_announce(self, path: Path, show: ShowOpened) -> ShowOpened:
         def both() -> None:
             show()
             self.session.notices.drop("file")

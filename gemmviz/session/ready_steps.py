@@ -8,12 +8,11 @@ from msgspec import Struct
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.run.engine import Engine
-from gemmviz.shots.background_analysis import AFTER_PICTURE_S
 from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.completion import AFTER_PICTURE_S
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.ready_shot import ReadyShot, ready_shot
-from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.runs import KnownRun, complete, run_so_far, suits
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
@@ -24,33 +23,33 @@ _MOST_BYTES = 16 << 20
 
 class ReadyStep(Struct, frozen=True, eq=False):
     """A step whose pictures can be shown at once. ``filled``: the step with the numbers in its texts; ``parts``: its parts with
-    their captions; ``shots``: what the pictures of its parts, and of the choices of its question, need.
+    their captions; ``shots``: what is known of the shots of its parts, and of the choices of its question.
     """
 
     stop: LessonStep
     filled: LessonStep
     parts: tuple[Reveal, ...]
-    shots: tuple[ReadyShot, ...]
+    shots: tuple[Knowledge, ...]
 
-    def shot_for(self, shot: Shot) -> ReadyShot | None:
-        """What the picture of a shot needs; None if it was not prepared."""
-        return next((each for each in self.shots if each.is_for(shot)), None)
+    def shot_for(self, shot: Shot) -> Knowledge | None:
+        """What is known for the picture of a shot; None if it was not prepared."""
+        return next((each for each in self.shots if suits(each, shot)), None)
 
 
 def ready_step(stop: LessonStep, engine: Engine, like: Sequence[Knowledge] = ()) -> ReadyStep:
-    """Compute all that a step shows, on any thread. ``like``: what is known of other shots. Raises Cancelled only: an error is
+    """Complete all that a step shows, on any thread. ``like``: what is known of other shots. Raises Cancelled only: an error is
     part of the picture.
     """
     from gemmviz.teaching.captions import filled_step
 
-    first = ready_shot(stop.shot, engine, like)
-    filled = filled_step(stop, first.known)
-    parts = tuple(parts_of(filled, None if first.run is None else first.run.replay))
+    first = complete(Knowledge(stop.shot, engine, like=like))
+    filled, run = filled_step(stop, first), run_so_far(first)
+    parts = tuple(parts_of(filled, None if run is None else run.replay))
     shots = [first]
     choices = () if stop.question is None else stop.question.choices
     for shot in (*(part.shot for part in parts), *(choice.shot for choice in choices if choice.shot is not None)):
-        if not any(each.is_for(shot) for each in shots):
-            shots.append(ready_shot(shot, engine, (*(each.known for each in shots), *like)))
+        if not any(suits(each, shot) for each in shots):
+            shots.append(complete(Knowledge(shot, engine, like=(*shots, *like))))
     return ReadyStep(stop, filled, parts, tuple(shots))
 
 
@@ -61,7 +60,7 @@ def step_of_run(stop: LessonStep, run: KnownRun) -> ReadyStep | None:
     if not is_of_run or stop.needed or stop.question is not None or stop.build == "blanks":
         return None
     parts = tuple(parts_of(stop, run.replay))
-    return ReadyStep(stop, stop, parts, tuple(ReadyShot(Knowledge(part.shot, Engine(), run.outcome), run) for part in parts))
+    return ReadyStep(stop, stop, parts, tuple(run.known.about(part.shot) for part in parts))
 
 
 class ReadySteps:
@@ -105,15 +104,15 @@ class ReadySteps:
             self.worker.cancel()
         else:
             engine, stop = self._engine, following
-            like = [shot.known for each in self._ready for shot in each.shots if shot.run is not None]
+            like = [known for each in self._ready for known in each.shots if run_so_far(known) is not None]
             self.worker.start(lambda cancelled: ready_step(stop, engine, like), self._delay_s)
             self._delay_s = 0.0
 
     @property
     def _size_bytes(self) -> int:
         """Bytes of the records that are held."""
-        traces = {id(each.run.trace): each.run.trace for ready in self._ready for each in ready.shots if each.run is not None}
-        return sum(trace.element.nbytes for trace in traces.values())
+        runs = [run for ready in self._ready for each in ready.shots if (run := run_so_far(each)) is not None]
+        return sum(trace.element.nbytes for trace in {id(run.trace): run.trace for run in runs}.values())
 
     def _add(self, ready: ReadyStep) -> None:
         self._ready = (*self._ready, ready)
@@ -129,6 +128,7 @@ class ReadySteps:
         if stop is not None:
             filled = unavailable_step(stop)
             parts = tuple(parts_of(replace(filled, build="")))
-            self._add(
-                ReadyStep(stop, filled, parts, tuple(ReadyShot(Knowledge(part.shot, Engine()), error=error) for part in parts))
-            )
+            shots = tuple(Knowledge(part.shot, Engine()) for part in parts)
+            for each in shots:
+                each.trouble = error
+            self._add(ReadyStep(stop, filled, parts, shots))

@@ -11,10 +11,10 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Cancel
 from gemmviz.shots.benchmarks import Benchmarks
+from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
 from gemmviz.shots.knowledge import MeasuredCase
 from gemmviz.shots.notices import Notice, Notices, Topic, gpu_offer, run_offer
-from gemmviz.shots.run_slot import RunSlot
 from gemmviz.shots.runs import KnownRun
 
 _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
@@ -27,11 +27,11 @@ class Reports:
         self.notices, self.engines = notices, engines
         engines.gpu_known.connect(self._on_gpu_known)
 
-    def follow(self, slot: RunSlot, other: RunSlot, benchmarks: Benchmarks) -> None:
+    def follow(self, slot: Completion, other: Completion, benchmarks: Benchmarks) -> None:
         """Report errors in the analysis of the displayed run, in the compared run, and in benchmarks."""
-        slot.analysis_failed.connect(lambda error: self.notices.complain("result", error))
+        slot.fact_failed.connect(lambda error: self.notices.complain("result", error))
         other.failed.connect(lambda error: self.notices.complain("elsewhere", error))
-        other.analysis_failed.connect(lambda error: self.notices.complain("elsewhere", error))
+        other.fact_failed.connect(lambda error: self.notices.complain("elsewhere", error))
         benchmarks.failed.connect(lambda error: self.notices.complain("benchmark", error))
 
     def report_run(self, run: KnownRun) -> None:

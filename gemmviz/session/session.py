@@ -22,7 +22,7 @@ from gemmviz.session.state import (
     Begin,
     Event,
     Fail,
-    Launched,
+    LaunchFound,
     Look,
     Move,
     Open,
@@ -32,18 +32,17 @@ from gemmviz.session.state import (
     ShotHistory,
     Show,
     State,
-    Turn,
+    TurnTo,
     Watch,
     first_state,
 )
 from gemmviz.shots.benchmarks import Benchmarks
+from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
-from gemmviz.shots.knowledge import WatchResult
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.notices import Notices
-from gemmviz.shots.ready_shot import ReadyShot
 from gemmviz.shots.requested_sizes import RequestedSizes
-from gemmviz.shots.run_slot import RunSlot
-from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.runs import KnownRun, compared_run, run_so_far, suits
 from gemmviz.shots.shot import Shot, default_shot
 
 # The launch of a setup, computed within the time of one frame.
@@ -87,7 +86,7 @@ class Session:
         self.engines, self.benchmarks = engines or Engines(post), Benchmarks(post)
         self.notices = Notices()
         self.reports = Reports(self.notices, self.engines)
-        self.slot, self.comparison = RunSlot(post, self.engines), Comparison(post, self.engines)
+        self.slot, self.comparison = Completion(post, self.engines), Comparison(post, self.engines)
         self.display = Display(self, post, self._on_more_known)
         self.navigation = Navigation(self)
         self.player = Player(self.navigation)
@@ -177,17 +176,15 @@ class Session:
         match event:
             case Begin() | Show() | Restore():
                 self._show(event, before)
-            case Open(run=run):
+            case Open(run=run) | Arrive(run=run):
                 self._take(run, before)
-            case Arrive(run=run, watched=watched):
-                self._take(run, before, watched)
-            case Launched() if before.error is not self.error:
+            case LaunchFound() if before.error is not self.error:
                 self._report_error()
             case Fail(error=error):
                 self._report_error()
                 if not isinstance(error, SettingError):
                     self.player.play(False)
-                self.slot.analyse()
+                self.slot.complete()
             case Watch():
                 self.slot.watch(self.shot.focus)
                 self.navigation.prepare(self.navigation.run_steps)
@@ -202,7 +199,7 @@ class Session:
                 self.position_changed.emit()
             case Pass():
                 self.position_changed.emit()
-            case Refuse() | Turn(redraws=True):
+            case Refuse() | TurnTo(redraws=True):
                 self.shot_changed.emit()
 
     def start(self, shot: Shot | None = None, plays: bool = False) -> None:
@@ -251,9 +248,10 @@ class Session:
     def _show(self, event: Begin | Show | Restore, before: State) -> None:
         """Draw the shot, from what was prepared for it or from what its run gives."""
         shot = self.shot
-        ready = event.ready if isinstance(event, Show) and event.ready is not None and event.ready.is_for(shot) else None
-        if ready is not None and ready.compared is not None:
-            self.comparison.take(ready.compared, shot.focus)
+        ready = event.ready if isinstance(event, Show) and event.ready is not None and suits(event.ready, shot) else None
+        beside = None if ready is None else compared_run(ready)
+        if beside is not None:
+            self.comparison.take(beside, shot.focus)
         self.comparison.follow(shot)
         is_missing = self.is_stale or (self.shown is None and not self.slot.suffices(shot))
         if ready is not None:
@@ -274,7 +272,7 @@ class Session:
         slot, setup = self.slot, self.shot.setup
         is_shown = slot.run is not None and slot.run.setup == setup and not again
         try:
-            self.apply(Launched(launch_soon(setup), is_shown))
+            self.apply(LaunchFound(launch_soon(setup), is_shown))
         except GemmvizError as error:
             slot.stop()
             self.apply(Fail(error))
@@ -284,31 +282,27 @@ class Session:
             slot.stop()
             self._refocus()
         else:
-            slot.start(setup, self.shot.focus.block)
+            slot.start(self.shot)
 
-    def _take_ready(self, ready: ReadyShot) -> None:
+    def _take_ready(self, ready: Knowledge) -> None:
         """Show a shot whose picture was prepared, within this call."""
-        slot, run = self.slot, ready.run
-        if ready.error is not None and run is None:
-            slot.stop()
-            self.display.take(ready)
-            self.apply(Fail(ready.error))
-            slot.find_nearest(ready.shot.setup, ready.error)
-            return
-        is_shown = run is None or (slot.run is not None and slot.run.trace is run.trace)
-        self.apply(Launched(ready.launch, is_shown))
-        if run is None:
-            slot.show_launch(ready.shot.setup, ready.facts)
-        else:
-            slot.stop()
-        self.display.take(ready)  # before anything asks for it
-        if run is None:
+        slot, run = self.slot, run_so_far(ready)
+        slot.stop()
+        if run is None and ready.trouble is not None:
+            self.apply(Fail(ready.trouble))
+            slot.find_nearest(ready.setup, ready.trouble)
+        elif run is None:
+            slot.show_launch(ready)
+            self.apply(LaunchFound(ready.launch, is_shown=True))
             self.reports.drop_run()
             self.run_changed.emit()
-        elif is_shown:
-            self._refocus()
         else:
-            self._on_finished(run, ready.watched)
+            is_shown = slot.run is not None and slot.run.trace is run.trace
+            self.apply(LaunchFound(run.trace.launch, is_shown))
+            if is_shown:
+                self._refocus()
+            else:
+                self._on_finished(run)
 
     def _refocus(self) -> None:
         """Read the run through the shot's focus. A block that was not traced is traced, unless the setup names its blocks."""
@@ -331,17 +325,17 @@ class Session:
 
     # What follows from a run
 
-    def _on_finished(self, run: KnownRun, watched: WatchResult | None = None) -> None:
+    def _on_finished(self, run: KnownRun) -> None:
         self.reports.report_run(run)
         if run.outcome.fault is not None:
             self.player.play(False)
-        self.apply(Arrive(run, watched))
+        self.apply(Arrive(run))
         self.reports.offer_gpu(self.shot.setup, run)
 
-    def _take(self, run: KnownRun, before: State, watched: WatchResult | None = None) -> None:
-        """Show a finished run. ``watched``: variables that are known already."""
+    def _take(self, run: KnownRun, before: State) -> None:
+        """Show a finished run."""
+        self.slot.show(run, self.shot.focus)  # before anything asks for its step
         self._report_error()
-        self.slot.show(run, self.shot.focus, watched)
         self._refocus()
         self.run_changed.emit()
         if before.plays_next:

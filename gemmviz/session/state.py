@@ -19,8 +19,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.session.ready_steps import ReadyStep
 from gemmviz.shots.catalog import subject_of_view
-from gemmviz.shots.knowledge import LaunchFacts, WatchResult
-from gemmviz.shots.ready_shot import ReadyShot
+from gemmviz.shots.knowledge import Knowledge, LaunchFacts
 from gemmviz.shots.requested_sizes import RequestedSizes
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.shot import DRAGGED, Camera, Shot, change_name
@@ -182,15 +181,15 @@ class Begin(Struct, frozen=True, eq=False):
 
 class Show(Struct, frozen=True, eq=False):
     """Another shot; deliberate changes can be undone. ``requested``: the sizes requested for it, by default those before;
-    ``ready``: what its picture needs, if it was prepared; ``cured``: the launch that its setup was suggested for; ``turn``: the
-    position in a lesson that it belongs to, and whether counts rise in it.
+    ``ready``: what is known of it, if its picture was prepared; ``cured``: the launch that its setup was suggested for;
+    ``turn``: the position in a lesson that it belongs to, and whether counts rise in it.
     """
 
     shot: Shot
     requested: RequestedSizes | None = None
-    ready: ReadyShot | None = None
+    ready: Knowledge | None = None
     cured: LaunchFacts | None = None
-    turn: Turn | None = None
+    turn: TurnTo | None = None
 
     def after(self, state: State) -> State:
         name, left = change_name(state.shot, self.shot), state.entry
@@ -231,7 +230,7 @@ class Open(Struct, frozen=True, eq=False):
 # Events about the run of the shot
 
 
-class Launched(Struct, frozen=True, eq=False):
+class LaunchFound(Struct, frozen=True, eq=False):
     """The launch of the shot's setup. ``is_shown``: whether the shot's picture can be drawn from what is displayed."""
 
     launch: Launch
@@ -244,10 +243,9 @@ class Launched(Struct, frozen=True, eq=False):
 
 
 class Arrive(Struct, frozen=True, eq=False):
-    """A finished run of the shot; one with a fault is shown at its fault. ``watched``: variables that are known already."""
+    """A finished run of the shot; one with a fault is shown at its fault."""
 
     run: KnownRun
-    watched: WatchResult | None = None
 
     def after(self, state: State) -> State:
         trace, fault = self.run.trace, self.run.outcome.fault
@@ -328,7 +326,7 @@ class Edit(Struct, frozen=True, eq=False):
         return replace(state, edited=self.name)
 
 
-class Count(Struct, frozen=True, eq=False):
+class SetCounting(Struct, frozen=True, eq=False):
     """Counts are shown, hidden, or rise."""
 
     counting: Counting
@@ -346,7 +344,7 @@ class Refuse(Struct, frozen=True, eq=False):
         return replace(state, refused=(state.shot.setup, self.sentence) if self.sentence else None)
 
 
-class Turn(Struct, frozen=True, eq=False):
+class TurnTo(Struct, frozen=True, eq=False):
     """Another position in a lesson. ``counting``: how counts are shown there; ``redraws``: whether what a question hid is
     drawn.
     """
@@ -362,6 +360,6 @@ class Turn(Struct, frozen=True, eq=False):
 
 
 ShotEvent = Resume | Begin | Show | Restore | Open
-RunEvent = Launched | Arrive | Watch | Fail
+RunEvent = LaunchFound | Arrive | Watch | Fail
 MoveEvent = Move | Pass | Look
-Event = ShotEvent | RunEvent | MoveEvent | Edit | Count | Refuse | Turn
+Event = ShotEvent | RunEvent | MoveEvent | Edit | SetCounting | Refuse | TurnTo

@@ -28,14 +28,20 @@ def subject_for(kind: type) -> Subject:
     )
 
 
+def remembered_value(subject: Subject, known: Knowledge) -> Any:
+    """The value of a subject for what is known of a shot; a slow one is shared by all positions. Raises GemmvizError."""
+    store = known.stores["subject" if subject.is_slow else "shot"]
+    return store.get(value_name(subject), lambda: subject.make(known.shot, known.context(subject.needs)))
+
+
+def value_name(subject: Subject) -> str:
+    """The name under which a value of a subject is remembered."""
+    return f"the {subject.kind.__name__}"
+
+
 def value_of(kind: type[_Value], known: Knowledge) -> _Value:
     """The value of this type for what is known of a shot. Raises GemmvizError if there is none."""
-    subject = subject_for(kind)
-
-    def make() -> Any:
-        return subject.make(known.shot, known.context(subject.needs))
-
-    value = known.stores["shot"].get(f"the {kind.__name__}", make)
+    value = remembered_value(subject_for(kind), known)
     assert isinstance(value, kind)
     return value
 

@@ -1,15 +1,18 @@
 """What is known of a shot: its run, counts, times and all that is computed from them. A new fact is one property."""
 
+import contextlib
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Generic, Literal, Self, TypeVar, overload
+from typing import Any, Generic, Literal, Self, TypeVar, get_args, overload
 
+import numpy as np
+import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
-from gemmviz.analysis.replay.focus import Focus, Position, Scope, step_at, thread_place
+from gemmviz.analysis.replay.focus import Focus, Position, Scope, scope_of, step_at, thread_place
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
@@ -27,17 +30,19 @@ from gemmviz.model.setup import Setup, kernel_title, launch_title
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
-from gemmviz.run.choosing import run
+from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
 from gemmviz.run.needs import needs_of
+from gemmviz.run.engine import Recording
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.shots.recordings import named, recorded
 from gemmviz.shots.shot import Shot, Trial
 
 _Value = TypeVar("_Value")
 _POLL_S = 0.02
+_MOST_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
-Of = Literal["setup", "run", "shot"]
+Of = Literal["setup", "run", "shot", "subject"]
 
 
 class LaunchFacts(Struct, frozen=True, eq=False):
@@ -79,6 +84,17 @@ class WatchResult(Struct, frozen=True):
     why_none: str = ""
 
 
+class Found(Struct, Generic[_Value], frozen=True, eq=False):
+    """The value of a fact, or the error that prevents it."""
+
+    value: _Value | None = None
+    error: GemmvizError | None = None
+
+    @property
+    def why_none(self) -> str:
+        return "" if self.error is None else str(self.error)
+
+
 class Compared(Struct, frozen=True):
     """The run that a shot is compared with: its reader, facts about its whole launch, and its outcome."""
 
@@ -109,11 +125,14 @@ class Context(Struct, frozen=True, eq=False):
         return self.facts.speed if self.facts is not None and self.facts.setup == setup else None
 
 
-class _Store:
-    """Facts by name. Each is computed by the first thread that asks for it, while others wait. ``given``: known facts."""
+class Store:
+    """Facts by name. Each is computed by the first thread that asks for it, while others wait. ``given``: known facts;
+    ``errors``: why others are known to have no value.
+    """
 
     def __init__(self, **given: Any) -> None:
         self.values, self.is_given = given, bool(given)
+        self.errors: dict[str, GemmvizError] = {}
         self._locks: dict[str, threading.RLock] = {}
 
     def get(self, name: str, compute: Callable[[], Any]) -> Any:
@@ -149,6 +168,10 @@ class Fact(Generic[_Value]):
         value: _Value = known.stores[self.of].get(self.name, lambda: self.compute(known))
         return value
 
+    def at_hand(self, known: "Knowledge | None") -> _Value | None:
+        """The value if it is computed already, otherwise None."""
+        return None if known is None else known.stores[self.of].values.get(self.name)
+
 
 def of_setup(compute: Callable[[Any], _Value]) -> Fact[_Value]:
     """A fact that depends on the setup alone."""
@@ -169,8 +192,10 @@ class Knowledge:
     """Facts about a shot, from ``engine`` and from recordings. Any thread may ask; what is computed is kept. Each fact raises
     GemmvizError if it can't be computed, and Cancelled if the work of the thread that asks is cancelled.
 
-    ``outcome``: of the shot's run, if it is finished; ``measurements``: benchmarks by name (default: the shipped ones);
-    ``like``: what is known of shots from the same engine, whose facts are used where they are about the same.
+    ``outcome``: of the shot's run, if it is finished; ``from_file``: whether it was recorded earlier; ``with_values``: whether
+    a run records its values at once: otherwise a second run does it, when a fact needs them; ``measurements``: benchmarks by
+    name (default: the shipped ones); ``like``: what is known of shots from the same engine, whose facts are used where they are
+    about the same. ``trouble``: why the shot can't run or be drawn, if that is known.
     """
 
     def __init__(
@@ -179,31 +204,55 @@ class Knowledge:
         engine: Engine,
         outcome: Outcome | None = None,
         *,
+        from_file: bool = False,
+        with_values: bool = True,
         measurements: Mapping[str, Benchmark] | None = None,
         like: Iterable["Knowledge"] = (),
     ) -> None:
-        self.shot, self.engine, self._measurements = shot, engine, measurements
-        self.stores: dict[Of, _Store] = {"setup": _Store(), "run": _Store(), "shot": _Store()}
+        self.shot, self.engine, self._measurements, like = shot, engine, measurements, tuple(like)
+        self.from_file, self.with_values = from_file, with_values
+        self.trouble: GemmvizError | None = None
+        self.stores: dict[Of, Store] = {name: Store() for name in get_args(Of)}
         same = [each for each in like if each.setup == shot.setup]
         if same:
             self.stores["setup"] = same[0].stores["setup"]
         if same := [each for each in same if each.has_block(shot)]:
             self.stores["run"] = same[0].stores["run"]
+        if same := [each for each in same if each._resolved(each.shot) == each._resolved(shot)]:
+            self.stores["shot"] = same[0].stores["shot"]
+        if same := [each for each in like if each.subject_key == self.subject_key]:
+            self.stores["subject"] = same[0].stores["subject"]
         if outcome is not None:
-            self.stores["run"] = _Store(outcome=outcome)
+            self.stores["run"] = Store(outcome=outcome)
 
-    def about(self, shot: Shot) -> "Knowledge":
-        """What is known of another shot, from the same engine."""
-        return Knowledge(shot, self.engine, measurements=self._measurements, like=(self,))
+    def about(self, shot: Shot, engine: Engine | None = None) -> "Knowledge":
+        """What is known of another shot, from the same engine or from another one that answers the same."""
+        is_same = shot.setup == self.setup
+        return Knowledge(
+            shot, engine or self.engine, from_file=self.from_file and is_same, with_values=self.with_values,
+            measurements=self._measurements, like=(self,),
+        )  # fmt: skip
+
+    @property
+    def subject_key(self) -> tuple[Any, ...]:
+        """All of the shot that values of subjects depend on: what it shows, not where and how."""
+        shot, chart = self.shot, self.shot.chart
+        return shot.setup, shot.against, shot.focus.block, shot.trial, chart.source, chart.width, chart.with_host
 
     def has_block(self, shot: Shot) -> bool:
         """Whether the run contains the block of a shot of the same setup, or is the only one that there is."""
         if self.stores["run"].is_given:
             return True
-        outcome: Outcome | None = self.stores["run"].values.get("outcome")
+        outcome = Knowledge.outcome.at_hand(self)
         if outcome is None or outcome.trace is None:
             return self.shot.focus.block == shot.focus.block
         return shot.focus.within(outcome.trace).block == shot.focus.block
+
+    def _resolved(self, shot: Shot) -> Shot:
+        """A shot with warp and thread of its focus resolved, if the run is known."""
+        outcome = Knowledge.outcome.at_hand(self)
+        trace = None if outcome is None else outcome.trace
+        return shot if trace is None else replace(shot, focus=shot.focus.within(trace))
 
     # The setup
 
@@ -221,10 +270,23 @@ class Knowledge:
 
     @of_setup
     def counts(self) -> LaunchCounts:
-        """Counts of all accesses of the launch, from its source."""
+        """Counts of all accesses of the launch, from its source; of a run from a file, from its trace."""
+        if self.from_file:
+            trace = self.first_replay.trace
+            if not trace.is_whole:
+                raise CannotAnswer(tr("the file contains only a part of the launch"))
+            return count_steps(trace, range(trace.steps))
         counter = LaunchCounter(self.device.rules)
         self.engine.count(self.setup, counter)
         return counter.counts
+
+    @of_setup
+    def counted(self) -> Found[LaunchCounts]:
+        """The counts of the launch, or why they are unknown."""
+        try:
+            return Found(self.counts)
+        except GemmvizError as error:
+            return Found(error=error.kept())
 
     @of_setup
     def speed(self) -> KernelSpeed:
@@ -232,17 +294,20 @@ class Knowledge:
         return FallbackEngine(self.engine, RecordedTimes()).time(self.setup)
 
     @of_setup
+    def timed(self) -> Found[KernelSpeed]:
+        """The speed of the real kernel, or why it is unknown."""
+        try:
+            return Found(self.speed)
+        except GemmvizError as error:
+            return Found(error=error.kept())
+
+    @of_setup
     def facts(self) -> LaunchFacts:
         """The counts of the launch and its speed, or why they are unknown."""
-        facts = LaunchFacts(self.setup)
-        try:
-            facts = replace(facts, counts=self.counts)
-        except CannotAnswer as error:
-            facts = replace(facts, no_counts=str(error))
-        try:
-            return replace(facts, speed=self.speed)
-        except GemmvizError as error:
-            return replace(facts, no_speed=str(error))
+        counted, timed = self.counted, self.timed
+        if counted.error is not None and not isinstance(counted.error, CannotAnswer):
+            raise counted.error
+        return LaunchFacts(self.setup, counted.value, counted.why_none, timed.value, timed.why_none)
 
     @of_shot
     def occupancy(self) -> OccupancyCase:
@@ -266,12 +331,32 @@ class Knowledge:
 
     @of_run
     def outcome(self) -> Outcome:
-        return run(self.setup, self.shot.focus.block, self.engine, values=True)
+        return run(self.setup, self.shot.focus.block, self.engine, values=self.with_values)
+
+    @of_run
+    def first_replay(self) -> Replay:
+        """The replay as soon as its run is finished, without hazards and perhaps without values."""
+        return replay_of(self.outcome, hazards=False)
 
     @of_run
     def replay(self) -> Replay:
-        """The replay with its hazards, searched in as many blocks as is quick."""
-        return replay_of(self.outcome)
+        """The replay with its hazards, searched in as many blocks as is quick, and with its values if they fit in memory."""
+        replay = self.first_replay
+        if replay.value is None and not self.with_values and replay.trace.element.size <= _MOST_VALUES:
+            replay = replace(replay, value=self._values)
+        return with_hazards(replay, searched_blocks(replay.trace))
+
+    @property
+    def _values(self) -> npt.NDArray[np.float32] | None:
+        """Values read and written, from a second run; None if that run differs or fails, since they are optional."""
+        trace = self.first_replay.trace
+        with contextlib.suppress(GemmvizError):
+            recording = Recording(values=True, origins=False, limit_bytes=MOST_BYTES)
+            again = self.engine.trace(self.setup, trace.blocks, recording).trace
+            is_same = again is not None and again.element.shape == trace.element.shape
+            if again is not None and is_same and np.array_equal(again.element, trace.element):
+                return again.value
+        return None
 
     @of_shot
     def reader(self) -> Reader:
@@ -283,7 +368,8 @@ class Knowledge:
     @of_shot
     def watch_result(self) -> WatchResult:
         """The variables of the first thread in focus, or why they are unknown."""
-        return watch(self.setup, self.replay, self.reader.scope, self.engine)
+        trace = self.first_replay.trace
+        return watch(self.setup, trace, scope_of(self.shot.focus, trace), self.engine)
 
     @property
     def watched(self) -> Watched | None:
@@ -395,12 +481,12 @@ def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCas
     return OccupancyCase(device, _with_trial(needs, shot.trial), needs, kernel_title(shot.setup), source)
 
 
-def watch(setup: Setup, replay: Replay, scope: Scope, engine: Engine) -> WatchResult:
+def watch(setup: Setup, trace: Trace, scope: Scope, engine: Engine) -> WatchResult:
     """Variables of the first thread of a scope."""
-    if replay.trace.stop is not None:
+    if trace.stop is not None:
         return WatchResult(scope, None, tr("the run ended early"))
     try:
-        return WatchResult(scope, engine.watch(setup, scope.focus.block, thread_place(scope.first_thread, replay.trace.launch)))
+        return WatchResult(scope, engine.watch(setup, scope.focus.block, thread_place(scope.first_thread, trace.launch)))
     except CannotAnswer:
         return WatchResult(scope, None, tr("a trace does not contain them: run the kernel to see them"))
     except GemmvizError as error:

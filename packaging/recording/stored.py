@@ -38,6 +38,7 @@ from gemmviz.scenes.kit.primitives import Face
 from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
 from gemmviz.session.ready_steps import ReadyStep, ready_step
 from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.runs import run_so_far
 from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
@@ -137,8 +138,8 @@ def noted(names: Sequence[str]) -> NotedAnswers:
         ready = ready_step(stop, engine)
         for setup in _setups(ready):
             engine.declare(setup)
-        outcome = None if ready.shots[0].run is None else ready.shots[0].run.outcome
-        facts = Knowledge(stop.shot, Interpreter(), outcome)
+        run = run_so_far(ready.shots[0])
+        facts = Knowledge(stop.shot, Interpreter(), None if run is None else run.outcome)
         for each in stop.expect:
             if each.name in stop.needed:
                 engine.number(stop, each.quantity, facts)

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.choosing import run as traced
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
-from gemmviz.shots.background_analysis import search
-from gemmviz.shots.runs import finished_run
+from gemmviz.shots.knowledge import Knowledge, searched_blocks
+from gemmviz.shots.shot import Shot
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.kernel_writer import DIVERGENT, GLOBAL, MISSING, RANGE, SHARED, UNSET, WRONG, Kernel, Writer
 from tests.fuzz.plain_kernels import Direct, Lanes
@@ -57,9 +58,9 @@ def accusations(text: str, cancelled: Cancel = lambda: False) -> list[Accusation
         fault = outcome.fault
         kind = next((kind for words, kind in _MESSAGES.items() if words in fault.message), fault.message)
         return [Accusation(kind, frozenset() if fault.place is None else frozenset({fault.place.line}), str(fault))]
-    shown = finished_run(setup, outcome)
-    replay, blocks = search(setup, shown.replay, engine, cancelled)
-    trace = replay.trace
+    with cancellable(cancelled):
+        replay = Knowledge(Shot(setup), engine, outcome, with_values=False).replay
+    trace, blocks = replay.trace, searched_blocks(replay.trace)
     assert trace.is_whole, "not all of it was traced"
     assert blocks == trace.blocks.count, "not all of it was searched"
     arrays = {array.name: array for array in trace.arrays}

@@ -9,15 +9,14 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gemmviz.analysis.memory.counts import LaunchCounter
-from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.cancelling import cancellable
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel
-from gemmviz.shots.background_analysis import search
-from gemmviz.shots.knowledge import watch
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, random_of
 from tests.fuzz.mutators import HEADER, NUMBERS, ODD, EachPlace, EachWord, spoiled_text, toml_bytes
@@ -75,8 +74,8 @@ def run_kernel(path: Path, cancelled: Cancel) -> None:
         replay = Replay.of(outcome.trace)
         draw_run(replay, random)
         with cancellable(cancelled):
-            watch(setup, replay, Reader(replay).scope, INTERPRETER)
-        search(setup, replay, INTERPRETER, cancelled)
+            known = Knowledge(Shot(setup), INTERPRETER, outcome, with_values=False)
+            known.watch_result, known.replay  # noqa: B018
         INTERPRETER.count(setup, LaunchCounter(device_for(setup).rules, cancelled), cancelled=cancelled)
         draw_launch(setup, random, cancelled)
 

@@ -307,7 +307,7 @@ PLANTED: dict[str, Defect] = {
     "a window keeps what it has run": Defect(
         "window",
         "memory grows",
-        _around("gemmviz.shots.run_slot:RunSlot.show", _also(lambda *_: _kept.append(b"x" * (10 << 20)))),
+        _around("gemmviz.shots.completion:Completion.show", _also(lambda *_: _kept.append(b"x" * (10 << 20)))),
         60,
     ),
     "a picture of an opened file raises": Defect(

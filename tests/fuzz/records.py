@@ -18,13 +18,13 @@ from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.recordings import recordings
 from gemmviz.files.trace_file import describe, read_trace, write_trace
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.trace import Trace
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.shots.background_analysis import search
 from gemmviz.shots.runs import recorded_run
 from tests.conftest import trace_of
 from tests.fuzz.campaign import Campaign
@@ -135,7 +135,8 @@ def _read_trace(path: Path, cancelled: Cancel) -> None:
         json.dumps(describe(path), allow_nan=False)
     shown = recorded_run(read_trace(path))
     draw_run(shown.replay, random_of(path))
-    replay, _ = search(shown.setup, shown.replay, INTERPRETER, cancelled)
+    with cancellable(cancelled):
+        replay = shown.known.about(shown.known.shot, INTERPRETER).replay
     draw_run(replay, random_of(path))
     draw_launch(shown.setup, random_of(path), cancelled)
     write_trace(shown.trace, path.with_name("again.gvt"))

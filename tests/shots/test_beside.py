@@ -30,7 +30,7 @@ def drawn_layer(model: TestModel) -> str:
 
 
 def test_after_a_jump_loads_are_counted_beside_the_window(model: TestModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemmviz.shots.reading._MOST_COUNTED_AT_ONCE", 20)
+    monkeypatch.setattr("gemmviz.shots.completion._MOST_COUNTED_AT_ONCE", 20)
     session = model.session
     model.commands.show_layer("reuse")
     model.know()
@@ -40,7 +40,7 @@ def test_after_a_jump_loads_are_counted_beside_the_window(model: TestModel, monk
     model.know()
     assert drawn_layer(model) == "reuse"
     grid = Grid(sure(session.now).trace.arrays[0])
-    fresh = Reader(sure(session.slot.reader).replay, session.shot.focus).at(session.navigation.run_steps - 1)
+    fresh = Reader(sure(session.slot.reading.reader).replay, session.shot.focus).at(session.navigation.run_steps - 1)
     assert np.array_equal(sure(session.now).loads(0, grid), fresh.loads(0, grid))
     assert sure(session.now).loads(0, grid).any()
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from gemmviz.model.errors import UsageError
+from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.shots.cache import WAITING, SubjectCache
+from gemmviz.session.display import SubjectValue, SubjectValues
 from gemmviz.shots.knowledge import Context, Knowledge, LaunchFacts
 from gemmviz.shots.shot import Shot, default_shot
 from gemmviz.shots.subject import Subject
-from tests.conftest import moment_of, trace_of
+from tests.conftest import moment_of, sure, trace_of
 
 
 class Counter:
@@ -29,43 +30,50 @@ class Counter:
         return f"{shot.setup.problem.M}, {context.facts is not None}"
 
 
-CONTEXT = Context(Knowledge(default_shot(), Interpreter()))
+def context_of(shot: Shot, like: tuple[Knowledge, ...] = (), **given: Any) -> Context:
+    return Context(Knowledge(shot, Interpreter(), like=like), **given)
+
+
+def values_of(subject: Subject, *contexts: Context) -> list[Any]:
+    values = SubjectValues(lambda action: None, lambda: None)
+    return [sure(values.of(subject, context)).value for context in contexts]
 
 
 def test_a_value_is_made_again_for_another_setup_or_more_that_is_known() -> None:
-    counter, cache, shot = Counter(), SubjectCache(lambda action: None, lambda: None), default_shot()
-    subject = Subject(str, counter.make, uses=("facts",))
-    for other in (shot, replace(shot, view="memory"), replace(shot, moment=0.5)):
-        assert cache.value(subject, other, CONTEXT) == f"{shot.setup.problem.M}, False"
+    counter, shot = Counter(), default_shot()
+    subject, first = Subject(str, counter.make, uses=("facts",)), context_of(shot)
+    others = [context_of(each, (first.known,)) for each in (replace(shot, view="memory"), replace(shot, moment=0.5))]
+    assert values_of(subject, first, *others) == [f"{shot.setup.problem.M}, False"] * 3
     assert counter.calls == 1
-    known = replace(CONTEXT, facts=LaunchFacts(shot.setup))
-    for _ in range(2):
-        assert cache.value(subject, shot, known) == f"{shot.setup.problem.M}, True"
+    known = replace(first, facts=LaunchFacts(shot.setup))
+    assert values_of(subject, known, known) == [f"{shot.setup.problem.M}, True"] * 2
     assert counter.calls == 2
-    assert cache.value(subject, replace(shot, setup=shot.setup.changed(M=12)), CONTEXT) == "12, False"
+    assert values_of(subject, context_of(replace(shot, setup=shot.setup.changed(M=12)), (first.known,))) == ["12, False"]
 
 
 def test_what_the_subject_does_not_use_changes_nothing() -> None:
-    counter, cache, shot = Counter(), SubjectCache(lambda action: None, lambda: None), default_shot()
-    subject = Subject(str, counter.make)
-    for context in (CONTEXT, replace(CONTEXT, facts=LaunchFacts(shot.setup))):
-        cache.value(subject, shot, context)
+    counter, context = Counter(), context_of(default_shot())
+    values_of(Subject(str, counter.make), context, replace(context, facts=LaunchFacts(default_shot().setup)))
     assert counter.calls == 1
 
 
 def test_nothing_of_an_earlier_run_is_kept() -> None:
-    cache, shot = SubjectCache(lambda action: None, lambda: None), default_shot()
+    shot, values = default_shot(), SubjectValues(lambda action: None, lambda: None)
     drawn, other = (
         Subject(int, lambda shot, context: 1, needs=("moment",)),
         Subject(str, lambda shot, context: "", needs=("moment",)),
     )
     failing = Subject(float, refuse, needs=("moment",))
-    first, second = (moment_of(trace_of("02_naive", size)) for size in (3, 4))
+    traces = [trace_of("02_naive", size) for size in (3, 4)]
+    first, second = (
+        Context(Knowledge(replace(shot, setup=trace.setup), Interpreter(), Outcome(trace, trace.by)), moment=moment_of(trace))
+        for trace in traces
+    )
     for subject in (drawn, other, failing):
-        cache.value(subject, shot, replace(CONTEXT, moment=first))
-    cache.value(drawn, shot, replace(CONTEXT, moment=second))
-    trace = weakref.ref(first.trace)
-    del first
+        values.of(subject, first)
+    values.of(drawn, second)
+    trace = weakref.ref(traces[0])
+    del first, traces
     gc.collect()
     assert trace() is None
 
@@ -96,17 +104,21 @@ def test_an_error_that_is_kept_holds_no_frames() -> None:
 def test_a_slow_value_is_made_beside_and_an_error_takes_its_place() -> None:
     posted: queue.Queue[Callable[[], None]] = queue.Queue()
     counter, shot = Counter(), default_shot()
-    cache = SubjectCache(posted.put, lambda: None)
+    values = SubjectValues(posted.put, lambda: None)
     subject = Subject(str, counter.make, is_slow=True)
-    assert cache.value(subject, shot, CONTEXT) is None
-    assert cache.missing(subject, shot, CONTEXT) == WAITING
+
+    def asked(shot: Shot) -> SubjectValue | None:
+        return values.of(subject, context_of(shot))
+
+    assert asked(shot) is None
     posted.get(timeout=10)()
-    assert cache.value(subject, shot, CONTEXT) == f"{shot.setup.problem.M}, False"
+    assert sure(asked(replace(shot, moment=0.5))).value == f"{shot.setup.problem.M}, False"
     assert counter.calls == 1
     bad = replace(shot, setup=shot.setup.changed(M=1))
-    assert cache.value(subject, bad, CONTEXT) is None
+    assert asked(bad) is None
     posted.get(timeout=10)()
-    assert cache.value(subject, bad, CONTEXT) is None
-    assert cache.missing(subject, bad, CONTEXT) == "one row is too few"
+    refused = sure(asked(bad))
+    assert (refused.value, refused.why_none) == (None, "one row is too few")
+    assert sure(asked(shot)).value is not None  # it is remembered
     assert counter.calls == 2
-    cache.worker.close()
+    values.worker.close()

@@ -7,7 +7,6 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.runs import KnownRun, finished_run
@@ -17,7 +16,7 @@ from tests.conftest import sure
 
 
 def ran(setup: Setup) -> KnownRun:
-    return finished_run(setup, run(setup, (0, 0, 0), Interpreter()))
+    return finished_run(Knowledge(Shot(setup), Interpreter(), with_values=False))
 
 
 def suiting(tiles: TileSizes | None) -> list[int]:

@@ -18,7 +18,7 @@ from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.stored import StoredAnswers, stored_answers
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.ready_shot import ReadyShot, ready_shot
+from gemmviz.shots.runs import complete, run_so_far
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
@@ -42,11 +42,11 @@ def test_every_step_is_shown_from_what_is_stored() -> None:
     """``make record WHAT=lessons`` after a kernel or a lesson was changed."""
     missing = []
     for stop in steps():
-        ready = ready_shot(stop.shot, StoredAnswers())
+        ready = complete(Knowledge(stop.shot, StoredAnswers()))
         needs = subject_of_view(stop.shot.view).needs
-        lacks = isinstance(ready.error, CannotAnswer) or ("moment" in needs and ready.run is None)
+        lacks = isinstance(ready.trouble, CannotAnswer) or ("moment" in needs and run_so_far(ready) is None)
         if lacks and not is_refused(stop):
-            missing.append(f"{stop.id}: {ready.error}")
+            missing.append(f"{stop.id}: {ready.trouble}")
     assert not missing, missing
 
 
@@ -135,5 +135,5 @@ def test_a_shot_is_ready_without_the_reader_of_sources(monkeypatch: pytest.Monke
     monkeypatch.setattr("gemmviz.cuda.program._program", refuse)
     for name in ("coalescing", "shared-memory"):
         for stop in shipped_lesson(name).stops[:8]:
-            ready: ReadyShot = ready_shot(stop.shot, StoredAnswers())
-            assert ready.error is None, (stop.id, ready.error)
+            ready = complete(Knowledge(stop.shot, StoredAnswers()))
+            assert ready.trouble is None, (stop.id, ready.trouble)

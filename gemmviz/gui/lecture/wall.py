@@ -22,8 +22,8 @@ from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.shapes import magnified
 from gemmviz.scenes.kit.transition import PaintLayer, Transition
+from gemmviz.session.display import WAITING
 from gemmviz.session.spoken import Spoken
-from gemmviz.shots.cache import WAITING
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.picture import frame_for, options_for
 from gemmviz.shots.shot import MOST_ZOOM, Camera, Shot
