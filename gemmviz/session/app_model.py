@@ -10,8 +10,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.translation import asking, told
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.session.commands import CellCursor, Commands
-from gemmviz.session.lesson_editor import LessonEditor
-from gemmviz.session.lesson_player import LessonPlayer
+from gemmviz.session.lessons import LessonEditor, LessonPlayer
 from gemmviz.session.opening import Opening
 from gemmviz.session.session import Session
 from gemmviz.shots.jobs import LatestTask, Post, SaveQueue

@@ -20,8 +20,8 @@ from gemmviz.session.session import Session
 from gemmviz.session.state import Edit, Fail, Show
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.fields import FieldValue, put
-from gemmviz.shots.requested_sizes import RequestedSizes
 from gemmviz.shots.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice
+from gemmviz.shots.sizes import RequestedSizes
 
 _COMPARE_NEXT = marked("Choose another kernel, size, parameter or device: it is shown on the right")
 

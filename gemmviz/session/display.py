@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.window import Lens, has_lens
 from gemmviz.scenes.stage.layout import plan_of
-from gemmviz.session.reports import Schedules
+from gemmviz.session.notices import Schedules
 from gemmviz.session.state import State
 from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.catalog import remembered_value, subject_for, subject_of_view, value_name

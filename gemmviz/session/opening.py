@@ -21,15 +21,14 @@ from gemmviz.model.kernel import KernelSpec, check_text
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
-from gemmviz.session.lesson_editor import LessonEditor
-from gemmviz.session.lesson_player import LessonPlayer
+from gemmviz.session.lessons import LessonEditor, LessonPlayer
+from gemmviz.session.notices import Notice, Offer
 from gemmviz.session.session import Session
 from gemmviz.session.state import Refuse
 from gemmviz.shots.jobs import FileWatcher, LatestTask, Post
-from gemmviz.shots.notices import Notice, Offer
-from gemmviz.shots.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.shots.runs import recorded_run
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.session.display import Comparison, Display
-from gemmviz.session.navigation import Navigation
-from gemmviz.session.player import Player
-from gemmviz.session.reports import Reports
+from gemmviz.session.notices import Notices, Reports
+from gemmviz.session.playing import Navigation, Player
 from gemmviz.session.state import (
     Arrive,
     Begin,
@@ -40,10 +39,9 @@ from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.notices import Notices
-from gemmviz.shots.requested_sizes import RequestedSizes
 from gemmviz.shots.runs import KnownRun, compared_run, run_so_far, suits
 from gemmviz.shots.shot import Shot, default_shot
+from gemmviz.shots.sizes import RequestedSizes
 
 # The launch of a setup, computed within the time of one frame.
 

@@ -11,7 +11,7 @@ from gemmviz.model.words import capital
 from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.shots.jobs import LatestTask, Post
-from gemmviz.shots.recordings import named, recorded
+from gemmviz.shots.knowledge import named, recorded
 
 HERE = marked("measured here")
 

@@ -33,9 +33,8 @@ from gemmviz.scenes.stage.lanes import shown_shape
 from gemmviz.scenes.stage.motion import TRAIL, is_trail
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.describing import described, texts_of
-from gemmviz.shots.export_time import INSTANTS, instant_place
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.picture import frame_for, options_for, theme_of
+from gemmviz.shots.picture import INSTANTS, frame_for, instant_place, options_for, theme_of
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 

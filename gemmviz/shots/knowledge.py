@@ -17,6 +17,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.legality import device_for, launch_for
+from gemmviz.files.recordings import recordings
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import checkpoint, is_cancelled
 from gemmviz.model.device import Device, Needs, OccupancyCase
@@ -29,14 +30,40 @@ from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, kernel_title, launch_title
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
+from gemmviz.model.words import capital
 from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
 from gemmviz.run.needs import needs_of
 from gemmviz.run.engine import Recording
 from gemmviz.run.stored import RecordedTimes
-from gemmviz.shots.recordings import named, recorded
 from gemmviz.shots.shot import Shot, Trial
+
+_SHIPPED = {
+    "benchmark": "",
+    "lesson-speeds": marked(", kernels of the lessons"),
+    "precision-speeds": marked(", float, double and CPU"),
+}  # names of files, and what is added to the name of the GPU
+
+
+def recorded() -> dict[str, Benchmark]:
+    """Shipped benchmarks by name."""
+    return {
+        benchmark_name(each) + (tr(of) if of else ""): each
+        for name, of in _SHIPPED.items()
+        for each in recordings(name, Benchmark)
+    }
+
+
+def benchmark_name(benchmark: Benchmark) -> str:
+    """The displayed name of a benchmark."""
+    return capital(benchmark.source.partition(",")[0])
+
+
+def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:
+    """The benchmark of this name, otherwise the first; None if there are none."""
+    return benchmarks.get(name) or next(iter(benchmarks.values()), None)
+
 
 _Value = TypeVar("_Value")
 _POLL_S = 0.02

@@ -1,5 +1,6 @@
 """Turns a shot and the value of its subject into a scene and its drawing options."""
 
+from math import ceil
 from typing import Any
 
 from gemmviz.model.records import fields
@@ -60,3 +61,13 @@ def picture(shot: Shot, subject: Any, theme: Theme | None = None) -> Scene:
     options = options_for(shot, theme or theme_of(shot))
     scene = view_named(shot.view).scene(subject, options)
     return described(magnified(scene, shot.camera.zoom, shot.camera.x, shot.camera.y), shot, subject)
+
+
+INSTANTS = 60
+
+
+def instant_place(instant: float) -> tuple[int, float]:
+    """The step that contains an instant (0 to 1) of a launch, and the elapsed fraction of that step."""
+    at = round(instant * INSTANTS, 6)
+    step = max(0, ceil(at) - 1)
+    return step, at - step

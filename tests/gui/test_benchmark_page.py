@@ -26,7 +26,7 @@ from gemmviz.model.device import Gpu
 from gemmviz.model.errors import DeviceError
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
-from gemmviz.shots.recordings import recorded
+from gemmviz.shots.knowledge import recorded
 from tests.conftest import trace_of
 from tests.files.test_benchmark_file import BENCHMARK
 from tests.gui.conftest import choice_of, line_of, metrics_of, open_file, pictured, settings_of, settled, shown_of, spin_of

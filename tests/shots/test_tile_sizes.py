@@ -11,7 +11,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.runs import KnownRun, finished_run
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.tile_sizes import TileSizes, tile_facts, tile_sizes
+from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
 from tests.conftest import sure
 
 

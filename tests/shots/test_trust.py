@@ -16,7 +16,7 @@ from gemmviz.model.records import replace
 from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, EngineRequest
-from gemmviz.shots.notices import Notice
+from gemmviz.session.notices import Notice
 from tests.app_model import TestModel
 from tests.conftest import trace_of
 

@@ -26,7 +26,7 @@ from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.session.player import SPEEDS, Player, advanced
+from gemmviz.session.playing import SPEEDS, Player, advanced
 from gemmviz.shots.arguments import add_setup, add_view, command_words, shot_from
 from gemmviz.shots.fields import fields_of, put
 from gemmviz.shots.flags import setup_flags

@@ -9,7 +9,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.records import replace
 from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.shots.tile_sizes import TileSizes, tile_facts, tile_sizes
+from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
 
 _HIGH, _EDGE, _STOP, _LEAST = 38, 18, 5.0, 150
 _SLIDER_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)

@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.frame import TIMELINE
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_names, timeline_primitives, track_room, x_of_step
-from gemmviz.session.player import SPEEDS
+from gemmviz.session.playing import SPEEDS
 
 # The transport icons in the colour of the theme: triangles and bars in a unit square.
 

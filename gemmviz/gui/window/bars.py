@@ -11,8 +11,8 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import stage_of_run
+from gemmviz.session.notices import Notice, Offer
 from gemmviz.shots.metrics import recorder_line
-from gemmviz.shots.notices import Notice, Offer
 
 # Notices about the picture, above it. Each can be closed.
 

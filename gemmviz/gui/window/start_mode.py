@@ -9,8 +9,8 @@ from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.shots.requested_sizes import RequestedSizes
 from gemmviz.shots.shot import default_shot
+from gemmviz.shots.sizes import RequestedSizes
 
 
 class StartMode:

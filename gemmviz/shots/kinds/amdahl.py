@@ -6,8 +6,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Measured
 from gemmviz.model.translation import tr
 from gemmviz.scenes.charts.rows import narrowed
-from gemmviz.shots.knowledge import Context
-from gemmviz.shots.recordings import named
+from gemmviz.shots.knowledge import Context, named
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 

@@ -5,8 +5,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 from gemmviz.scenes.charts.rows import narrowed, widths_of
-from gemmviz.shots.knowledge import Context
-from gemmviz.shots.recordings import named
+from gemmviz.shots.knowledge import Context, named
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 

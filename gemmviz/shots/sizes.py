@@ -1,17 +1,83 @@
-"""The tile sizes to try for a setup, what the others break, and what the present one brings, counted from its run."""
+"""Sizes: those that the user requested, and the tile sizes to try for a setup."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gemmviz.analysis.memory.counts import loads_per_element
-from gemmviz.cuda.launch.legality import broken_limit, shapes_for
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.kernel import Parameter
+from gemmviz.cuda.launch.legality import broken_limit, nearest_setup, setup_for, shapes_for, tied
+from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.kernel import KernelSpec, Parameter
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import counted, tr
 from gemmviz.model.words import listed, many, spaced
 from gemmviz.shots.runs import KnownRun
+
+
+class RequestedSizes(Struct, frozen=True):
+    """Sizes and parameters that the user set, by name; others have the kernel's defaults."""
+
+    numbers: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def of(cls, setup: Setup) -> "RequestedSizes":
+        """The values of a setup that differ from its kernel's defaults."""
+        own = {**setup.kernel.problem.sizes, **setup.kernel.defaults}
+        return cls({name: value for name, value in setup.sizes_and_parameters.items() if own.get(name) != value})
+
+    def with_numbers(self, **numbers: int) -> "RequestedSizes":
+        return RequestedSizes({**self.numbers, **numbers})
+
+    def for_kernel(self, kernel: KernelSpec, before: Setup) -> Setup:
+        """The requested setup of a kernel; other settings are taken from ``before``."""
+        sizes = {name: value for name, value in self.numbers.items() if name in kernel.problem.sizes}
+        parameters = {name: value for name, value in self.numbers.items() if name in kernel.defaults}
+        setup = replace(
+            setup_for(kernel, kernel.problem.__replace__(**sizes), parameters),
+            filling=before.filling, device=before.device, blocks=before.blocks, phases=before.phases,
+        )  # fmt: skip
+        return tied(setup)
+
+
+class ResolvedSetup(Struct, frozen=True):
+    """A setup that can run. ``explanation``: why it is not the requested one; "" if it is."""
+
+    setup: Setup
+    explanation: str = ""
+
+
+def resolve(requested: Setup) -> ResolvedSetup:
+    """The requested setup if it can run, otherwise the nearest one that can; unchanged if there is none."""
+    why = _why_not(requested)
+    if why is None:
+        return ResolvedSetup(requested)
+    nearest = nearest_setup(requested)
+    if nearest is None:
+        return ResolvedSetup(requested)
+    named = nearest.sizes_and_parameters
+    changed = ", ".join(f"{n} = {named[n]}" for n, value in requested.sizes_and_parameters.items() if named[n] != value)
+    explanation = tr(
+        "{kernel} can't run with your settings ({why}): it uses {changed}. Your settings are kept",
+        kernel=requested.kernel.name,
+        why=why,
+        changed=changed,
+    )
+    return ResolvedSetup(nearest, explanation)
+
+
+def _why_not(setup: Setup) -> str | None:
+    try:
+        broken = broken_limit(setup)
+    except SettingError as error:
+        return error.message
+    except GemmvizError:
+        return None  # an error in the kernel is reported when it runs
+    return None if broken is None else broken.sentence
+
 
 _WORDS = ("TILE", "BLOCK")
 _USUAL = (2, 4, 8, 16, 32, 64)
@@ -56,7 +122,7 @@ def tile_sizes(setup: Setup, run: KnownRun | None = None) -> TileSizes | None:
     name, value = parameter.name, setup.parameters[parameter.name]
     is_same = run is not None and run.setup.kernel == setup.kernel
     follows = run is not None and is_same and run.replay.phases == _phases(run.setup, run.setup.parameters[name])
-    sizes = tuple(TileSize(each, _why_not(setup, name, each, follows)) for each in _values(parameter, value))
+    sizes = tuple(TileSize(each, _tile_sizes_why_not(setup, name, each, follows)) for each in _values(parameter, value))
     return TileSizes(name, value, sizes, _larger(setup) if sum(size.suits for size in sizes) < _FEW else None)
 
 
@@ -69,7 +135,7 @@ def _phases(setup: Setup, size: int) -> int:
     return -(-setup.problem.sizes.get("K", 0) // size)
 
 
-def _why_not(setup: Setup, name: str, size: int, follows: bool) -> str:
+def _tile_sizes_why_not(setup: Setup, name: str, size: int, follows: bool) -> str:
     """What a size breaks, or why it shows little. ``follows``: whether the phases of the kernel are the tiles along K."""
     tried = setup.changed(**{name: size})
     try:
