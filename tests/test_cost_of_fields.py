@@ -144,7 +144,7 @@ action = next(each for each in actions() if each.id == "option-marks-dots")
 assert MENUS[action.menu] == "Mar&ks" and action.menu.startswith("view.") and action.text == "dots"
 action.run(window.menus.context)
 assert session.shot.marks == "dots" and action.is_on(window.menus.context)
-assert session.history.undo_name == "marks dots", session.history.undo_name
+assert session.state.history.undo_name == "marks dots", session.state.history.undo_name
 session.undo()
 assert session.shot.marks == "none"
 # A saved view, and the command line
@@ -179,13 +179,13 @@ box.setValue(99)
 assert session.shot.setup.alpha == 8.0
 # Undo
 box.setValue(2.25)
-assert session.history.undo_name == "alpha 2.25", session.history.undo_name
+assert session.state.history.undo_name == "alpha 2.25", session.state.history.undo_name
 session.undo()
 assert session.shot.setup.alpha == box.value() == 8.0
 # A check box
 check = form.controls["fast"]
 check.setChecked(True)
-assert session.shot.setup.fast is True and session.history.undo_name == "fast on"
+assert session.shot.setup.fast is True and session.state.history.undo_name == "fast on"
 session.undo()
 assert session.shot.setup.fast is check.isChecked() is False
 assert command_words(replace(session.shot, setup=replace(session.shot.setup, fast=True))).count("--fast") == 1

@@ -66,9 +66,6 @@ class Answering:
         self.worker.cancel()
         self._say(())
 
-    def close(self) -> None:
-        self.worker.close()
-
     def _on_shot(self) -> None:
         if self.session.shot.view != self._view:
             self._view = self.session.shot.view
@@ -137,9 +134,6 @@ class PointerTool:
             lines = hover_lines(moment, hit, history, self.session.shot.labels)
         self.lines_changed.emit([told(each, share) for each in lines])
 
-    def close(self) -> None:
-        self.worker.close()
-
     def _on_history(self, result: tuple[Moment, Hit, ElementHistory]) -> None:
         moment, hit, history = result
         if self.session.now is moment:
@@ -178,5 +172,7 @@ class AppModel:
 
     def close(self) -> None:
         """Cancel all work and accept no more. Pending saves are completed."""
-        for each in (self.opening, self.pointer, self.answers, self.saved_views, self.course, self.session):
-            each.close()
+        for worker in self.workers:
+            worker.close()
+        self.opening.close()
+        self.session.close()

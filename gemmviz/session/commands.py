@@ -43,8 +43,8 @@ class Commands:
             return
         session.notices.drop("sizes")
         numbers = setup.sizes_and_parameters
-        requested = session.requested.with_numbers(**{name: numbers[name]} if name in numbers else {})
-        session.show(replace(session.shot, setup=setup), requested)
+        requested = session.state.requested.with_numbers(**{name: numbers[name]} if name in numbers else {})
+        session.alter(requested, setup=setup)
 
     def apply_remedy(self) -> None:
         """Set each field that the current error names to the nearest legal value."""
@@ -56,9 +56,9 @@ class Commands:
     def watch(self, focus: Focus) -> None:
         """Watch other threads."""
         session = self.session
-        if session.launch is not None:
-            focus = focus.within_launch(session.launch, device_for(session.shot.setup).warp_size)
-        session.show(replace(session.shot, focus=focus))
+        if session.state.launch is not None:
+            focus = focus.within_launch(session.state.launch, device_for(session.shot.setup).warp_size)
+        session.alter(focus=focus)
 
     def click(self, hit: Hit) -> None:
         """Perform the subject's action for a click on a cell, or go to the step of a link. Raises UsageError if the action is
@@ -81,7 +81,7 @@ class Commands:
         if subject_of_view(name).kind is not session.display.kind.kind:
             session.player.play(False)
             moment = 1.0
-        session.show(replace(session.shot, view=name, moment=moment))
+        session.alter(view=name, moment=moment)
 
     def toggle_benchmark(self) -> None:
         """Switch between the replay and the benchmark, each in its most recent view."""
@@ -89,29 +89,29 @@ class Commands:
         self.show_view(display.latest_replay if display.is_benchmark else display.latest_chart)
 
     def show_layer(self, layer: Layer) -> None:
-        self.session.show(replace(self.session.shot, layer=layer))
+        self.session.alter(layer=layer)
 
     def show_lens(self, lens: Lens) -> None:
         """Show the relevant part of the matrices or all of them, and reset the zoom."""
-        self.session.show(replace(self.session.shot, lens=lens, camera=Camera()))
+        self.session.alter(lens=lens, camera=Camera())
 
     def toggle_lens(self) -> None:
         self.show_lens("whole" if self.session.display.lens == "lens" else "lens")
 
     def set_labels(self, labels: LabelStyle) -> None:
         """Set how elements and threads are labelled in all views."""
-        self.session.show(replace(self.session.shot, labels=labels))
+        self.session.alter(labels=labels)
 
     def scale_type(self, factor: float) -> None:
         """Scale the text size."""
         scale = max(LEAST_TYPE, min(MOST_TYPE, round(self.session.shot.type_scale * factor, 3)))
-        self.session.show(replace(self.session.shot, type_scale=scale))
+        self.session.alter(type_scale=scale)
 
     def choose_theme(self, name: str) -> None:
-        self.session.show(replace(self.session.shot, theme=name))
+        self.session.alter(theme=name)
 
     def choose_curves(self, chart: ChartChoice) -> None:
-        self.session.show(replace(self.session.shot, chart=chart))
+        self.session.alter(chart=chart)
 
     def open_measured(self, opens: Opens) -> None:
         """Open the shipped kernel behind a point of a chart, at its size. Raises UsageError if there is none."""
@@ -130,7 +130,7 @@ class Commands:
         view = _view_of_two(session.shot.view)
         if against is None and view == "pair":
             view = session.display.latest_replay
-        session.show(replace(session.shot, against=against, view=view))
+        session.alter(against=against, view=view)
 
     def toggle_comparison(self) -> None:
         """Pin the current run on the left and show later choices on the right, or end the comparison.
@@ -144,7 +144,7 @@ class Commands:
             run = session.shown
             session.comparison.pin(run)
             focus = replace(shot.focus, warp=0) if shot.focus == Focus(shot.focus.block) else shot.focus
-            session.show(replace(shot, against=Against(run.setup), view=_view_of_two(shot.view), focus=focus))
+            session.alter(against=Against(run.setup), view=_view_of_two(shot.view), focus=focus)
             session.say(tr(_COMPARE_NEXT))
 
 

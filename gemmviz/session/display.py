@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from msgspec import Struct
-
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.benchmark import Benchmark
@@ -23,7 +21,7 @@ from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.catalog import remembered_value, subject_for, subject_of_view, value_name
 from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
-from gemmviz.shots.knowledge import Compared, Context, Knowledge, Store
+from gemmviz.shots.knowledge import Compared, Context, FactStore, Finding, Knowledge
 from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.shot import Shot
@@ -55,17 +53,14 @@ class Comparison:
             self._focus = shot.focus
             if slot.run is not None:
                 slot.watch(self._focus.within(slot.run.trace))
-        if against is None:
-            self._is_pinned = False
-            if slot.setup is not None:
-                slot.clear()
+        engine = None if against is None else self.engines.engine_for(against.setup.kernel)
+        if against is not None and slot.setup == against.setup and (self._is_pinned or slot.engine is engine):
             return
-        is_same_engine = slot.engine is self.engines.engine_for(against.setup.kernel)
-        if slot.setup == against.setup and (self._is_pinned or is_same_engine):
-            return
-        slot.clear()
         self._is_pinned = False
-        slot.start(Shot(against.setup))
+        if slot.setup is not None:
+            slot.clear()
+        if against is not None:
+            slot.start(Shot(against.setup))
 
     def pin(self, run: KnownRun) -> None:
         """Pin a finished run; only missing parts of its analysis are computed."""
@@ -75,7 +70,7 @@ class Comparison:
 
     def take(self, run: KnownRun, focus: Focus) -> None:
         """Use a run that was analysed before it is shown, as if ``follow`` had started it."""
-        if self.slot.run is not run:
+        if self.slot.run is None or self.slot.run.trace is not run.trace:
             self.slot.clear()
             self._is_pinned, self._focus = False, focus
             self.slot.show(run, focus.within(run.trace))
@@ -111,20 +106,8 @@ class HasState(Protocol):
 # Values of subjects, which lie in what is known of a shot; slow ones are computed on a worker thread.
 
 WAITING = marked("Computing …")
-_NOTHING = marked("This view has nothing to show for this kernel")
+_NOTHING_TO_SHOW = marked("This view has nothing to show for this kernel")
 _MOST_REMEMBERED = 32
-
-
-class SubjectValue(Struct, frozen=True, eq=False):
-    """A value, or why there is none. ``parts``: what it depends on besides its run: parts of the shot and of the context."""
-
-    value: Any = None
-    error: GemmvizError | None = None
-    parts: tuple[Any, ...] = ()
-
-    @property
-    def why_none(self) -> str:
-        return "" if self.error is None else str(self.error)
 
 
 class SubjectValues:
@@ -135,23 +118,23 @@ class SubjectValues:
     def __init__(self, post: Post, on_change: Callable[[], Any]) -> None:
         self._on_change = on_change
         self.worker: LatestTask[Any] = LatestTask(post, lambda value: on_change(), self._on_failed)
-        self._latest: list[tuple[tuple[Any, ...], Store]] = []
-        self._pending: tuple[Store, str] | None = None
+        self._latest: list[tuple[tuple[Any, ...], FactStore]] = []
+        self._pending: tuple[FactStore, str] | None = None
 
-    def of(self, subject: Subject, context: Context) -> SubjectValue | None:
+    def of(self, subject: Subject, context: Context) -> Finding[Any] | None:
         """The value, or why there is none; None while it is computed."""
         return self._slow(subject, context.known) if subject.is_slow else _fast_value(subject, context)
 
-    def _slow(self, subject: Subject, known: Knowledge) -> SubjectValue | None:
+    def _slow(self, subject: Subject, known: Knowledge) -> Finding[Any] | None:
         name, store = value_name(subject), self._store_of(known)
         if name in store.values or name in store.errors:
-            return SubjectValue(store.values.get(name), store.errors.get(name))
+            return Finding(store.values.get(name), store.errors.get(name))
         if self._pending != (store, name) or not self.worker.is_busy:
             self._pending = store, name
             self.worker.start(lambda cancelled: remembered_value(subject, known))
         return None
 
-    def _store_of(self, known: Knowledge) -> Store:
+    def _store_of(self, known: Knowledge) -> FactStore:
         """The store of slow values, which is that of an earlier shot if they depend on the same."""
         key, own = known.subject_key, known.stores["subject"]
         store = next((each for before, each in self._latest if before == key), own)
@@ -169,17 +152,15 @@ class SubjectValues:
         self._on_change()
 
 
-def _fast_value(subject: Subject, context: Context) -> SubjectValue:
+def _fast_value(subject: Subject, context: Context) -> Finding[Any]:
+    """A value that is made again if something else is known that it depends on."""
     known, name = context.known, value_name(subject)
     parts = (*known.subject_key, *(getattr(context, each) for each in (*subject.needs, *subject.uses)))
-    found = known.stores["run"].values.get(name)
-    if not isinstance(found, SubjectValue) or found.parts != parts:
-        try:
-            found = SubjectValue(subject.make(known.shot, context), parts=parts)
-        except GemmvizError as error:
-            found = SubjectValue(error=error.kept(), parts=parts)
-        known.stores["run"].values[name] = found
-    return found
+    before, found = known.stores["run"].values.get(name, (None, None))
+    if found is None or before != parts:
+        found = Finding.by(lambda: subject.make(known.shot, context))
+        known.stores["run"].values[name] = parts, found
+    return found  # type: ignore[no-any-return]
 
 
 class Display:
@@ -223,7 +204,7 @@ class Display:
         found = self._values.of(kind, self._context(kind))
         if found is None:
             return tr(WAITING)
-        return tr(_NOTHING) if found.error is None and kind.is_slow else found.why_none
+        return tr(_NOTHING_TO_SHOW) if found.error is None and kind.is_slow else found.why_none
 
     @property
     def refusal(self) -> str:
@@ -304,10 +285,6 @@ class Display:
         """The shot after a click on a cell; None if the cell has no action. Raises UsageError if the action is impossible."""
         value = self.subject
         return None if value is None else self.kind.click(value, self.session.shot, hit)
-
-    def close(self) -> None:
-        for worker in self.workers:
-            worker.close()
 
     def _value(self, kind: Subject) -> Any:
         session = self.session

@@ -51,10 +51,6 @@ class LessonEditor:
     def workers(self) -> tuple[LatestTask[Any], ...]:
         return (self._ready.worker,)
 
-    def close(self) -> None:
-        for worker in self.workers:
-            worker.close()
-
     @property
     def position(self) -> LessonPosition:
         position: LessonPosition = getattr(self.session.state, self.name)
@@ -128,8 +124,8 @@ class LessonEditor:
     def find(self) -> None:
         """Update the current index to the view that matches what is displayed, or None."""
         now, shot = self.now, self.session.shot
-        if now is not None and not _is_same(now.shot, shot):
-            places = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
+        if now is not None and not _shows_same(now.shot, shot):
+            places = [place for place, stop in enumerate(self.lesson.stops) if _shows_same(stop.shot, shot)]
             self._turn(at=places[0] if places else None, part=0)
 
     def walk(self, direction: int) -> bool:
@@ -149,25 +145,9 @@ class LessonEditor:
         self.go(place, 0 if direction > 0 else LAST)
         return True
 
-    def edit(
-        self,
-        place: int,
-        *,
-        title: str | None = None,
-        caption: str | None = None,
-        text: str | None = None,
-        notes: str | None = None,
-    ) -> None:
-        """Change the texts of a view."""
-        before = self.lesson.stops[place]
-        stop = replace(
-            before,
-            title=before.title if title is None else title,
-            caption=before.caption if caption is None else caption,
-            text=before.text if text is None else text,
-            notes=before.notes if notes is None else notes,
-        )
-        self._become(self.lesson.changed(place, stop), self.at)
+    def edit(self, place: int, **texts: str) -> None:
+        """Change texts of a view: its title, caption, text or notes."""
+        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], **texts)), self.at)
 
     def build(self, place: int, build: Build) -> None:
         """Set how a view is revealed."""
@@ -293,12 +273,12 @@ def _is_near(one: Shot, other: Shot) -> bool:
     return (one.setup, one.view) == (other.setup, other.view)
 
 
-def _is_same(one: Shot, other: Shot) -> bool:
+def _shows_same(one: Shot, other: Shot) -> bool:
     """Whether both show the same run, view, step and threads."""
     return (one.setup, one.view, one.at, one.focus) == (other.setup, other.view, other.at, other.focus)
 
 
-_TRIES = 2  # wrong answers before the right one is shown
+_MOST_TRIES = 2  # wrong answers before the right one is shown
 
 
 class LessonPlayer(LessonEditor):
@@ -324,21 +304,6 @@ class LessonPlayer(LessonEditor):
     def is_on(self) -> bool:
         """Whether a lesson is open and the student is not exploring."""
         return self.position.is_on
-
-    @property
-    def is_away(self) -> bool:
-        """Whether the student left the step to explore and can return to it."""
-        return self.position.is_away
-
-    @property
-    def tried(self) -> tuple[int, ...]:
-        """Indices of the wrong answers that were chosen before the question was answered."""
-        return self.position.tried
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """Result of the last attempt at the exercise."""
-        return self.position.verdict
 
     @property
     def is_last(self) -> bool:
@@ -386,7 +351,7 @@ class LessonPlayer(LessonEditor):
 
     def toggle_explore(self) -> None:
         """Start exploring, or return to the lesson."""
-        if self.is_away:
+        if self.position.is_away:
             self.come_back()
         else:
             self.leave()
@@ -418,7 +383,7 @@ class LessonPlayer(LessonEditor):
             return ""
         if not self.is_asking:
             choice = stop.question.choices[stop.question.right]
-            is_late = len(self.tried) >= _TRIES and self.position.looked is None
+            is_late = len(self.position.tried) >= _MOST_TRIES and self.position.looked is None
             return (
                 tr("{letter} was right: {why}", letter=letter(stop.question.right), why=choice.why)
                 if is_late
@@ -426,7 +391,7 @@ class LessonPlayer(LessonEditor):
             )
         hints = [
             tr("{letter} is wrong: {why} Try again.", letter=letter(place), why=stop.question.choices[place].why)
-            for place in self.tried[-1:]
+            for place in self.position.tried[-1:]
         ]
         return "".join(hints)
 
@@ -442,7 +407,7 @@ class LessonPlayer(LessonEditor):
             self._show(replace(position, looked=None if is_right else place, part=1 if is_right else 2))
             return
         tried = position.tried if is_right or place in position.tried else (*position.tried, place)
-        if is_right or len(tried) >= _TRIES:
+        if is_right or len(tried) >= _MOST_TRIES:
             self._show(replace(position, tried=tried, part=1))
         else:
             self._turn(tried=tried)

@@ -118,7 +118,7 @@ class Reports:
         outcome, fault = run.outcome, run.outcome.fault
         self.notices.drop(*_RUN_TOPICS)
         if outcome.instead_of is not None:
-            self.notices.complain("gpu", _instead(outcome.instead_of))
+            self.notices.complain("gpu", _with_substitute(outcome.instead_of))
         doubt = not_confirmed(run.setup.kernel)
         if doubt is not None:
             self.notices.put(Notice("result", doubt.message, warns=False))
@@ -158,7 +158,7 @@ class Reports:
             self.notices.complain("gpu", error)
 
 
-def _instead(error: GemmvizError) -> GemmvizError:
+def _with_substitute(error: GemmvizError) -> GemmvizError:
     """The GPU's error, with a note that the interpreter ran the kernel instead."""
     message = tr("{message}. The interpreter ran the kernel instead", message=error.message)
     return GemmvizError(message, error.place, file=error.file, remedy=error.remedy)

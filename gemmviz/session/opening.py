@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 # Files of kernels in the user's own folder: copies of shipped kernels, and texts that were pasted.
 
-_FOLDER = "kernels"
-_KERNEL = "__global__"
+_KERNEL_FOLDER = "kernels"
+_KERNEL_WORD = "__global__"
 
 
 def copy_of(kernel: KernelSpec) -> Path:
@@ -47,7 +47,7 @@ def copy_of(kernel: KernelSpec) -> Path:
 
 def pasted(text: str) -> Path:
     """A new file with this text. Raises UsageError for a text without a kernel, GemmvizError if the file can't be written."""
-    if _KERNEL not in text:
+    if _KERNEL_WORD not in text:
         raise UsageError(tr("the clipboard holds no kernel"), remedy=tr("copy the text of a file with a __global__ function"))
     check_text(text, tr("the clipboard"))
     return _new_file("pasted", text.replace("\r\n", "\n"))
@@ -70,7 +70,7 @@ def can_insert_header(kernel: KernelSpec) -> bool:
 
 
 def _new_file(stem: str, text: str) -> Path:
-    folder = user_folder(_FOLDER)
+    folder = user_folder(_KERNEL_FOLDER)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -152,7 +152,7 @@ class Opening:
         file, entry = split_name(name)
         given = GivenLaunch(entry) if entry and given is None else given
         path = Path(file).resolve() if is_kernel_file(name) else None
-        requested, before = self.session.requested, self.session.shot.setup
+        requested, before = self.session.state.requested, self.session.shot.setup
         if path is None:
             self._follow(None)
             self.worker.cancel()
@@ -349,7 +349,7 @@ class Opening:
             session = self.session
             chart = replace(session.shot.chart, source=session.benchmarks.add(benchmark, path.name))
             session.player.play(False)
-            session.show(replace(session.shot, view=session.display.latest_chart, chart=chart))
+            session.alter(view=session.display.latest_chart, chart=chart)
 
         return self._and_announce(path, show)
 
@@ -366,8 +366,8 @@ class Opening:
     def _show_kernel(self, read: Opened, resolved: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
         session, kernel = self.session, read.kernel
         if session.shot.setup != before:  # settings changed while the file was read
-            resolved = resolve(session.requested.for_kernel(kernel, session.shot.setup))
-            requested = session.requested
+            resolved = resolve(session.state.requested.for_kernel(kernel, session.shot.setup))
+            requested = session.state.requested
         self.names, self._has_failed = read.names, False
         self._follow(None if kernel.is_shipped else Path(kernel.file))
         session.notices.drop("file", "sizes")
@@ -377,7 +377,7 @@ class Opening:
         known = session.shot.setup.kernel
         is_other = kernel.entry != known.entry or (kernel.file != known.file and kernel.text != known.text)
         focus = Focus() if is_other and not (kernel.is_shipped and known.is_shipped) else session.shot.focus
-        session.show(replace(session.shot, setup=resolved.setup, view=view, focus=focus), requested)
+        session.alter(requested, setup=resolved.setup, view=view, focus=focus)
 
     def _leave_file(self) -> None:
         """Stop playback, and stop following the user's file."""

@@ -9,7 +9,7 @@ from psygnal import Signal
 from gemmviz.analysis.replay.focus import step_at
 from gemmviz.scenes.catalog import view_named
 from gemmviz.session.display import Display, HasState
-from gemmviz.session.state import Event, Look, Move, Pass
+from gemmviz.session.state import Look, Move, Pass, SessionEvent
 from gemmviz.shots.completion import MAPPED
 from gemmviz.shots.picture import INSTANTS, instant_place, options_for
 from gemmviz.shots.shot import Camera, Shot
@@ -213,7 +213,7 @@ class HasPosition(HasState, Protocol):
 
     display: Display
 
-    def apply(self, event: Event) -> None: ...
+    def apply(self, event: SessionEvent) -> None: ...
 
 
 class Navigation:

@@ -18,7 +18,7 @@ from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
 _NEAREST = 3  # wanted steps that are prepared whatever they take
-_MOST_BYTES = 16 << 20
+_MOST_HELD_BYTES = 16 << 20
 
 
 class ReadyStep(Struct, frozen=True, eq=False):
@@ -95,7 +95,7 @@ class ReadySteps:
 
     def _go_on(self) -> None:
         """Prepare the first wanted step that is not ready."""
-        wanted = self._wanted if self._size_bytes <= _MOST_BYTES else self._wanted[:_NEAREST]
+        wanted = self._wanted if self._size_bytes <= _MOST_HELD_BYTES else self._wanted[:_NEAREST]
         following = next((stop for stop in wanted if self.of(stop) is None), None)
         if following is self._working and self.worker.is_busy:
             return

@@ -10,6 +10,7 @@ from gemmviz.cuda.launch.legality import launch_for
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import requested_blocks
@@ -19,7 +20,6 @@ from gemmviz.session.playing import Navigation, Player
 from gemmviz.session.state import (
     Arrive,
     Begin,
-    Event,
     Fail,
     LaunchFound,
     Look,
@@ -28,7 +28,7 @@ from gemmviz.session.state import (
     Pass,
     Refuse,
     Restore,
-    ShotHistory,
+    SessionEvent,
     Show,
     State,
     TurnTo,
@@ -114,19 +114,6 @@ class Session:
         return self._state.shot
 
     @property
-    def requested(self) -> RequestedSizes:
-        """The sizes requested for the shot."""
-        return self._state.requested
-
-    @property
-    def history(self) -> ShotHistory:
-        return self._state.history
-
-    @property
-    def launch(self) -> Launch | None:
-        return self._state.launch
-
-    @property
     def error(self) -> GemmvizError | None:
         """Why the displayed run is not the shot's."""
         return self._state.error
@@ -167,7 +154,7 @@ class Session:
 
     # Changing the state
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: SessionEvent) -> None:
         """Change the state, which changes nowhere else, and do what follows from the event."""
         before = self._state
         self._state = event.after(before)
@@ -208,28 +195,28 @@ class Session:
         """Show another shot. Deliberate changes can be undone."""
         self.apply(Show(shot, requested))
 
+    def alter(self, requested: RequestedSizes | None = None, **changes: Any) -> None:
+        """Show the shot with other values of some fields."""
+        self.show(replace(self.shot, **changes), requested)
+
     def undo(self) -> None:
-        if self.history.undo_name is not None:
+        if self.state.history.undo_name is not None:
             self.player.play(False)
             self.apply(Restore(-1))
 
     def redo(self) -> None:
-        if self.history.redo_name is not None:
+        if self.state.history.redo_name is not None:
             self.player.play(False)
             self.apply(Restore(1))
 
     def show_recorded(self, run: KnownRun, name: str) -> None:
         """Show a run from a file without running anything."""
-        self.stop_running()
+        self.player.play(False)
+        self.slot.stop()
         self.reports.drop_all()
         self.apply(Open(run, name))
         self.reports.offer_run(lambda: self._run(again=True))
         self.shot_changed.emit()
-
-    def stop_running(self) -> None:
-        """Stop running the shot; the displayed run stays."""
-        self.player.play(False)
-        self.slot.stop()
 
     def say(self, sentence: str) -> None:
         """Show a temporary message."""
@@ -238,8 +225,9 @@ class Session:
     def close(self) -> None:
         """Cancel all work and accept no more."""
         self.player.play(False)
-        for each in (self.slot, self.comparison.slot, self.display, self.benchmarks, self.engines):
-            each.close()
+        for worker in self.workers:
+            worker.close()
+        self.engines.close()
 
     # What follows from another shot
 

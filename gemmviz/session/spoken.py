@@ -13,7 +13,7 @@ from gemmviz.scenes.kit.primitives import Hit, Scene
 from gemmviz.session.session import Session
 from gemmviz.shots.catalog import subject_of_view
 
-_SIDES: dict[RunSide, str] = {"": "", "left": marked("left run: "), "right": marked("right run: ")}
+_SIDE_WORDS: dict[RunSide, str] = {"": "", "left": marked("left run: "), "right": marked("right run: ")}
 
 
 class Spoken:
@@ -87,4 +87,4 @@ class Spoken:
     def _located(self, hit: Hit) -> tuple[str, Moment | None]:
         """The side of a cell in words, and the step that it shows."""
         side = hit.cells.side
-        return tr(_SIDES[side]), self._sides.get(side)
+        return tr(_SIDE_WORDS[side]), self._sides.get(side)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, field
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Counting = Literal["shown", "hidden", "rising"]
 LessonName = Literal["course", "saved_views"]
 Entry = tuple[Shot, RequestedSizes]
-_MOST_ENTRIES = 200
+_MOST_UNDONE = 200
 
 
 class ShotHistory(Struct, frozen=True, eq=False):
@@ -55,7 +55,7 @@ class ShotHistory(Struct, frozen=True, eq=False):
         """The history after a change of this name from one entry to the next. Dragging one value is a single change."""
         if name == DRAGGED == self.undo_name:
             return self._settled(present)
-        entries = (*self._settled(left).entries[: self.at + 1], (present, name))[-_MOST_ENTRIES:]
+        entries = (*self._settled(left).entries[: self.at + 1], (present, name))[-_MOST_UNDONE:]
         return ShotHistory(entries, len(entries) - 1)
 
     def moved(self, left: Entry, distance: int) -> ShotHistory:
@@ -135,6 +135,10 @@ class State(Struct, frozen=True, eq=False):
     def latest_view(self, kind: type, first: str) -> str:
         """The most recent view of this kind of subject; ``first`` if there is none."""
         return self.views.get(kind, first)
+
+    def at(self, **changes: Any) -> State:
+        """The state with other values of some fields of the shot, which stays the same for the user."""
+        return replace(self, shot=replace(self.shot, **changes))
 
     def with_shot(self, shot: Shot) -> State:
         """The state with another shot; its view is the most recent one of its kind."""
@@ -239,7 +243,7 @@ class LaunchFound(Struct, frozen=True, eq=False):
     def after(self, state: State) -> State:
         focus = state.shot.focus.within_launch(self.launch, device_for(state.shot.setup).warp_size)
         error = None if self.is_shown else state.error
-        return replace(state, launch=self.launch, shot=replace(state.shot, focus=focus), error=error)
+        return replace(state.at(focus=focus), launch=self.launch, error=error)
 
 
 class Arrive(Struct, frozen=True, eq=False):
@@ -251,8 +255,7 @@ class Arrive(Struct, frozen=True, eq=False):
         trace, fault = self.run.trace, self.run.outcome.fault
         if fault is not None:
             focus = state.shot.focus if fault.block is None else Focus(fault.block)
-            shot = replace(state.shot, focus=focus, at=position_of(trace, trace.steps - 1), moment=1.0)
-            state = replace(state, shot=shot)
+            state = state.at(focus=focus, at=position_of(trace, trace.steps - 1), moment=1.0)
         return _at_run(state, trace)
 
 
@@ -262,7 +265,7 @@ class Watch(Struct, frozen=True, eq=False):
     focus: Focus
 
     def after(self, state: State) -> State:
-        return replace(state, shot=replace(state.shot, focus=self.focus))
+        return state.at(focus=self.focus)
 
 
 class Fail(Struct, frozen=True, eq=False):
@@ -277,8 +280,7 @@ class Fail(Struct, frozen=True, eq=False):
 def _at_run(state: State, trace: Trace) -> State:
     """The state at the position of the shot in a run that is displayed."""
     step = step_at(trace, state.shot.at)
-    shot = replace(state.shot, at=position_of(trace, step))
-    return replace(state, step=step, error=None, plays_next=False, shot=shot)
+    return replace(state.at(at=position_of(trace, step)), step=step, error=None, plays_next=False)
 
 
 # Events that move in the picture
@@ -293,7 +295,7 @@ class Move(Struct, frozen=True, eq=False):
 
     def after(self, state: State) -> State:
         at = state.shot.at if self.trace is None or self.step == state.step else position_of(self.trace, self.step)
-        return replace(state, step=self.step, shot=replace(state.shot, at=at, moment=self.moment))
+        return replace(state.at(at=at, moment=self.moment), step=self.step)
 
 
 class Pass(Struct, frozen=True, eq=False):
@@ -302,7 +304,7 @@ class Pass(Struct, frozen=True, eq=False):
     instant: float
 
     def after(self, state: State) -> State:
-        return replace(state, shot=replace(state.shot, instant=max(0.0, min(1.0, self.instant))))
+        return state.at(instant=max(0.0, min(1.0, self.instant)))
 
 
 class Look(Struct, frozen=True, eq=False):
@@ -311,7 +313,7 @@ class Look(Struct, frozen=True, eq=False):
     camera: Camera
 
     def after(self, state: State) -> State:
-        return replace(state, shot=replace(state.shot, camera=self.camera))
+        return state.at(camera=self.camera)
 
 
 # Events beside the picture
@@ -362,4 +364,4 @@ class TurnTo(Struct, frozen=True, eq=False):
 ShotEvent = Resume | Begin | Show | Restore | Open
 RunEvent = LaunchFound | Arrive | Watch | Fail
 MoveEvent = Move | Pass | Look
-Event = ShotEvent | RunEvent | MoveEvent | Edit | SetCounting | Refuse | TurnTo
+SessionEvent = ShotEvent | RunEvent | MoveEvent | Edit | SetCounting | Refuse | TurnTo

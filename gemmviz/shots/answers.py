@@ -19,16 +19,16 @@ from gemmviz.model.words import all_blocks, capital, listed, number, plural, spa
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
 
-_TIMES = {1: marked("once"), 2: marked("twice")}
+_FEW_TIMES = {1: marked("once"), 2: marked("twice")}
 _TRAFFIC: dict[Access, str] = {
     "read": marked("{block} fetches {bytes} of {array}{parts}."),
     "write": marked("{block} stores {bytes} of {array}{parts}."),
 }
-_LAUNCH: dict[Access, str] = {
+_LAUNCH_TRAFFIC: dict[Access, str] = {
     "read": marked("The launch fetches {bytes} B of {array}, {often}, and moves {sectors}."),
     "write": marked("The launch stores {bytes} B of {array}, {often}, and moves {sectors}."),
 }
-_SHARED: dict[Access, tuple[str, str]] = {
+_SHARED_TRAFFIC: dict[Access, tuple[str, str]] = {
     "read": (marked("{who} reads {bytes} B, in {wavefronts}."), marked("{who} read {bytes} B, in {wavefronts}.")),
     "write": (marked("{who} stores {bytes} B, in {wavefronts}."), marked("{who} store {bytes} B, in {wavefronts}.")),
 }
@@ -62,13 +62,13 @@ def answer_to(question: AskedArray, trace: Trace, counts: LaunchCounts | None, n
     threads = slice(first, first + trace.space.threads_per_block)
     block = block_label(question.block, trace.launch)
     about = _of_tile if array.space == "shared" else _of_matrix
-    sentences = [*_limits(trace), *about(question.array, threads, block, trace)]
+    sentences = [*_counted_part(trace), *about(question.array, threads, block, trace)]
     if question.array == trace.result:
         sentences += _fetched(block, threads, trace)
-    return (*sentences, *_of_launch(question.array, trace, counts, no_counts))
+    return (*sentences, *_launch_sentences(question.array, trace, counts, no_counts))
 
 
-def _limits(trace: Trace) -> Iterator[str]:
+def _counted_part(trace: Trace) -> Iterator[str]:
     """Say which part of a run is counted for the block, if it isn't all of it."""
     if trace.stop is not None:
         yield tr("Counted until the run ended early.")
@@ -85,34 +85,36 @@ def _of_matrix(number_: int, threads: slice, block: str, trace: Trace) -> Iterat
     for access, text in _TRAFFIC.items():
         traffic = block_traffic(trace, number_, access, threads)
         if traffic.elements:
-            did, size = True, _bytes(traffic.elements, array)
-            yield tr(text, block=capital(block), bytes=size, array=array.name, parts=_parts(traffic, array))
-            yield tr("Its requests move {sectors}.", sectors=_sectors(traffic.cost, trace))
+            did, size = True, _size_text(traffic.elements, array)
+            yield tr(text, block=capital(block), bytes=size, array=array.name, parts=_traffic_parts(traffic, array))
+            yield tr("Its requests move {sectors}.", sectors=_moved_sectors(traffic.cost, trace))
     if not did:
         yield tr("{block} doesn't access {array}.", block=capital(block), array=array.name)
 
 
 def _of_tile(number_: int, threads: slice, block: str, trace: Trace) -> Iterator[str]:
     array = trace.arrays[number_]
-    yield tr("{array} of {block} has {array_size}.", array=array.name, block=block, array_size=_bytes(array.size, array))
+    yield tr("{array} of {block} has {array_size}.", array=array.name, block=block, array_size=_size_text(array.size, array))
     stored, read = (block_traffic(trace, number_, access, threads) for access in ("write", "read"))  # type: ignore[arg-type]
     if stored.elements:
         sources = listed(trace.arrays[each].name for each in copied_from(trace, number_, threads))
         copies = tr(", with elements of {sources}", sources=sources) if sources else ""
-        yield tr("The block stores {elements} there{copies}.", elements=_bytes(stored.elements, array), copies=copies)
+        yield tr("The block stores {elements} there{copies}.", elements=_size_text(stored.elements, array), copies=copies)
     if read.elements:
         share = read.elements / max(1, stored.elements)
         each = (
-            tr(": each stored value {share}", share=_times(round(share))) if stored.elements and share == round(share) else ""
+            tr(": each stored value {share}", share=_multiple(round(share)))
+            if stored.elements and share == round(share)
+            else ""
         )
-        yield tr("It reads {elements}{each}.", elements=_bytes(read.elements, array), each=each)
+        yield tr("It reads {elements}{each}.", elements=_size_text(read.elements, array), each=each)
     waves = stored.cost + read.cost
     lost = (
         tr(", {excessive_wavefronts} of them lost to bank conflicts", excessive_wavefronts=spaced(waves.excessive_wavefronts))
         if waves.excessive_wavefronts
         else ""
     )
-    yield tr("That takes {wavefronts}{lost}.", wavefronts=_many(waves.wavefronts, "wavefront"), lost=lost)
+    yield tr("That takes {wavefronts}{lost}.", wavefronts=_counted_noun(waves.wavefronts, "wavefront"), lost=lost)
 
 
 def _fetched(block: str, threads: slice, trace: Trace) -> Iterator[str]:
@@ -121,12 +123,12 @@ def _fetched(block: str, threads: slice, trace: Trace) -> Iterator[str]:
     for number_ in trace.inputs:
         traffic, array = block_traffic(trace, number_, "read", threads), trace.arrays[number_]
         if traffic.elements:
-            parts.append(tr("{elements} of {array}", elements=_bytes(traffic.elements, array), array=array.name))
+            parts.append(tr("{elements} of {array}", elements=_size_text(traffic.elements, array), array=array.name))
     if parts:
         yield tr("For that it fetches {parts}.", parts=listed(parts))
 
 
-def _of_launch(number_: int, trace: Trace, counts: LaunchCounts | None, no_counts: str) -> Iterator[str]:
+def _launch_sentences(number_: int, trace: Trace, counts: LaunchCounts | None, no_counts: str) -> Iterator[str]:
     array = trace.arrays[number_]
     if counts is None:
         if no_counts or trace.stop is None:
@@ -142,12 +144,12 @@ def _of_launch(number_: int, trace: Trace, counts: LaunchCounts | None, no_count
             continue
         size = spaced(total.bytes_asked)
         if array.space == "shared":
-            text, several = _SHARED[access], trace.launch.block_count
-            who, waves = capital(all_blocks(several)), _many(total.wavefronts, "wavefront")
+            text, several = _SHARED_TRAFFIC[access], trace.launch.block_count
+            who, waves = capital(all_blocks(several)), _counted_noun(total.wavefronts, "wavefront")
             yield tr(text[0 if several == 1 else 1], who=who, bytes=size, wavefronts=waves)
         else:
-            often, sectors = _often(number_, array, access, total, trace), _sectors(total, trace)
-            yield tr(_LAUNCH[access], bytes=size, array=array.name, often=often, sectors=sectors)
+            often, sectors = _often(number_, array, access, total, trace), _moved_sectors(total, trace)
+            yield tr(_LAUNCH_TRAFFIC[access], bytes=size, array=array.name, often=often, sectors=sectors)
 
 
 def _often(number_: int, array: MemoryArray, access: Access, total: Counts, trace: Trace) -> str:
@@ -155,7 +157,7 @@ def _often(number_: int, array: MemoryArray, access: Access, total: Counts, trac
     if trace.is_whole:
         whole = whole_traffic(trace, number_, access)
         if whole.times is not None and whole.distinct == array.size:
-            return tr("every element {times}", times=_times(whole.times))
+            return tr("every element {times}", times=_multiple(whole.times))
     average = total.bytes_asked / array.itemsize / array.size
     return tr("an element {average} times on average", average=number(average))
 
@@ -168,42 +170,44 @@ def _total(counts: LaunchCounts, name: str, access: Access) -> Counts:
     return sum(mine, Counts())
 
 
-def _parts(traffic: BlockTraffic, array: MemoryArray) -> str:
+def _traffic_parts(traffic: BlockTraffic, array: MemoryArray) -> str:
     """Say which parts the bytes of a block are: tiles, or repeated elements."""
     tiles = traffic.tiles
     if tiles and sum(tiles) == traffic.elements:
         size = (
-            tr("of {tiles}", tiles=_bytes(tiles[0], array))
+            tr("of {tiles}", tiles=_size_text(tiles[0], array))
             if len(set(tiles)) == 1
-            else tr("of up to {tiles}", tiles=_bytes(max(tiles), array))
+            else tr("of up to {tiles}", tiles=_size_text(max(tiles), array))
         )
-        return f", {_many(len(tiles), 'tile')} {size}"
+        return f", {_counted_noun(len(tiles), 'tile')} {size}"
     if traffic.times is not None:
-        return tr(": {elements}, each {times}", elements=_many(traffic.distinct, "element"), times=_times(traffic.times))
+        return tr(
+            ": {elements}, each {times}", elements=_counted_noun(traffic.distinct, "element"), times=_multiple(traffic.times)
+        )
     return tr(
         ": {elements}, each {average} times on average",
-        elements=_many(traffic.distinct, "element"),
+        elements=_counted_noun(traffic.distinct, "element"),
         average=number(traffic.elements / traffic.distinct),
     )
 
 
-def _sectors(cost: Counts, trace: Trace) -> str:
-    moved = f"{_many(cost.sectors, 'sector')}, {spaced(cost.bytes_moved(trace.rules))} B"
+def _moved_sectors(cost: Counts, trace: Trace) -> str:
+    moved = f"{_counted_noun(cost.sectors, 'sector')}, {spaced(cost.bytes_moved(trace.rules))} B"
     lost = cost.excessive_sectors
     return (
         moved
         if not lost
-        else tr("{moved}, where {sectors} would suffice", moved=moved, sectors=_many(cost.ideal_sectors, "sector"))
+        else tr("{moved}, where {sectors} would suffice", moved=moved, sectors=_counted_noun(cost.ideal_sectors, "sector"))
     )
 
 
-def _bytes(elements: int, array: MemoryArray) -> str:
+def _size_text(elements: int, array: MemoryArray) -> str:
     return f"{spaced(elements * array.itemsize)} B"
 
 
-def _times(count: int) -> str:
-    return tr(_TIMES[count]) if count in _TIMES else tr("{count} times", count=spaced(count))
+def _multiple(count: int) -> str:
+    return tr(_FEW_TIMES[count]) if count in _FEW_TIMES else tr("{count} times", count=spaced(count))
 
 
-def _many(count: int, noun: str) -> str:
+def _counted_noun(count: int, noun: str) -> str:
     return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count, count=spaced(count))

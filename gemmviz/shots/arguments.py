@@ -27,7 +27,7 @@ _LAUNCH_FLAGS = {
     "shared": ("BYTES", "dynamic shared memory of a block"),
     "column-major": ("LIST", "matrices that are stored by columns, 'A,B'"),
 }
-_LISTS = {"args": 64, "block": 3, "grid": 3, "column-major": 64}  # most formulas of each
+_MOST_FORMULAS = {"args": 64, "block": 3, "grid": 3, "column-major": 64}  # most formulas of each
 
 # Parsers
 
@@ -89,7 +89,7 @@ def _add(parser: Any, flag: Flag) -> None:
 def launch_from(args: argparse.Namespace) -> GivenLaunch:
     """The given parts of the launch. Raises UsageError."""
     texts = {name: getattr(args, f"launch_{name.replace('-', '_')}", "") for name in _LAUNCH_FLAGS}
-    lists = {name: formulas_of(texts[name], f"--{name}", most) if texts[name] else () for name, most in _LISTS.items()}
+    lists = {name: formulas_of(texts[name], f"--{name}", most) if texts[name] else () for name, most in _MOST_FORMULAS.items()}
     columns = lists["column-major"]
     return GivenLaunch(
         texts["entry"], lists["args"], lists["block"], lists["grid"], texts["shared"], frozenset(columns) if columns else None

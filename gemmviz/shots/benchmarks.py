@@ -83,9 +83,6 @@ class Benchmarks:
         self.worker.cancel()
         self.changed.emit()
 
-    def close(self) -> None:
-        self.worker.close()
-
     def _on_measured(self, benchmark: Benchmark, done: int) -> None:
         if self.is_measuring:
             self._measured, self.done = benchmark, done

@@ -13,7 +13,6 @@ from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.outcome import Watched
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.trace import Trace
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, ViewOptions
@@ -180,11 +179,6 @@ class Completion:
         if run.timed is None and not self._time.is_busy:
             self._time.start(lambda cancelled: known.timed)
 
-    def close(self) -> None:
-        """Cancel all work and accept no more."""
-        for worker in self.workers:
-            worker.close()
-
     def _end(self) -> None:
         self._is_over = True
         for lane in self._lanes:
@@ -215,15 +209,12 @@ class Completion:
         self.reading.know(self.watched)
         if run.searched is not None and before.searched is None and run.replay.hazards:
             self.hazards_found.emit()
-        if run.counted is not None and before.counted is None:
-            self._report_uncounted(run.counted.error)
+        error = run.counted.error if run.counted is not None and before.counted is None else None
+        if error is not None and not isinstance(error, CannotAnswer):
+            self._on_failed(error)
         self.analysis_changed.emit()
         if Knowledge.watch_result.at_hand(known) is not None:
             self._complete_launch(known, run)
-
-    def _report_uncounted(self, error: GemmvizError | None) -> None:
-        if error is not None and not isinstance(error, CannotAnswer):
-            self._on_failed(error)
 
 
 # Reads the displayed run step by step; slow parts are computed in the background.
@@ -262,7 +253,10 @@ class Reading:
     @property
     def is_large(self) -> bool:
         """Whether the run is so large that a view may take longer than a frame."""
-        return self.reader is not None and not is_small(self.reader.replay.trace)
+        if self.reader is None:
+            return False
+        element = self.reader.replay.trace.element
+        return element.size + len(element) * _PER_STEP > _SMALL
 
     def at(self, step: int) -> Moment | None:
         return None if self.reader is None else self.reader.at(step)
@@ -342,8 +336,3 @@ class Reading:
             reader.watched = self.reader.watched
             self.reader = reader if self.reader.replay is reader.replay else self.reader
         self._report_drawn()
-
-
-def is_small(trace: Trace) -> bool:
-    """Whether any view of a trace can be drawn within a frame."""
-    return trace.element.size + len(trace.element) * _PER_STEP <= _SMALL

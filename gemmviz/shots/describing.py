@@ -27,10 +27,10 @@ from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
-_MOST_LINES = 60  # of a picture's texts; longer lists are cut, with their number
-_COUNTED = marked("Every number is counted from the trace of the run")
+_MOST_TEXTS = 60  # of a picture's texts; longer lists are cut, with their number
+_COUNTED_FROM = marked("Every number is counted from the trace of the run")
 UNTITLED = "gemmviz"  # the title of a picture without one
-_VERBS = {"read": marked("Reads {array}"), "write": marked("Writes {array}")}
+_ARRAY_VERBS = {"read": marked("Reads {array}"), "write": marked("Writes {array}")}
 
 
 class Description(Struct, frozen=True):
@@ -65,13 +65,15 @@ def description_of(shot: Shot, subject: Any, scene: Scene) -> Description:
         return replace(words, facts=(picture, *words.facts, *lines))
     title, caption, notes = texts_of(subject_of_view(shot.view), subject, scene)
     if isinstance(subject, Pair):
-        return Description(tr(view.title), _both(subject, shot.labels), (picture, *_lines(scene)), f"{tr(_COUNTED)}.")
+        return Description(
+            tr(view.title), _both_sides(subject, shot.labels), (picture, *_lines(scene)), f"{tr(_COUNTED_FROM)}."
+        )
     facts = _lines(scene) if view.chart is None else tuple(chart_facts(view.chart(subject).showing(shot.chart.shown)))
     named = title if title != UNTITLED else tr(view.title)
     return Description(named, caption or tr(view.title), (picture, *facts), notes)
 
 
-def _both(pair: Pair, labels: LabelStyle) -> str:
+def _both_sides(pair: Pair, labels: LabelStyle) -> str:
     """What both runs of a comparison do."""
     left, right = (f"{_kernel(now)}, {step_sentence(now, labels)}" for now in (pair.left, pair.right))
     return tr("Left: {left}; right: {right}.", left=left, right=right)
@@ -79,9 +81,9 @@ def _both(pair: Pair, labels: LabelStyle) -> str:
 
 def _lines(scene: Scene) -> tuple[tuple[str, str], ...]:
     lines = lines_of(scene)
-    more = len(lines) - _MOST_LINES
+    more = len(lines) - _MOST_TEXTS
     rest = trn(" … and {count} more line", " … and {count} more lines", more) if more > 0 else ""
-    return ((tr("Texts"), " | ".join(lines[:_MOST_LINES]) + rest),) if lines else ()
+    return ((tr("Texts"), " | ".join(lines[:_MOST_TEXTS]) + rest),) if lines else ()
 
 
 def texts_of(kind: Subject, subject: Any, scene: Scene) -> tuple[str, str, str]:
@@ -97,7 +99,7 @@ def moment_description(moment: Moment, labels: LabelStyle = PLAIN) -> Descriptio
     trace = moment.trace
     title = f"{trace.setup.kernel.name}: {sentence.step_title(moment, labels)}"
     by = tr("the interpreter") if trace.by == INTERPRETER else trace.by
-    origin = tr("{counted}, recorded by {by}. {check}", counted=tr(_COUNTED), by=by, check=trace.check)
+    origin = tr("{counted}, recorded by {by}. {check}", counted=tr(_COUNTED_FROM), by=by, check=trace.check)
     return Description(title, f"{step_sentence(moment, labels)}.", tuple(_facts(moment)), origin)
 
 
@@ -116,7 +118,7 @@ def _facts(moment: Moment) -> Iterator[tuple[str, str]]:
         yield tr("Details"), "; ".join(details[1:])
     for touched in moment.touched:
         if len(touched.block_cells):
-            yield tr(_VERBS[touched.operand.access], array=touched.array.name), _region(touched)
+            yield tr(_ARRAY_VERBS[touched.operand.access], array=touched.array.name), _region(touched)
     for number in sorted(moment.tiles):
         yield trace.arrays[number].name, _held(moment, number)
 

@@ -44,12 +44,12 @@ PARTS: dict[str, tuple[TextPart, ...]] = {
     "caption": ("action", "cost"),
 }  # parts of the texts in a picture
 _MOST_FACTS = 1 << 20  # maximum number of accesses in a page
-_NEAR = 1e-4
+_SAME_PLACE = 1e-4
 _NOTHING = Caption()
 
 
 # The moments of a step at which a page holds what moves; between them it moves evenly.
-SAMPLES = (0.0, 0.17, 0.34, 0.51, 0.68, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
+SAMPLES = (0.0, 0.17, 0.34, 0.51, 0.68, ARRIVAL - _SAME_PLACE, ARRIVAL, 1.0 - _SAME_PLACE)
 
 
 class Prepared(Struct, frozen=True, eq=False):
@@ -192,12 +192,12 @@ def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption
     """A picture of a step with title, caption and notes: those of a lesson if it has any."""
     subject = stage.subject(step)
     scene = frame_at(stage, step, stage.moment(step), manner, subject, caption=caption).scene
-    scene = _described(stage, subject, scene, caption)
+    scene = _scene_with_words(stage, subject, scene, caption)
     title, text, remarks = texts_of(stage.kind, subject, scene)
     return Slide(scene, caption.title or title, caption.caption or text, notes or remarks)
 
 
-def _described(stage: Prepared, subject: Any, scene: Scene, caption: Caption) -> Scene:
+def _scene_with_words(stage: Prepared, subject: Any, scene: Scene, caption: Caption) -> Scene:
     """A scene with its words: those of a lesson first, and nothing else while a question is open."""
     choices = (f"{letter(place)}: {text}" for place, text in enumerate(caption.choices))
     words = "\n".join(filter(None, (caption.caption, *choices)))
@@ -233,7 +233,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: r
     name = stage.shot.setup.kernel.name
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
-        len(played), partial(_facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), SAMPLES, TRAIL,
+        len(played), partial(_facts_of, stage), page_theme(stage.shot), inks_of_themes(), _focus_words(stage), SAMPLES, TRAIL,
         played.index(stage.step) if stage.step in played else 0,
     )  # fmt: skip
 
@@ -257,7 +257,7 @@ def _played(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> 
     stood: tuple[tuple[int, bool], Scene] | None = None
     for number in range(1, _frame_count(stage, manner, played, fps) + 1):
         passed = min(len(played), number * manner.speed / fps)
-        step = max(0, math.ceil(passed - _NEAR) - 1)
+        step = max(0, math.ceil(passed - _SAME_PLACE) - 1)
         moment = min(1.0, passed - step)
         key = step, moment >= ARRIVAL
         still = stood[1] if stood is not None and stood[0] == key and not stage.is_launch else None
@@ -286,7 +286,7 @@ def page_step(
     for theme in THEMES:
         own = with_theme(stage, theme)
         draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
-        after[theme] = _described(own, subject, draw(moment=last).scene, caption)
+        after[theme] = _scene_with_words(own, subject, draw(moment=last).scene, caption)
         before[theme] = draw(moment=0.0).still if is_played else after[theme]
         motion[theme] = tuple(_chips(own, step, each, manner, subject, caption) for each in moments)
     title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])
@@ -303,7 +303,7 @@ def _chips(
     return tuple(each for each in view_named(shot.view).motion(subject, options) if not is_trail(each))
 
 
-def _record(stage: Prepared) -> Trace | None:
+def _record_for_page(stage: Prepared) -> Trace | None:
     """The trace that a page can query; None if the view shows no run or the trace is too large."""
     if stage.replay is None or not stage.kind.is_of_run:
         return None
@@ -313,7 +313,7 @@ def _record(stage: Prepared) -> Trace | None:
 
 def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
     """Rows of the page's facts that describe a step."""
-    trace = _record(stage)
+    trace = _record_for_page(stage)
     if trace is None:
         return []
     row = int(trace.row[step])
@@ -328,7 +328,7 @@ def _facts_of(stage: Prepared) -> dict[str, Any]:
     many. ``elements``: rows of the record, as differences between consecutive numbers; ``order``: which of them each row of the
     trace is.
     """
-    trace = _record(stage)
+    trace = _record_for_page(stage)
     if trace is None:
         return {}
     scope, threads = scope_of(stage.shot.focus, trace), trace.space.threads_per_block
@@ -351,8 +351,8 @@ def _facts_of(stage: Prepared) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _watched(stage: Prepared) -> str:
-    trace = _record(stage)
+def _focus_words(stage: Prepared) -> str:
+    trace = _record_for_page(stage)
     return "" if trace is None else focus_text(stage.shot.focus, trace)
 
 

@@ -18,7 +18,7 @@ from gemmviz.model.words import many
 
 MOST = 2**31 - 1
 FieldValue = int | float | str
-_TYPES: dict[FieldKind, tuple[type, ...]] = {
+_NUMBER_TYPES: dict[FieldKind, tuple[type, ...]] = {
     "number": (int,), "decimal": (int, float), "choice": (str, int), "switch": (bool,), "text": (str,), "other": (),
 }  # fmt: skip
 
@@ -66,7 +66,7 @@ def put(setup: Setup, name: str, value: FieldValue) -> Setup:
 
 def _is_possible(field: FormField, value: FieldValue) -> bool:
     """Whether a value has the right type and is one of the choices. Parameters may also have values that are not listed."""
-    if not isinstance(value, _TYPES[field.kind]) or isinstance(value, bool) != (field.kind == "switch"):
+    if not isinstance(value, _NUMBER_TYPES[field.kind]) or isinstance(value, bool) != (field.kind == "switch"):
         return False
     if field.choices is None or field.is_parameter:
         return isinstance(value, str) == isinstance(field.value, str)
@@ -77,7 +77,7 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> FormField
     control, value = setting.control, setting.of(setup)
     label, tip = tr(control.label), tr(control.help)
     tip = f"{label}: {tip}" if control.is_symbol else tip
-    about = _ABOUT.get(setting.name)
+    about = _WORDS_ABOUT.get(setting.name)
     if about is not None:
         tip = f"{tip}. {about(value)}"
     why_not = ""
@@ -85,7 +85,7 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> FormField
         other, required = control.needs
         present = next(each for each in settings if each.name == other).of(setup)
         why_not = "" if present == required else tr(control.unless)
-    known = _KNOWN[setting.name]() if setting.name in _KNOWN else setting.choices
+    known = _KNOWN_TITLES[setting.name]() if setting.name in _KNOWN_TITLES else setting.choices
     choices: dict[FieldValue, str] | None = {value: tr(words) for value, words in known.items()} or None
     kind: FieldKind = "choice" if choices else setting.kind
     return FormField(setting.name, label, tip, kind, value, choices, control.least, control.most, tr(control.empty), why_not)
@@ -128,8 +128,8 @@ def device_text(name: str) -> str:
     )
 
 
-_KNOWN: dict[str, Callable[[], Mapping[str, str]]] = {"device": _device_names}
-_ABOUT: dict[str, Callable[[Any], str]] = {"device": device_text}
+_KNOWN_TITLES: dict[str, Callable[[], Mapping[str, str]]] = {"device": _device_names}
+_WORDS_ABOUT: dict[str, Callable[[Any], str]] = {"device": device_text}
 
 
 def launch_lines(setup: Setup, launch: Launch) -> list[str]:
@@ -142,11 +142,11 @@ def launch_lines(setup: Setup, launch: Launch) -> list[str]:
     lines += [
         tr(
             "Block {block} = {threads}, {warps}",
-            block=_product(launch.block),
+            block=_size_product(launch.block),
             threads=many(launch.threads_per_block, "thread"),
             warps=many(warps, "warp"),
         ),
-        tr("Grid {grid} = {blocks}", grid=_product(launch.grid), blocks=many(launch.block_count, "block")),
+        tr("Grid {grid} = {blocks}", grid=_size_product(launch.grid), blocks=many(launch.block_count, "block")),
     ]
     registers = recorded_registers(setup, device)
     if registers is not None:
@@ -160,7 +160,7 @@ def launch_lines(setup: Setup, launch: Launch) -> list[str]:
     return lines
 
 
-def _product(extents: tuple[int, int, int]) -> str:
+def _size_product(extents: tuple[int, int, int]) -> str:
     return " × ".join(str(extent) for extent in extents if extent > 1) or "1"
 
 

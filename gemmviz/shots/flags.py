@@ -99,10 +99,10 @@ TEXT_FORMS: dict[Any, TextForm] = {
 }
 
 
-_KNOWN: dict[str, Callable[[], tuple[str, ...]]] = {
+_KNOWN_NAMES: dict[str, Callable[[], tuple[str, ...]]] = {
     "device": device_names, "view": lambda: tuple(views()), "theme": theme_names,
 }  # fmt: skip
-_TYPES: dict[str, type] = {"number": int, "decimal": float}
+_FLAG_TYPES: dict[str, type] = {"number": int, "decimal": float}
 
 
 class Flag(Struct, frozen=True):
@@ -150,7 +150,7 @@ def _view_flags(kind: type) -> Iterator[Flag]:
 # One field
 
 
-def _of(setting: Setting, shot: Shot, default: Any = None) -> Any:
+def _setting_value(setting: Setting, shot: Shot, default: Any = None) -> Any:
     """The value of a setting; the default if the shot's problem has no such size."""
     has = setting.path[:2] != ("setup", "problem") or setting.name in shot.setup.problem.numbers
     return setting.of(shot) if has else default
@@ -164,12 +164,12 @@ def _flag(setting: Setting) -> Flag:
         return setting.put(shot, value if form is None else form.parse(setting.of(shot), value))  # type: ignore[no-any-return]
 
     def words(shot: Shot) -> str | list[str] | None:
-        value, default = _of(setting, shot), _of(setting, Shot(setup_for(shot.setup.kernel)))
+        value, default = _setting_value(setting, shot), _setting_value(setting, Shot(setup_for(shot.setup.kernel)))
         if value == default:
             return None
         return form.words(value) if form is not None else _words(setting, value)
 
-    return Flag(setting.control.flag, take, words, _options(setting, form is not None and form.is_repeated))
+    return Flag(setting.control.flag, take, words, _flag_options(setting, form is not None and form.is_repeated))
 
 
 def _words(setting: Setting, value: Any) -> str:
@@ -183,17 +183,17 @@ def _words(setting: Setting, value: Any) -> str:
     return str(value)
 
 
-def _options(setting: Setting, is_repeated: bool) -> dict[str, Any]:
+def _flag_options(setting: Setting, is_repeated: bool) -> dict[str, Any]:
     """Keyword arguments for argparse. Bounds are checked by the dataclass that has the field."""
     control, options = setting.control, dict[str, Any]()
     options["help"] = control.help[:1].lower() + control.help[1:]
-    choices = _KNOWN[setting.name]() if setting.name in _KNOWN else tuple(setting.choices)
+    choices = _KNOWN_NAMES[setting.name]() if setting.name in _KNOWN_NAMES else tuple(setting.choices)
     if setting.kind == "switch":
         return options | {"action": "store_const", "const": not setting.default}
     if choices:
         return options | {"choices": choices}
-    if setting.kind in _TYPES:
-        options["type"] = _TYPES[setting.kind]
+    if setting.kind in _FLAG_TYPES:
+        options["type"] = _FLAG_TYPES[setting.kind]
     if is_repeated:
         options["action"] = "append"
     return options | {"metavar": control.metavar or setting.name.upper()}

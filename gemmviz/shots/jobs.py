@@ -27,18 +27,18 @@ from gemmviz.run.stored import RecordedTimes
 Post = Callable[[Callable[[], None]], None]
 
 
-_Result = TypeVar("_Result")
-_NO_MEMORY = marked("there is not enough memory for this")
+_TaskResult = TypeVar("_TaskResult")
+_TOO_LITTLE_MEMORY = marked("there is not enough memory for this")
 
 
-class LatestTask(Generic[_Result]):
+class LatestTask(Generic[_TaskResult]):
     """Runs one function at a time on a worker thread; starting another one cancels the one before.
 
     ``post`` runs a function on the thread that owns the task. ``on_done`` gets the result and ``on_failed`` the error there;
     neither is called for cancelled work. ``last`` is the future of the latest work.
     """
 
-    def __init__(self, post: Post, on_done: Callable[[_Result], Any], on_failed: Callable[[GemmvizError], Any]) -> None:
+    def __init__(self, post: Post, on_done: Callable[[_TaskResult], Any], on_failed: Callable[[GemmvizError], Any]) -> None:
         self._post, self._on_done, self._on_failed = post, on_done, on_failed
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="gemmviz")
         self.last: Future[None] | None = None
@@ -46,7 +46,7 @@ class LatestTask(Generic[_Result]):
         self._closed = False
         self.is_busy = False
 
-    def start(self, work: Callable[[Cancel], _Result], delay_s: float = 0.0) -> None:
+    def start(self, work: Callable[[Cancel], _TaskResult], delay_s: float = 0.0) -> None:
         """Cancels the present work and runs ``work`` after it has ended, at least ``delay_s`` seconds from now."""
         self.cancel()
         if not self._closed:
@@ -64,7 +64,7 @@ class LatestTask(Generic[_Result]):
         self.cancel()
         self._pool.shutdown(wait=False)
 
-    def _run(self, work: Callable[[Cancel], _Result], cancel: threading.Event, delay_s: float) -> None:
+    def _run(self, work: Callable[[Cancel], _TaskResult], cancel: threading.Event, delay_s: float) -> None:
         if cancel.wait(delay_s) if delay_s else cancel.is_set():
             return
         try:
@@ -75,7 +75,7 @@ class LatestTask(Generic[_Result]):
         except GemmvizError as error:
             self._deliver(cancel, self._on_failed, error.kept())
         except MemoryError:
-            too_much = GemmvizError(tr(_NO_MEMORY), remedy=tr("choose smaller sizes or fewer blocks"))
+            too_much = GemmvizError(tr(_TOO_LITTLE_MEMORY), remedy=tr("choose smaller sizes or fewer blocks"))
             self._deliver(cancel, self._on_failed, too_much)
         except Exception as error:  # a bug in one task must not end the program
             self._deliver(
@@ -148,7 +148,7 @@ class SaveQueue:
 
 # Watches one file for changes by polling, so that a file that is deleted and written again is noticed too.
 
-_POLL_S = 0.2
+_FILE_POLL_S = 0.2
 _FileState = tuple[int, int, int]
 
 
@@ -172,7 +172,7 @@ class FileWatcher:
 
     def _watch(self, path: Path, reported: _FileState | None, stop: threading.Event) -> None:
         before = reported
-        while not stop.wait(_POLL_S):
+        while not stop.wait(_FILE_POLL_S):
             now = _file_state(path)
             if now is not None and now != reported and now == before:
                 reported = now

@@ -39,7 +39,7 @@ from gemmviz.run.engine import Recording
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.shots.shot import Shot, Trial
 
-_SHIPPED = {
+_SHIPPED_BENCHMARKS = {
     "benchmark": "",
     "lesson-speeds": marked(", kernels of the lessons"),
     "precision-speeds": marked(", float, double and CPU"),
@@ -50,7 +50,7 @@ def recorded() -> dict[str, Benchmark]:
     """Shipped benchmarks by name."""
     return {
         benchmark_name(each) + (tr(of) if of else ""): each
-        for name, of in _SHIPPED.items()
+        for name, of in _SHIPPED_BENCHMARKS.items()
         for each in recordings(name, Benchmark)
     }
 
@@ -65,9 +65,9 @@ def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:
     return benchmarks.get(name) or next(iter(benchmarks.values()), None)
 
 
-_Value = TypeVar("_Value")
-_POLL_S = 0.02
-_MOST_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
+_FactValue = TypeVar("_FactValue")
+_WAITS_S = 0.02
+_MOST_SECOND_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 Of = Literal["setup", "run", "shot", "subject"]
 
@@ -111,11 +111,19 @@ class WatchResult(Struct, frozen=True):
     why_none: str = ""
 
 
-class Found(Struct, Generic[_Value], frozen=True, eq=False):
+class Finding(Struct, Generic[_FactValue], frozen=True, eq=False):
     """The value of a fact, or the error that prevents it."""
 
-    value: _Value | None = None
+    value: _FactValue | None = None
     error: GemmvizError | None = None
+
+    @classmethod
+    def by(cls, compute: Callable[[], _FactValue]) -> Self:
+        """What ``compute`` finds."""
+        try:
+            return cls(compute())
+        except GemmvizError as error:
+            return cls(error=error.kept())
 
     @property
     def why_none(self) -> str:
@@ -152,7 +160,7 @@ class Context(Struct, frozen=True, eq=False):
         return self.facts.speed if self.facts is not None and self.facts.setup == setup else None
 
 
-class Store:
+class FactStore:
     """Facts by name. Each is computed by the first thread that asks for it, while others wait. ``given``: known facts;
     ``errors``: why others are known to have no value.
     """
@@ -167,7 +175,7 @@ class Store:
         if name in self.values:
             return self.values[name]
         lock = self._locks.setdefault(name, threading.RLock())
-        while not lock.acquire(timeout=_POLL_S):
+        while not lock.acquire(timeout=_WAITS_S):
             checkpoint()
         try:
             if name not in self.values:
@@ -177,40 +185,40 @@ class Store:
             lock.release()
 
 
-class Fact(Generic[_Value]):
+class Fact(Generic[_FactValue]):
     """A property of a Knowledge that is computed on first use. ``of``: what it depends on: the setup, the run (the setup and
     its traced blocks), or all of the shot.
     """
 
-    def __init__(self, compute: Callable[[Any], _Value], of: Of) -> None:
+    def __init__(self, compute: Callable[[Any], _FactValue], of: Of) -> None:
         self.compute, self.of, self.name, self.__doc__ = compute, of, compute.__name__, compute.__doc__
 
     @overload
     def __get__(self, known: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, known: "Knowledge", owner: type) -> _Value: ...
-    def __get__(self, known: "Knowledge | None", owner: type) -> "_Value | Self":
+    def __get__(self, known: "Knowledge", owner: type) -> _FactValue: ...
+    def __get__(self, known: "Knowledge | None", owner: type) -> "_FactValue | Self":
         if known is None:
             return self
-        value: _Value = known.stores[self.of].get(self.name, lambda: self.compute(known))
+        value: _FactValue = known.stores[self.of].get(self.name, lambda: self.compute(known))
         return value
 
-    def at_hand(self, known: "Knowledge | None") -> _Value | None:
+    def at_hand(self, known: "Knowledge | None") -> _FactValue | None:
         """The value if it is computed already, otherwise None."""
         return None if known is None else known.stores[self.of].values.get(self.name)
 
 
-def of_setup(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+def of_setup(compute: Callable[[Any], _FactValue]) -> Fact[_FactValue]:
     """A fact that depends on the setup alone."""
     return Fact(compute, "setup")
 
 
-def of_run(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+def of_run(compute: Callable[[Any], _FactValue]) -> Fact[_FactValue]:
     """A fact that depends on the setup and its traced blocks."""
     return Fact(compute, "run")
 
 
-def of_shot(compute: Callable[[Any], _Value]) -> Fact[_Value]:
+def of_shot(compute: Callable[[Any], _FactValue]) -> Fact[_FactValue]:
     """A fact that depends on all of the shot."""
     return Fact(compute, "shot")
 
@@ -239,7 +247,7 @@ class Knowledge:
         self.shot, self.engine, self._measurements, like = shot, engine, measurements, tuple(like)
         self.from_file, self.with_values = from_file, with_values
         self.trouble: GemmvizError | None = None
-        self.stores: dict[Of, Store] = {name: Store() for name in get_args(Of)}
+        self.stores: dict[Of, FactStore] = {name: FactStore() for name in get_args(Of)}
         same = [each for each in like if each.setup == shot.setup]
         if same:
             self.stores["setup"] = same[0].stores["setup"]
@@ -250,7 +258,7 @@ class Knowledge:
         if same := [each for each in like if each.subject_key == self.subject_key]:
             self.stores["subject"] = same[0].stores["subject"]
         if outcome is not None:
-            self.stores["run"] = Store(outcome=outcome)
+            self.stores["run"] = FactStore(outcome=outcome)
 
     def about(self, shot: Shot, engine: Engine | None = None) -> "Knowledge":
         """What is known of another shot, from the same engine or from another one that answers the same."""
@@ -308,12 +316,9 @@ class Knowledge:
         return counter.counts
 
     @of_setup
-    def counted(self) -> Found[LaunchCounts]:
+    def counted(self) -> Finding[LaunchCounts]:
         """The counts of the launch, or why they are unknown."""
-        try:
-            return Found(self.counts)
-        except GemmvizError as error:
-            return Found(error=error.kept())
+        return Finding.by(lambda: self.counts)
 
     @of_setup
     def speed(self) -> KernelSpeed:
@@ -321,12 +326,9 @@ class Knowledge:
         return FallbackEngine(self.engine, RecordedTimes()).time(self.setup)
 
     @of_setup
-    def timed(self) -> Found[KernelSpeed]:
+    def timed(self) -> Finding[KernelSpeed]:
         """The speed of the real kernel, or why it is unknown."""
-        try:
-            return Found(self.speed)
-        except GemmvizError as error:
-            return Found(error=error.kept())
+        return Finding.by(lambda: self.speed)
 
     @of_setup
     def facts(self) -> LaunchFacts:
@@ -369,7 +371,7 @@ class Knowledge:
     def replay(self) -> Replay:
         """The replay with its hazards, searched in as many blocks as is quick, and with its values if they fit in memory."""
         replay = self.first_replay
-        if replay.value is None and not self.with_values and replay.trace.element.size <= _MOST_VALUES:
+        if replay.value is None and not self.with_values and replay.trace.element.size <= _MOST_SECOND_VALUES:
             replay = replace(replay, value=self._values)
         return with_hazards(replay, searched_blocks(replay.trace))
 
@@ -455,7 +457,7 @@ class Knowledge:
         places = {site.place for site in self.replay.trace.sites if site.is_barrier and site.place.line == line}
         if not places:
             raise UsageError(tr("line {line} has no barrier", line=line))
-        kernel = replace(self.setup.kernel, text=_without(self.setup.kernel.text, places), is_shipped=False)
+        kernel = replace(self.setup.kernel, text=_with_spaces_in(self.setup.kernel.text, places), is_shipped=False)
         focus = replace(self.shot.focus, block=(0, 0, 0))
         return self.about(replace(self.shot, setup=replace(self.setup, kernel=kernel), focus=focus))
 
@@ -528,7 +530,7 @@ def _with_trial(needs: Needs, trial: Trial) -> Needs:
     return replace(needs, **{name: value for name, value in tried.items() if value is not None})
 
 
-def _without(text: str, places: set[Place]) -> str:
+def _with_spaces_in(text: str, places: set[Place]) -> str:
     """The text with spaces in some places, each within one line."""
     lines = text.split("\n")
     for place in places:

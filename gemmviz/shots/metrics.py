@@ -83,7 +83,7 @@ class LaunchMetric(Struct, frozen=True):
 
     def name_for(self, setup: Setup) -> str:
         """The displayed name. ``input``: the number of the input array that it is about."""
-        inputs = _inputs(setup)
+        inputs = _input_names(setup)
         return (
             tr(self.name)
             if self.input is None
@@ -91,40 +91,40 @@ class LaunchMetric(Struct, frozen=True):
         )
 
 
-def _whole(value: int) -> Amount:
+def _amount(value: int) -> Amount:
     return Amount(value, spaced(value))
 
 
-_NONE = Amount(float("nan"), "–")
+_NO_AMOUNT = Amount(float("nan"), "–")
 
 
 def _intensity(setup: Setup, size_bytes: int) -> Amount:
     if setup.problem.flops is None:
-        return _NONE
+        return _NO_AMOUNT
     value = intensity(setup.problem.flops, size_bytes)
     return Amount(value, tr("{value} flop/B", value=f"{value:.3g}"))
 
 
-def _inputs(setup: Setup) -> list[str]:
+def _input_names(setup: Setup) -> list[str]:
     return [array.name for array in setup.problem.arrays if array.role != "output"]
 
 
-def _reuse(setup: Setup, counts: LaunchCounts, place: int) -> Amount:
-    inputs = _inputs(setup)
+def _input_loads(setup: Setup, counts: LaunchCounts, place: int) -> Amount:
+    inputs = _input_names(setup)
     if place >= len(inputs):
-        return _NONE
+        return _NO_AMOUNT
     value = loads_per_element(counts).get(inputs[place], 0.0)
     return Amount(value, f"{value:.6g}")
 
 
 LAUNCHES = (
-    LaunchMetric(marked("Global load sectors"), lambda setup, counts: _whole(counts.total("global", "read").sectors),
+    LaunchMetric(marked("Global load sectors"), lambda setup, counts: _amount(counts.total("global", "read").sectors),
                  "Nsight Compute: l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
-    LaunchMetric(marked("Global store sectors"), lambda setup, counts: _whole(counts.total("global", "write").sectors),
+    LaunchMetric(marked("Global store sectors"), lambda setup, counts: _amount(counts.total("global", "write").sectors),
                  "Nsight Compute: l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
-    LaunchMetric(marked("Bytes requested, global"), lambda setup, counts: _whole(counts.total("global").bytes_asked),
+    LaunchMetric(marked("Bytes requested, global"), lambda setup, counts: _amount(counts.total("global").bytes_asked),
                  marked("Bytes that the threads read and write, summed over lanes")),
-    LaunchMetric(marked("Bytes moved, global"), lambda setup, counts: _whole(counts.total("global").bytes_moved(counts.rules)),
+    LaunchMetric(marked("Bytes moved, global"), lambda setup, counts: _amount(counts.total("global").bytes_moved(counts.rules)),
                  marked("Number of sectors moved, times their size")),
     LaunchMetric(marked("Intensity, bytes requested"),
                  lambda setup, counts: _intensity(setup, counts.total("global").bytes_asked),
@@ -132,9 +132,9 @@ LAUNCHES = (
     LaunchMetric(marked("Intensity, bytes moved"),
                  lambda setup, counts: _intensity(setup, counts.total("global").bytes_moved(counts.rules)),
                  marked("Arithmetic intensity: floating-point operations per byte of moved sectors")),
-    LaunchMetric(marked("Loads per element of"), lambda setup, counts: _reuse(setup, counts, 0),
+    LaunchMetric(marked("Loads per element of"), lambda setup, counts: _input_loads(setup, counts, 0),
                  marked("Average number of loads of an element of the first input from global memory"), 0),
-    LaunchMetric(marked("Loads per element of"), lambda setup, counts: _reuse(setup, counts, 1),
+    LaunchMetric(marked("Loads per element of"), lambda setup, counts: _input_loads(setup, counts, 1),
                  marked("Average number of loads of an element of the second input from global memory"), 1),
 )  # fmt: skip
 

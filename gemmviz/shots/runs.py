@@ -23,11 +23,11 @@ from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.shots.catalog import remembered_value, subject_of_view
-from gemmviz.shots.knowledge import Found, Knowledge, LaunchFacts, searched_blocks
+from gemmviz.shots.knowledge import Finding, Knowledge, LaunchFacts, searched_blocks
 from gemmviz.shots.picture import frame_for, options_for, theme_of
 from gemmviz.shots.shot import Shot
 
-_LARGE = 1_000_000  # accesses
+_LARGE_RUN = 1_000_000  # accesses
 _PIXELS = (1920.0, 1080.0)
 
 
@@ -39,8 +39,8 @@ class KnownRun(Struct, frozen=True, dict=True, eq=False):
     known: Knowledge
     replay: Replay
     searched: int | None = None
-    counted: Found[LaunchCounts] | None = None
-    timed: Found[KernelSpeed] | None = None
+    counted: Finding[LaunchCounts] | None = None
+    timed: Finding[KernelSpeed] | None = None
 
     @property
     def setup(self) -> Setup:
@@ -118,7 +118,7 @@ def recorded_run(trace: Trace) -> KnownRun:
 def _draw_last(replay: Replay) -> None:
     """Draw the last frame of a large run, which prepares what all frames need."""
     trace = replay.trace
-    if trace.element.size > _LARGE:
+    if trace.element.size > _LARGE_RUN:
         for everyone in (False, True):
             focus = replace(Focus().within(trace), everyone=everyone)
             view_named("stage").scene(Reader(replay, focus).at(trace.steps - 1), ViewOptions())

@@ -41,7 +41,7 @@ SYSTEM_THEME = "system"
 DRAGGED = marked("trial values")  # undo name of all changes while one value is dragged
 MOST_ZOOM = 256.0
 LEAST_TYPE, MOST_TYPE = 0.75, 2.0
-_WIDTH = marked("In charts: show all kernels at this tile and block width (default: the fastest)")
+_WIDTH_HELP = marked("In charts: show all kernels at this tile and block width (default: the fastest)")
 _CAMERA = marked("Zoom factor, and the point of the frame at the centre, 0,0 to 1,1")
 _TYPE_SCALE = Control(
     marked("Type"),
@@ -80,12 +80,12 @@ class ChartChoice(Struct, frozen=True):
 
     source: str = ""
     shown: dict[str, bool] = field(default_factory=dict)
-    width: Annotated[int, Control("Tile width", _WIDTH, "--tile-width", most=4096)] = 0
+    width: Annotated[int, Control("Tile width", _WIDTH_HELP, "--tile-width", most=4096)] = 0
     with_host: Annotated[bool, Control("CPU", "In charts: omit CPU measurements", "--no-cpu")] = True
     is_even: Annotated[bool, Control("Linear axes", "In charts: linear axes instead of logarithmic ones", "--even")] = False
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_range(self)
 
 
 class Against(Struct, frozen=True):
@@ -169,10 +169,10 @@ class Shot(DrawingOptions, frozen=True):
                 tr("there is no theme {theme}", theme=f"{self.theme!r}"),
                 remedy=tr("choose {value}", value=", ".join((SYSTEM_THEME, *theme_names()))),
             )
-        _check(self)
+        _check_range(self)
 
 
-def _check(value: object) -> None:
+def _check_range(value: object) -> None:
     if (trouble := first_trouble(value)) is not None:
         raise UsageError(trouble[1], remedy=trouble[2])
 
@@ -198,7 +198,7 @@ def plain_of(shot: Shot) -> dict[str, Any]:
 
 def shot_of(plain: dict[str, Any]) -> Shot:
     """The shot from the result of ``plain_of``. Raises FormatError, or UsageError for unknown names and values out of range."""
-    full = _loaded(plain)
+    full = _with_kernels(plain)
     unknown = unknown_names(full, Shot)
     if unknown:
         remedy = closest(unknown[0].rpartition(".")[2], [each.name for each in fields(Shot)])
@@ -227,11 +227,11 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
         raise
 
 
-def _loaded(plain: dict[str, Any]) -> dict[str, Any]:
+def _with_kernels(plain: dict[str, Any]) -> dict[str, Any]:
     """The fields of a shot with kernels loaded by name."""
     setup, against = plain.get("setup"), plain.get("against")
     if isinstance(against, dict):
-        plain = {**plain, "against": _loaded(against)}
+        plain = {**plain, "against": _with_kernels(against)}
     if not isinstance(setup, dict) or not isinstance(setup.get("kernel"), str):
         return plain
     kernel = load_kernel(setup["kernel"])

@@ -52,7 +52,7 @@ class ResolvedSetup(Struct, frozen=True):
 
 def resolve(requested: Setup) -> ResolvedSetup:
     """The requested setup if it can run, otherwise the nearest one that can; unchanged if there is none."""
-    why = _why_not(requested)
+    why = _why_unsuited(requested)
     if why is None:
         return ResolvedSetup(requested)
     nearest = nearest_setup(requested)
@@ -69,7 +69,7 @@ def resolve(requested: Setup) -> ResolvedSetup:
     return ResolvedSetup(nearest, explanation)
 
 
-def _why_not(setup: Setup) -> str | None:
+def _why_unsuited(setup: Setup) -> str | None:
     try:
         broken = broken_limit(setup)
     except SettingError as error:
@@ -79,8 +79,8 @@ def _why_not(setup: Setup) -> str | None:
     return None if broken is None else broken.sentence
 
 
-_WORDS = ("TILE", "BLOCK")
-_USUAL = (2, 4, 8, 16, 32, 64)
+_SIZE_WORDS = ("TILE", "BLOCK")
+_USUAL_SIZES = (2, 4, 8, 16, 32, 64)
 _EXACT = 1000  # reads that are told to the whole number
 _LARGER, _FEW = 64, 3  # matrices to try larger tiles on, if fewer sizes than this suit
 
@@ -116,26 +116,26 @@ def tile_sizes(setup: Setup, run: KnownRun | None = None) -> TileSizes | None:
     """The tile sizes of a setup; None for a kernel without a tile or block parameter. ``run``: the latest run; if it is of the
     same kernel and has a phase for each tile along K, a tile that leaves a single phase doesn't suit.
     """
-    parameter = next((each for each in setup.kernel.parameters if any(word in each.name.upper() for word in _WORDS)), None)
+    parameter = next((each for each in setup.kernel.parameters if any(word in each.name.upper() for word in _SIZE_WORDS)), None)
     if parameter is None:
         return None
     name, value = parameter.name, setup.parameters[parameter.name]
     is_same = run is not None and run.setup.kernel == setup.kernel
-    follows = run is not None and is_same and run.replay.phases == _phases(run.setup, run.setup.parameters[name])
-    sizes = tuple(TileSize(each, _tile_sizes_why_not(setup, name, each, follows)) for each in _values(parameter, value))
+    follows = run is not None and is_same and run.replay.phases == _tiles_along_k(run.setup, run.setup.parameters[name])
+    sizes = tuple(TileSize(each, _why_little(setup, name, each, follows)) for each in _values_to_try(parameter, value))
     return TileSizes(name, value, sizes, _larger(setup) if sum(size.suits for size in sizes) < _FEW else None)
 
 
-def _values(parameter: Parameter, value: int) -> list[int]:
-    return sorted({*(parameter.choices or _USUAL), value})
+def _values_to_try(parameter: Parameter, value: int) -> list[int]:
+    return sorted({*(parameter.choices or _USUAL_SIZES), value})
 
 
-def _phases(setup: Setup, size: int) -> int:
+def _tiles_along_k(setup: Setup, size: int) -> int:
     """Number of tiles along K; 0 without a K."""
     return -(-setup.problem.sizes.get("K", 0) // size)
 
 
-def _tile_sizes_why_not(setup: Setup, name: str, size: int, follows: bool) -> str:
+def _why_little(setup: Setup, name: str, size: int, follows: bool) -> str:
     """What a size breaks, or why it shows little. ``follows``: whether the phases of the kernel are the tiles along K."""
     tried = setup.changed(**{name: size})
     try:
@@ -148,7 +148,7 @@ def _tile_sizes_why_not(setup: Setup, name: str, size: int, follows: bool) -> st
     for output, shape in outputs.items():
         if size > max(shape):
             return tr("a block is larger than {output}: most of its threads have no element", output=output)
-    if setup.problem.is_multiply and follows and _phases(setup, size) == 1:
+    if setup.problem.is_multiply and follows and _tiles_along_k(setup, size) == 1:
         return tr("one tile holds all of K = {K}: there is a single phase", K=setup.problem.sizes["K"])
     return ""
 
@@ -173,9 +173,9 @@ def tile_facts(run: KnownRun) -> str:
         array.name: loads[array.name] for array in trace.setup.problem.arrays if array.name in loads and array.role == "input"
     }
     if len(set(reads.values())) == 1 and len(reads) > 1:
-        parts.append(tr("{reads} are read {next} each", reads=listed(reads), next=_times(next(iter(reads.values())))))
+        parts.append(tr("{reads} are read {next} each", reads=listed(reads), next=_reads_text(next(iter(reads.values())))))
     else:
-        parts += [tr("{name} is read {times}", name=name, times=_times(value)) for name, value in reads.items()]
+        parts += [tr("{name} is read {times}", name=name, times=_reads_text(value)) for name, value in reads.items()]
     return ", ".join(parts)
 
 
@@ -203,7 +203,7 @@ def _loads_in(trace: Trace, number: int) -> int:
     )
 
 
-def _times(loads: float) -> str:
+def _reads_text(loads: float) -> str:
     if loads == 1:
         return counted(tr("once"))
     return tr("{count} times", count=spaced(round(loads)) if loads >= _EXACT else counted(f"{loads:.4g}"))

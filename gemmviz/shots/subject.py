@@ -129,16 +129,16 @@ def step_at_text(moment: Moment, line: int, column: int) -> int:
     places = [site.place for site in moment.trace.sites]
     here = [number for number, place in enumerate(places) if _holds(place, line, column)]
     on_line = [number for number, place in enumerate(places) if place.line <= line <= place.end_line]
-    return _next(moment, here or on_line, line)
+    return _next_step(moment, here or on_line, line)
 
 
 def step_at_site(moment: Moment, place: Place) -> int:
     """The next step of the access at exactly this place. Raises UsageError as ``step_at_text``."""
     sites = [number for number, site in enumerate(moment.trace.sites) if site.place == place]
-    return _next(moment, sites, place.line)
+    return _next_step(moment, sites, place.line)
 
 
-def _next(moment: Moment, sites: list[int], line: int) -> int:
+def _next_step(moment: Moment, sites: list[int], line: int) -> int:
     step = moment.replay.next_step(sites, moment.step, moment.scope)
     if step is None:
         raise UsageError(tr("no watched thread accesses memory on line {line}", line=line))

@@ -656,7 +656,7 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     qtbot.addWidget(first)
     first.show()
     kernel, shot = load_kernel("07_tiled_transposed"), first.session.shot
-    setup = first.session.requested.for_kernel(kernel, shot.setup).changed(M=32, N=32, K=32, TILE_WIDTH=16, PAD=1)
+    setup = first.session.state.requested.for_kernel(kernel, shot.setup).changed(M=32, N=32, K=32, TILE_WIDTH=16, PAD=1)
     wanted = replace(shot, setup=replace(setup, device="a100"), theme="light", view="banks", focus=Focus((1, 0, 0), 2))
     pictured(first, qtbot, lambda: first.start(shot=wanted))
     first.session.player.jump(9)

@@ -128,7 +128,7 @@ def test_a_verdict_of_a_step_that_was_left_is_dropped(model: TestModel) -> None:
     course.attempt(answers_of("blanks"))
     course.go(0)
     model.settle()
-    assert course.verdict is None
+    assert course.position.verdict is None
 
 
 def test_a_view_that_has_nothing_to_show_says_why(model: TestModel) -> None:
@@ -180,7 +180,7 @@ def test_a_wrong_answer_gives_a_hint_and_another_try(model: TestModel) -> None:
     course, display = model.course, model.session.display
     assert (course.is_asking, display.counted, course.feedback) == (True, 0.0, "")
     course.pick(1)
-    assert (course.is_asking, display.counted, course.tried) == (True, 0.0, (1,))
+    assert (course.is_asking, display.counted, course.position.tried) == (True, 0.0, (1,))
     assert course.feedback.startswith("B is wrong: Neighbours in a row")
     assert course.words.right is None
     assert model.session.shot.setup.kernel.name == "02_naive"
@@ -269,15 +269,15 @@ def test_an_attempt_is_run_shown_and_judged(model: TestModel) -> None:
     model.settle()
     assert course.blanks == 3
     course.attempt(("__syncthreads();", "", ""))
-    model.inbox.until(lambda: course.verdict is not None)
+    model.inbox.until(lambda: course.position.verdict is not None)
     model.settle()
-    assert not sure(course.verdict).passed
+    assert not sure(course.position.verdict).passed
     assert model.session.shot.view == "stage"  # where what went wrong can be seen
     facts = Knowledge(model.session.shot, Interpreter())
     assert facts.replay.hazards[0].step == facts.moment.step
     course.attempt(answers_of("barriers"))
-    model.inbox.until(lambda: course.verdict is not None)
-    assert sure(course.verdict).passed
+    model.inbox.until(lambda: course.position.verdict is not None)
+    assert sure(course.position.verdict).passed
 
 
 @pytest.mark.parametrize(

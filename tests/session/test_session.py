@@ -97,7 +97,7 @@ def test_undo_brings_back_view_step_focus_camera_and_layer(model: TestModel) -> 
     session.redo()
     model.settle()
     assert sure(session.shown).setup.parameters["TILE_WIDTH"] == 2
-    assert session.history.redo_name == "view Stage"
+    assert session.state.history.redo_name == "view Stage"
 
 
 def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(model: TestModel) -> None:

@@ -62,7 +62,7 @@ def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(model: TestModel)
     session.navigation.go_to_step(5)  # the moment is over before its answer comes
     pointer.at(None)
     assert said[-1] == []
-    pointer.close()
+    pointer.worker.close()
 
 
 def test_what_is_saved_is_whole_also_when_all_ends(tmp_path: Path) -> None:

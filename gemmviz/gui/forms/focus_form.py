@@ -62,7 +62,7 @@ class FocusForm(QWidget):
 
     @property
     def _launch(self) -> Launch:
-        return self.model.session.launch or _SINGLE_THREAD
+        return self.model.session.state.launch or _SINGLE_THREAD
 
     @unless_covered
     def sync(self) -> None:

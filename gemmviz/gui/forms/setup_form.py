@@ -316,7 +316,7 @@ class SetupForm(QWidget):
 
     @unless_covered
     def show_launch(self) -> None:
-        launch = self.model.session.launch
+        launch = self.model.session.state.launch
         if isinstance(self.model.session.error, SettingError):
             if self._shows_launch:
                 self.launch.setMinimumHeight(self.launch.height())  # rows below keep their places

@@ -141,7 +141,7 @@ class Lessons(QWidget):
         self.back.setEnabled(has and course.at not in (None, 0))
         self.next.setEnabled(has and not course.is_last)
         self.explore.setEnabled(stop is not None)
-        self.explore.setText(tr("Return") if course.is_away else tr("Explore"))
+        self.explore.setText(tr("Return") if course.position.is_away else tr("Explore"))
         has_task = stop is not None and (stop.question is not None or stop.exercise is not None)
         self.contents.setMaximumHeight(_FEW_ROWS * self.fontMetrics().lineSpacing() if has_task else _NO_LIMIT)
         words = course.words
@@ -262,9 +262,10 @@ class _Task(QWidget):
     def _mark(self) -> None:
         """Mark the wrong choices that were tried, and the right one once the question is answered."""
         question, course = self._shown[0], self.course
+        is_told = not course.is_asking and not course.position.is_away
         for place, row in enumerate(self.choices):
-            is_right = question is not None and question.choices[place].right and not course.is_asking and not course.is_away
-            row.mark("✓" if is_right else "✗" if place in course.tried else "")
+            is_right = question is not None and question.choices[place].right and is_told
+            row.mark("✓" if is_right else "✗" if place in course.position.tried else "")
 
     def _try(self) -> None:
         self.verdict.setText("…")
@@ -277,7 +278,7 @@ class _Task(QWidget):
             self._hints += 1
 
     def _on_judged(self) -> None:
-        verdict = self.course.verdict
+        verdict = self.course.position.verdict
         self.verdict.setText("" if verdict is None else ("✓ " if verdict.passed else "✗ ") + "\n".join(verdict.lines))
 
 

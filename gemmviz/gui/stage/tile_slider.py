@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QW
 
 from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.records import replace
 from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
@@ -166,6 +165,6 @@ class TileSlider(QWidget):
     def _on_larger(self) -> None:
         tiles = self._tiles
         if tiles is not None and tiles.larger is not None:
-            requested = self.session.requested.with_numbers(**tiles.larger.problem.sizes)
-            self.session.show(replace(self.session.shot, setup=tiles.larger), requested)
+            requested = self.session.state.requested.with_numbers(**tiles.larger.problem.sizes)
+            self.session.alter(requested, setup=tiles.larger)
             self.slider.setFocus()

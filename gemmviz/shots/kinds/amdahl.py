@@ -10,7 +10,7 @@ from gemmviz.shots.knowledge import Context, named
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
-_STEP = 1.25  # kernels that are shown are so many times faster than the one before
+_LEAST_SPEEDUP = 1.25  # kernels that are shown are so many times faster than the one before
 
 
 def _make(shot: Shot, context: Context) -> AmdahlCase:
@@ -33,7 +33,7 @@ def amdahl_case(benchmark: Benchmark, n: int) -> AmdahlCase:
     size = min(fastest, key=lambda each: abs(each - n))
     shown: list[Measured] = []
     for row in sorted(fastest[size].values(), key=_kernel_ms, reverse=True):
-        if not shown or _kernel_ms(shown[-1]) >= _STEP * _kernel_ms(row):
+        if not shown or _kernel_ms(shown[-1]) >= _LEAST_SPEEDUP * _kernel_ms(row):
             shown.append(row)
     limits = tuple((each, _limit(rows[shown[0].kernel])) for each, rows in sorted(fastest.items()) if shown[0].kernel in rows)
     return AmdahlCase(

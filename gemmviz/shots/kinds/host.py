@@ -40,17 +40,17 @@ def _make(shot: Shot, context: Context) -> TransferCase:
             ),
         )
     is_kernel = (setup.kernel.name, dict(setup.parameters)) == (_RECORDED_KERNEL, _RECORDED_WIDTH)
-    runs = tuple(HostRun(run.n, run.memory, tuple(_timed(call, run, is_kernel) for call in calls)) for run in runs)
-    return replace(case, runs=runs, source=_source(host, is_kernel))
+    runs = tuple(HostRun(run.n, run.memory, tuple(_transfer_times(call, run, is_kernel) for call in calls)) for run in runs)
+    return replace(case, runs=runs, source=_times_source(host, is_kernel))
 
 
-def _timed(call: HostCall, run: HostRun, is_kernel: bool) -> HostCall:
+def _transfer_times(call: HostCall, run: HostRun, is_kernel: bool) -> HostCall:
     """A call with its recorded time; the launch of another kernel than the recorded one has none."""
     known = next((each for each in run.calls if (each.name, each.what) == (call.name, call.what)), None)
     return call if known is None or (call.name == "launch" and not is_kernel) else known
 
 
-def _source(host: HostRuns, is_kernel: bool) -> str:
+def _times_source(host: HostRuns, is_kernel: bool) -> str:
     return f"{host.short_source}; " + (
         tr("kernel: {kernel}", kernel=tr(host.kernel)) if is_kernel else tr("with another kernel")
     )

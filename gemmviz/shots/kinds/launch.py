@@ -18,10 +18,10 @@ def _make(shot: Shot, context: Context) -> LaunchCase:
     try:
         return LaunchCase(setup, device, title, launch_for(setup, with_nearest=False))
     except GemmvizError as error:
-        return LaunchCase(setup, device, title, None, error.message, _requested(setup), _needs(setup))
+        return LaunchCase(setup, device, title, None, error.message, _refused_launch(setup), _needs(setup))
 
 
-def _requested(setup: Setup) -> Launch | None:
+def _refused_launch(setup: Setup) -> Launch | None:
     """The grid and block that a device refuses; None if the sizes don't even give one."""
     try:
         return requested_launch(setup)

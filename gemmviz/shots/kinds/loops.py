@@ -23,25 +23,25 @@ def _make(shot: Shot, context: Context) -> LoopsCase:
     if not shot.setup.problem.is_multiply:
         raise UsageError(tr("loops are shown for multiplications of matrices only"))
     of_first = replace(shot, focus=Focus())
-    before = None if shot.against is None else _run(context.known.about(replace(of_first, setup=shot.against.setup)))
-    return LoopsCase(shot.setup.problem, _run(context.known.about(of_first)), before)
+    before = None if shot.against is None else _loop_run(context.known.about(replace(of_first, setup=shot.against.setup)))
+    return LoopsCase(shot.setup.problem, _loop_run(context.known.about(of_first)), before)
 
 
-def _run(known: Knowledge) -> LoopRun:
+def _loop_run(known: Knowledge) -> LoopRun:
     setup, trace = known.setup, known.outcome.whole
     owners, sizes = Owners(trace), setup.problem
     stored = np.full((sizes.M, sizes.N), -1, np.int64)
     if owners.array is not None:
         stored[owners.array.row_column(owners.elements)] = owners.steps
-    body = _body(setup)
+    body = _body_lines(setup)
     threads = trace.launch.block_count * trace.space.threads_per_block
     watched = known.watched
     is_whole = watched is not None and len(watched.rows) == trace.steps  # other blocks may have steps that its thread lacks
-    counters = _counters(watched, [*body]) if watched is not None and is_whole else ()
+    counters = _loop_counters(watched, [*body]) if watched is not None and is_whole else ()
     return LoopRun(setup.kernel.name, setup.kernel.title, tuple(body.values()), threads, trace.steps, stored, counters)
 
 
-def _body(setup: Setup) -> dict[int, str]:
+def _body_lines(setup: Setup) -> dict[int, str]:
     """The lines of the kernel's body by their numbers in its file, without comments and closing braces."""
     listing, whole = listing_of(setup.kernel).lines, setup.kernel.text.rstrip().split("\n")
     start = next((place for place, line in enumerate(listing) if line == "{"), -1) + 1
@@ -51,18 +51,18 @@ def _body(setup: Setup) -> dict[int, str]:
     return dict(zip(body, textwrap.dedent("\n".join(body.values())).split("\n"), strict=True))
 
 
-def _counters(watched: Watched, lines: list[int]) -> tuple[Counter, ...]:
+def _loop_counters(watched: Watched, lines: list[int]) -> tuple[Counter, ...]:
     """The variables that are declared in these lines and have several whole numbers in turn."""
     found = []
     for place, variable in enumerate(watched.variables):
-        after = [_whole(row[place]) for row in watched.rows]
+        after = [_whole_text(row[place]) for row in watched.rows]
         if len(set(after) - {""}) > 1 and variable.first_line in lines:
             during = (after[0], *after[:-1])  # a loop goes on to its next trip right after the last access of a trip
             found.append(Counter(variable.name, lines.index(variable.first_line), during))
     return tuple(found)
 
 
-def _whole(value: VariableValue) -> str:
+def _whole_text(value: VariableValue) -> str:
     """A whole number as text, "" for any other value."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 

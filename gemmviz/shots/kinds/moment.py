@@ -18,7 +18,7 @@ def _make(shot: Shot, context: Context) -> Moment | None:
     return context.moment
 
 
-def _advance(moment: Moment, now: Moment) -> Moment:
+def _latest_moment(moment: Moment, now: Moment) -> Moment:
     return now
 
 
@@ -35,5 +35,5 @@ def _texts(moment: Moment) -> tuple[str, str, str]:
 
 
 SUBJECT = Subject(
-    Moment, _make, needs=("moment",), time="run", advance=_advance, click=_click, texts=_texts, order=1
+    Moment, _make, needs=("moment",), time="run", advance=_latest_moment, click=_click, texts=_texts, order=1
 )  # fmt: skip

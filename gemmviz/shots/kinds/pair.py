@@ -48,7 +48,7 @@ def _make(shot: Shot, context: Context) -> Pair | None:
         check_pair(shot)
     if against is None or now is None or other is None or facts is None:
         return None
-    if not all(_is_ready(each, against.lock) for each in (now, other.reader.at(0))):
+    if not all(_is_side_ready(each, against.lock) for each in (now, other.reader.at(0))):
         return None
     left, lock, both_move = moment_like(other.reader, now, against.lock)
     both = other.facts, facts
@@ -58,7 +58,7 @@ def _make(shot: Shot, context: Context) -> Pair | None:
     )  # fmt: skip
 
 
-def _is_ready(moment: Moment, lock: Lock) -> bool:
+def _is_side_ready(moment: Moment, lock: Lock) -> bool:
     """Whether a side's costs are known, and its terms if the lock is k."""
     replay, scope = moment.replay, moment.scope
     return replay.knows_costs(scope) and (lock != "k" or replay.knows_terms(scope))

@@ -43,10 +43,10 @@ _WIDTHS = ("TILE_WIDTH", "BLOCK")
 
 def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
     """Suggestions against one kind of bottleneck."""
-    return tuple(each for each in _candidates(setup, kind) if can_run(each.setup))
+    return tuple(each for each in _suggestions(setup, kind) if can_run(each.setup))
 
 
-def _candidates(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
+def _suggestions(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
     if kind == "banks" and setup.parameters.get("PAD") == 0:
         yield Suggestion(tr("a column of padding: PAD = 1"), setup.changed(PAD=1))
     if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
@@ -111,7 +111,7 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
 
 _REQUESTED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
 
-_VIEWS: dict[CauseKind, str] = {
+_VIEW_OF_CAUSE: dict[CauseKind, str] = {
     "coalescing": "request", "banks": "banks", "idle": "grid", "lanes": "warp", "reuse": "stage", "shared": "stage",
     "arithmetic": "stage", "occupancy": "occupancy",
 }  # fmt: skip
@@ -154,7 +154,7 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
 
 def _with_cure(cause: Cause, setup: Setup) -> Cause:
     """The cause with its first suggestion and the view that shows it."""
-    return replace(cause, cure=next(iter(suggestions_for(setup, cause.kind)), None), view=_VIEWS.get(cause.kind, ""))
+    return replace(cause, cure=next(iter(suggestions_for(setup, cause.kind)), None), view=_VIEW_OF_CAUSE.get(cause.kind, ""))
 
 
 def _make(shot: Shot, context: Context) -> SpeedCase | None:
@@ -167,7 +167,7 @@ def _make(shot: Shot, context: Context) -> SpeedCase | None:
     return replace(case, no_counts=facts.no_counts, effects=effects)
 
 
-def _advance(case: SpeedCase, now: Moment) -> SpeedCase:
+def _speed_at(case: SpeedCase, now: Moment) -> SpeedCase:
     """The case with flops and bytes of the watched block so far, at the memory levels of the trace."""
     is_block = now.scope.of_warps == now.scope.of_block  # flops are counted for the block, so bytes must be, too
     if not is_block or now.terms is None or not now.replay.knows_costs(now.scope):
@@ -205,5 +205,5 @@ def _click(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
 
 
 SUBJECT = Subject(
-    SpeedCase, _make, needs=("facts",), uses=("before",), time="run", advance=_advance, click=_click, order=22
+    SpeedCase, _make, needs=("facts",), uses=("before",), time="run", advance=_speed_at, click=_click, order=22
 )  # fmt: skip

@@ -96,13 +96,13 @@ def edit_actions() -> Iterator[Action]:
     """Yield the actions of the Edit menu."""
     yield Action(
         "undo", "edit", tr("&Undo"), lambda c: c.model.session.undo(), ("Ctrl+Z",), tr("undo"),
-        lambda c: _word_and_name(tr("&Undo"), c.model.session.history.undo_name),
-        lambda c: "" if c.model.session.history.undo_name is not None else tr("There is nothing to undo"),
+        lambda c: _word_and_name(tr("&Undo"), c.model.session.state.history.undo_name),
+        lambda c: "" if c.model.session.state.history.undo_name is not None else tr("There is nothing to undo"),
     )  # fmt: skip
     yield Action(
         "redo", "edit", tr("&Redo"), lambda c: c.model.session.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"), tr("redo"),
-        lambda c: _word_and_name(tr("&Redo"), c.model.session.history.redo_name),
-        lambda c: "" if c.model.session.history.redo_name is not None else tr("There is nothing to redo"),
+        lambda c: _word_and_name(tr("&Redo"), c.model.session.state.history.redo_name),
+        lambda c: "" if c.model.session.state.history.redo_name is not None else tr("There is nothing to redo"),
     )  # fmt: skip
     yield Action(
         "copy-picture", "edit", tr("&Copy picture"), lambda c: dialogs.copy_frame(c.model), ("Ctrl+C",), tr("copy the picture"),

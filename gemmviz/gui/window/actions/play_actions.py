@@ -137,8 +137,9 @@ def lecture_actions() -> Iterator[Action]:
     yield Action(
         "explore", "lecture", tr("E&xplore"), lambda c: c.model.course.toggle_explore(), ("Ctrl+Return",),
         tr("explore, or return to the lesson"),
-        text_of=lambda c: tr("Return to the &lesson") if c.model.course.is_away else tr("E&xplore"),
-        why_not=lambda c: "" if c.model.course.lesson.stops else tr(_NO_LESSON), is_on=lambda c: c.model.course.is_away,
+        text_of=lambda c: tr("Return to the &lesson") if c.model.course.position.is_away else tr("E&xplore"),
+        why_not=lambda c: "" if c.model.course.lesson.stops else tr(_NO_LESSON),
+        is_on=lambda c: c.model.course.position.is_away,
     )  # fmt: skip
     for name in lesson_names():
         run, is_on = partial(_open_lesson, name), partial(_is_lesson, name)

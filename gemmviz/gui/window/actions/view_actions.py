@@ -303,7 +303,7 @@ def _next_thread(context: ActionContext) -> None:
 
 
 def _threads_per_block(context: ActionContext) -> int:
-    launch = context.model.session.launch
+    launch = context.model.session.state.launch
     return launch.threads_per_block if launch is not None else 1
 
 
