@@ -3,6 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Generic, Literal, Self, TypeVar, get_args, overload
 
 import numpy as np
@@ -70,6 +71,7 @@ _WAITS_S = 0.02
 _MOST_SECOND_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 Of = Literal["setup", "run", "shot", "subject"]
+_STORES: tuple[Of, ...] = get_args(Of)
 
 
 class LaunchFacts(Struct, frozen=True, eq=False):
@@ -247,13 +249,13 @@ class Knowledge:
         self.shot, self.engine, self._measurements, like = shot, engine, measurements, tuple(like)
         self.from_file, self.with_values = from_file, with_values
         self.trouble: GemmvizError | None = None
-        self.stores: dict[Of, FactStore] = {name: FactStore() for name in get_args(Of)}
+        self.stores: dict[Of, FactStore] = {name: FactStore() for name in _STORES}
         same = [each for each in like if each.setup == shot.setup]
         if same:
             self.stores["setup"] = same[0].stores["setup"]
         if same := [each for each in same if each.has_block(shot)]:
             self.stores["run"] = same[0].stores["run"]
-        if same := [each for each in same if each._resolved(each.shot) == each._resolved(shot)]:
+        if same := [each for each in same if each.has_focus(shot)]:
             self.stores["shot"] = same[0].stores["shot"]
         if same := [each for each in like if each.subject_key == self.subject_key]:
             self.stores["subject"] = same[0].stores["subject"]
@@ -268,7 +270,7 @@ class Knowledge:
             measurements=self._measurements, like=(self,),
         )  # fmt: skip
 
-    @property
+    @cached_property
     def subject_key(self) -> tuple[Any, ...]:
         """All of the shot that values of subjects depend on: what it shows, not where and how."""
         shot, chart = self.shot, self.shot.chart
@@ -283,11 +285,13 @@ class Knowledge:
             return self.shot.focus.block == shot.focus.block
         return shot.focus.within(outcome.trace).block == shot.focus.block
 
-    def _resolved(self, shot: Shot) -> Shot:
-        """A shot with warp and thread of its focus resolved, if the run is known."""
-        outcome = Knowledge.outcome.at_hand(self)
+    def has_focus(self, shot: Shot) -> bool:
+        """Whether a shot is the same; warp and thread of its focus may be left to the run."""
+        one, other, outcome = self.shot.focus, shot.focus, Knowledge.outcome.at_hand(self)
+        if any(getattr(shot, each) != getattr(self.shot, each) for each in Shot.__struct_fields__ if each != "focus"):
+            return False
         trace = None if outcome is None else outcome.trace
-        return shot if trace is None else replace(shot, focus=shot.focus.within(trace))
+        return one == other or (trace is not None and one.within(trace) == other.within(trace))
 
     # The setup
 
