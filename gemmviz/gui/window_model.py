@@ -54,7 +54,7 @@ class WindowModel(AppModel):
         super().__init__(post, preferences.seen)
         self.preferences = preferences
         self.plotting, self.thumbnails = Plotting(self.session, post), Thumbnails(post)
-        self.saved_views.restore(preferences.last_lesson())
+        self.saved_views.take_lesson(preferences.last_lesson())
         self.opening.opened.connect(self._on_opened)
         trust = self.session.engines.trust
         trust.hashes = preferences.trusted

@@ -270,12 +270,12 @@ class Display:
     @property
     def latest_replay(self) -> str:
         """The most recent view of the run."""
-        return self.session.state.latest_view(Moment, "stage")
+        return self.session.state.views.get(Moment, "stage")
 
     @property
     def latest_chart(self) -> str:
         """The most recent view of measurements."""
-        return self.session.state.latest_view(Benchmark, "rate")
+        return self.session.state.views.get(Benchmark, "rate")
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:

@@ -16,7 +16,7 @@ from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
-from gemmviz.session.state import LessonName, LessonPosition, SetCounting, Show, TurnTo
+from gemmviz.session.state import LessonName, LessonPosition, Show, TurnTo
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.shot import Shot
@@ -97,16 +97,12 @@ class LessonEditor:
         """Save the present shot after the current view, or at the end."""
         place = len(self.lesson.stops) if self.at is None else self.at + 1
         title = f"{self.session.shot.setup.kernel.name}, {self.session.shot.view}"
-        self._become(self.lesson.with_stop(LessonStep(self.session.shot, title, caption), place), place)
+        self.take_lesson(self.lesson.with_stop(LessonStep(self.session.shot, title, caption), place), place)
 
     def open(self, lesson: Lesson) -> None:
         """Open another list of views and show its first."""
-        self._become(lesson, None)
+        self.take_lesson(lesson)
         self.go(0)
-
-    def restore(self, lesson: Lesson) -> None:
-        """Restore the saved views of an earlier session without showing one."""
-        self._become(lesson, None)
 
     def is_ready(self, place: int) -> bool:
         """Whether the picture and the caption of a view are at hand."""
@@ -147,29 +143,29 @@ class LessonEditor:
 
     def edit(self, place: int, **texts: str) -> None:
         """Change texts of a view: its title, caption, text or notes."""
-        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], **texts)), self.at)
+        self.take_lesson(self.lesson.changed(place, replace(self.lesson.stops[place], **texts)), self.at)
 
     def build(self, place: int, build: Build) -> None:
         """Set how a view is revealed."""
         assert build in BUILDS
-        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], build=build)), self.at)
+        self.take_lesson(self.lesson.changed(place, replace(self.lesson.stops[place], build=build)), self.at)
 
     def take(self, place: int) -> None:
         """Replace a saved view by the present shot."""
-        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], shot=self.session.shot)), place)
+        self.take_lesson(self.lesson.changed(place, replace(self.lesson.stops[place], shot=self.session.shot)), place)
 
     def remove(self, place: int) -> None:
         left = self.lesson.without(place)
         at = self.at
         if at is not None and at >= place:
             at = None if at == place else at - 1
-        self._become(left, at)
+        self.take_lesson(left, at)
 
     def move(self, place: int, to: int) -> None:
         if 0 <= to < len(self.lesson.stops):
-            self._become(self.lesson.moved(place, to), to if self.at == place else self.at)
+            self.take_lesson(self.lesson.moved(place, to), to if self.at == place else self.at)
 
-    def _become(self, lesson: Lesson, at: int | None, redraws: bool = False) -> None:
+    def take_lesson(self, lesson: Lesson, at: int | None = None, redraws: bool = False) -> None:
         """Take another lesson, or an edited one, without showing another picture."""
         self._set(redraws, lesson=lesson, at=at, awaited=None, is_away=False)
         self._prepare()
@@ -232,7 +228,7 @@ class LessonEditor:
         awaited = self.position.awaited
         assert awaited is not None
         if (awaited[0] - (-1 if self.at is None else self.at)) * unless < 0:
-            self._become(self.lesson, self.at)
+            self.take_lesson(self.lesson, self.at)
 
     def _prepare(self) -> None:
         """Prepare the awaited view first, then the current one and those near it."""
@@ -337,13 +333,13 @@ class LessonPlayer(LessonEditor):
 
     def begin(self, lesson: Lesson) -> None:
         """Start a lesson at its first step that has not been seen."""
-        self._become(lesson, None)
+        self.take_lesson(lesson)
         places = [place for place, stop in enumerate(lesson.stops) if not self.is_seen(stop)]
         self.go(places[0] if places else 0)
 
     def end(self) -> None:
         """Close the lesson; the picture stays, and its counts are shown again."""
-        self._become(Lesson(), None, redraws=True)
+        self.take_lesson(Lesson(), redraws=True)
 
     def leave(self) -> None:
         """Start exploring from the current picture, with all counts."""
@@ -441,7 +437,7 @@ class LessonPlayer(LessonEditor):
         session, player = self.session, self.session.player
         is_over = player.beat is None and not player.is_playing and not self.position.rises
         if session.state.counting == "rising" and is_over:
-            session.apply(SetCounting("shown"))
+            session.apply(TurnTo(self.name, self.position, "shown"))
 
     def attempt(self, answers: tuple[str, ...] = ()) -> None:
         """Judge the kernel with the student's answers in its blanks, or the present shot."""

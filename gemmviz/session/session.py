@@ -98,7 +98,8 @@ class Session:
         slot.failed.connect(lambda error: self.apply(Fail(error)))
         slot.hazards_found.connect(self._on_hazards)
         slot.replay_changed.connect(lambda: self.navigation.prepare(self.state.step))
-        slot.loads_counted.connect(self._on_loads_counted)
+        slot.loads_counted.connect(self.navigation.count_loads)  # up to the current step, which may have changed
+        slot.loads_counted.connect(self.position_changed.emit)
         slot.analysis_changed.connect(self.analysis_changed.emit)
         slot.busy_changed.connect(self.busy_changed.emit)
         self.comparison.slot.analysis_changed.connect(self._on_more_known)
@@ -342,10 +343,6 @@ class Session:
         steps = run.replay.conflicts.steps
         if steps and self.state.step == 0 and not self.player.is_moving:
             self.navigation.go_to_step(min(steps))
-
-    def _on_loads_counted(self) -> None:
-        self.navigation.count_loads()  # up to the current step, which may have changed
-        self.position_changed.emit()
 
     def _on_engine(self) -> None:
         self.comparison.follow(self.shot)

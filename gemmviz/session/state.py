@@ -132,10 +132,6 @@ class State(Struct, frozen=True, eq=False):
     def entry(self) -> Entry:
         return self.shot, self.requested
 
-    def latest_view(self, kind: type, first: str) -> str:
-        """The most recent view of this kind of subject; ``first`` if there is none."""
-        return self.views.get(kind, first)
-
     def at(self, **changes: Any) -> State:
         """The state with other values of some fields of the shot, which stays the same for the user."""
         return replace(self, shot=replace(self.shot, **changes))
@@ -223,7 +219,7 @@ class Open(Struct, frozen=True, eq=False):
     name: str
 
     def after(self, state: State) -> State:
-        run, view = self.run, state.latest_view(Moment, "stage")
+        run, view = self.run, state.views.get(Moment, "stage")
         shot = replace(state.shot, setup=run.setup, view=view, at=Position(), moment=1.0)
         requested = RequestedSizes.of(run.setup)
         history = state.history.noted(state.entry, (shot, requested), tr("trace {name}", name=self.name))
@@ -328,15 +324,6 @@ class Edit(Struct, frozen=True, eq=False):
         return replace(state, edited=self.name)
 
 
-class SetCounting(Struct, frozen=True, eq=False):
-    """Counts are shown, hidden, or rise."""
-
-    counting: Counting
-
-    def after(self, state: State) -> State:
-        return replace(state, counting=self.counting)
-
-
 class Refuse(Struct, frozen=True, eq=False):
     """A file can't be shown: until another setup is shown there is no picture, but this sentence; "" ends that."""
 
@@ -364,4 +351,4 @@ class TurnTo(Struct, frozen=True, eq=False):
 ShotEvent = Resume | Begin | Show | Restore | Open
 RunEvent = LaunchFound | Arrive | Watch | Fail
 MoveEvent = Move | Pass | Look
-SessionEvent = ShotEvent | RunEvent | MoveEvent | Edit | SetCounting | Refuse | TurnTo
+SessionEvent = ShotEvent | RunEvent | MoveEvent | Edit | Refuse | TurnTo

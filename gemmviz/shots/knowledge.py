@@ -34,9 +34,8 @@ from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 from gemmviz.run.choosing import MOST_BYTES, run
-from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
+from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine, Recording
 from gemmviz.run.needs import needs_of
-from gemmviz.run.engine import Recording
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.shots.shot import Shot, Trial
 

@@ -31,7 +31,7 @@ from gemmviz.gui.widgets.fact_table import FactTable
 from gemmviz.gui.widgets.input import FocusRing
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import AboutBox
-from gemmviz.session.state import SetCounting
+from gemmviz.session.state import TurnTo
 from gemmviz.shots.describing import step_sentence
 from tests.conftest import sure
 from tests.gui.accessible_tree import Element, elements
@@ -278,13 +278,13 @@ def test_a_step_is_announced_where_it_rests(reader: None, heard: list[str], wind
 
 def test_an_open_question_is_not_answered_by_the_words(reader: None, window: MainWindow, qtbot: QtBot) -> None:
     window.session.navigation.go(0)
-    window.session.apply(SetCounting("hidden"))
+    window.session.apply(TurnTo("course", window.session.state.course, "hidden"))
     window.replay.stage.tables.update()
     assert "A question is open" in window.replay.stage.accessibleDescription()
     cells = texts(table(window, "A, global memory"))
     assert "loads so far: ? by block" in cells[0]
     assert not [each for each in cells if re.search(r"loads so far: \d", each)]
-    window.session.apply(SetCounting("shown"))
+    window.session.apply(TurnTo("course", window.session.state.course, "shown"))
     window.replay.stage.tables.update()
     assert "1 request moves 4 sectors" in window.replay.stage.accessibleDescription()
 
