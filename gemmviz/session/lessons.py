@@ -274,6 +274,8 @@ def _shows_same(one: Shot, other: Shot) -> bool:
     return (one.setup, one.view, one.at, one.focus) == (other.setup, other.view, other.at, other.focus)
 
 
+# The lesson that a student takes.
+
 _MOST_TRIES = 2  # wrong answers before the right one is shown
 
 

@@ -96,6 +96,8 @@ def run_offer(run: Callable[[], object]) -> Notice:
     )
 
 
+# What is said about runs, and when.
+
 _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
 

@@ -208,6 +208,9 @@ class Player:
         self.played.go(*advanced(self.played.step, self.played.moment, self.played.steps, signed))
 
 
+# The displayed position: the step of the run or the time of a launch, and the visible part of the frame.
+
+
 class HasPosition(HasState, Protocol):
     """The parts of a session that a position depends on."""
 

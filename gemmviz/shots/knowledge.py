@@ -39,6 +39,8 @@ from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.shots.shot import Shot, Trial
 
+# Benchmarks that ship with gemmviz.
+
 _SHIPPED_BENCHMARKS = {
     "benchmark": "",
     "lesson-speeds": marked(", kernels of the lessons"),
@@ -64,6 +66,8 @@ def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:
     """The benchmark of this name, otherwise the first; None if there are none."""
     return benchmarks.get(name) or next(iter(benchmarks.values()), None)
 
+
+# Facts, and what they are made of.
 
 _FactValue = TypeVar("_FactValue")
 _WAITS_S = 0.02

@@ -79,6 +79,8 @@ def _why_unsuited(setup: Setup) -> str | None:
     return None if broken is None else broken.sentence
 
 
+# The tile sizes to try for a setup, what the others break, and what the present one brings, counted from its run.
+
 _SIZE_WORDS = ("TILE", "BLOCK")
 _USUAL_SIZES = (2, 4, 8, 16, 32, 64)
 _EXACT = 1000  # reads that are told to the whole number
