@@ -11,8 +11,7 @@ import pytest
 from documents import tables, with_part
 
 from gemmviz.cuda.launch.catalog import COURSE, all_kernel_names, lesson_names
-from gemmviz.files.recordings import recordings
-from gemmviz.files.schedule_file import recorded_schedules
+from gemmviz.files.recordings import recorded_schedules, recordings
 from gemmviz.model.records import fields
 from gemmviz.model.timing import Levels
 from gemmviz.teaching.lesson import Choice, Exercise, ExerciseSize, LessonStep, Question, Solution

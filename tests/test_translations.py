@@ -15,9 +15,9 @@ from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import read_text
+from gemmviz.files.kernel_file import read_program_text
 from gemmviz.files.kinds import dialog_filters
 from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
-from gemmviz.files.program_text import read_program_text
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem

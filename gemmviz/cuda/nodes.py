@@ -14,8 +14,7 @@ from msgspec import Struct
 
 from gemmviz.cuda.types import AddressSpace, CType, PointerType, Scalar, StructType, VectorType
 from gemmviz.model.errors import Place
-from gemmviz.model.phases import phase_loop
-from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.site_kinds import SiteKind, phase_loop
 
 Number = int | float | bool
 

@@ -5,10 +5,9 @@ from typing import Any
 
 from gemmviz.files.codec import FormatError, check_version, from_plain, json_to_plain, read_text, to_plain
 from gemmviz.files.recordings import text_of_rows
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER
-from gemmviz.model.timing import Measured
+from gemmviz.model.timing import Benchmark, Measured
 
 FORMAT = "gemmviz benchmark"
 VERSION = 1

@@ -1,5 +1,6 @@
-"""The kernel file: plain CUDA C, with a TOML header in its first ``//`` lines that describes the launch."""
+"""Kernel files: CUDA C++ in any encoding, with a TOML header in its first ``//`` lines that describes the launch."""
 
+import codecs
 import itertools
 import re
 from functools import lru_cache
@@ -8,12 +9,55 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, field
 
-from gemmviz.files.codec import FormatError, read_fields, toml_to_plain
-from gemmviz.files.program_text import read_program_text
+from gemmviz.files.codec import FormatError, check_plain_file, read_fields, toml_to_plain
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
-from gemmviz.model.errors import Place, SettingError, SourceError
+from gemmviz.model.errors import Place, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import LARGEST_NUMBER, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import tr
+
+# The text of a C++ file, in any encoding that people save it in: UTF-8, UTF-16, GBK or Latin-1.
+
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_PAIR = re.compile(rb"[\x81-\xfe][\x81-\xfe]")
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
+
+
+def read_program_text(path: Path, most_bytes: int) -> str:
+    """The text of a C++ file, with its line ends as LF.
+
+    Raises UsageError if there is no such file, FormatError if it isn't text or has more than ``most_bytes`` bytes.
+    """
+    check_plain_file(path, most_bytes)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError(tr("there is no such file"), file=str(path)) from None
+    except OSError as error:
+        raise FormatError(tr("the file can't be read: {error}", error=error.strerror or error), file=str(path)) from None
+    text = decoded(content)
+    if "\0" in text:
+        raise FormatError(tr("the file isn't text"), file=str(path), remedy=tr("choose a file of CUDA C++"))
+    return text
+
+
+def decoded(content: bytes) -> str:
+    """Bytes of a text file as text with its line ends as LF. Bytes that no likely encoding explains are read as Latin-1."""
+    encoding = next((name for mark, name in _MARKS.items() if content.startswith(mark)), "utf-8")
+    for name in (encoding, "gb18030" if _is_mostly_pairs(content) else "latin-1"):
+        try:
+            return content.decode(name).replace("\r\n", "\n").replace("\r", "\n")
+        except UnicodeDecodeError:
+            continue
+    return content.decode("latin-1").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _is_mostly_pairs(content: bytes) -> bool:
+    """Whether most bytes beyond ASCII come in pairs, as in Chinese text; accented letters stand alone."""
+    return 4 * len(_PAIR.findall(content)) > len(_NON_ASCII.findall(content))
+
+
+# The header.
 
 _Fields = TypeVar("_Fields")
 HEADER_VERSION = 1

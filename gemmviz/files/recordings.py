@@ -1,16 +1,23 @@
-"""The recordings that ship with gemmviz, registers of compiled kernels, and figures that the course reports."""
+"""The recordings that ship with gemmviz: rows, registers, schedules, figures that the course reports, and checksums of all."""
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from msgspec import Struct
 
-from gemmviz.files.codec import from_plain, json_to_plain, read_json, read_toml, to_plain
-from gemmviz.files.resources import resource, resources
+from gemmviz.files.codec import from_json, from_plain, json_to_plain, read_json, read_toml, to_json, to_plain
+from gemmviz.files.resources import ROOT, resource, resources
+from gemmviz.files.whole import atomic_write, write_text
 from gemmviz.model.device import Device
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.recording import Recorded
+from gemmviz.model.records import replace
+from gemmviz.model.schedule import RecordedSchedules, Schedule
 from gemmviz.model.setup import Setup
 
 MEASUREMENTS = "assets/measurements"
@@ -95,3 +102,77 @@ class _Reported(Struct, frozen=True):
 def reported_shares() -> tuple[ReportedShare, ...]:
     """All reported shares, in the order of the course."""
     return read_toml(resource(f"{MEASUREMENTS}/course-reported.toml"), _Reported).shares
+
+
+# Schedules: a NumPy file with an index of launches and, for each, the SM and the time of every block.
+
+
+def write_schedules(recorded: RecordedSchedules, path: Path) -> None:
+    """Writes schedules with times of 32 bits, in ns, and SMs of 16 bits. Raises GemmvizError if the file can't be written."""
+    arrays = {"index": np.frombuffer(to_json(recorded), np.uint8)}
+    for number, schedule in enumerate(recorded.schedules):
+        arrays[f"sm_{number}"] = schedule.sm.astype(np.uint16)
+        arrays[f"start_{number}"] = schedule.start_ns.astype(np.uint32)
+        arrays[f"length_{number}"] = (schedule.stop_ns - schedule.start_ns).astype(np.uint32)
+    with atomic_write(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def read_schedules(path: Path) -> RecordedSchedules:
+    """The schedules in a shipped file."""
+    with np.load(path, allow_pickle=False) as arrays:
+        index = from_json(arrays["index"].tobytes(), RecordedSchedules)
+        schedules = []
+        for number, launch in enumerate(index.rows):
+            start = arrays[f"start_{number}"].astype(np.int64)
+            stop = start + arrays[f"length_{number}"].astype(np.int64)
+            schedules.append(Schedule(arrays[f"sm_{number}"].astype(np.int32), start, stop, launch.tick_ns))
+    return replace(index, schedules=tuple(schedules))
+
+
+@cache
+def recorded_schedules() -> tuple[RecordedSchedules, ...]:
+    """The shipped schedules, one record per GPU."""
+    return tuple(read_schedules(path) for path in resources(MEASUREMENTS, "schedules-*.npz"))
+
+
+# Checksums of recordings and device files, which whoever records or looks up a figure writes.
+
+_CHECKSUM_TABLE = f"{MEASUREMENTS}/checksums.json"
+_CHECKED_FOLDERS = (MEASUREMENTS, "assets/devices")
+
+
+def checked_files() -> list[Path]:
+    """The shipped files whose figures have a checksum."""
+    found = [path for folder in _CHECKED_FOLDERS for path in sorted(resource(folder).iterdir())]
+    return [path for path in found if path.suffix in {".json", ".npz", ".toml"} and path != ROOT / _CHECKSUM_TABLE]
+
+
+def checksum_errors(read: Callable[[Path], bytes] = Path.read_bytes) -> Iterator[GemmvizError]:
+    """An error for each shipped recording or device file that isn't as it was recorded or looked up. ``read``: reads a file."""
+    known = json.loads(resource(_CHECKSUM_TABLE).read_text("utf-8"))
+    for path in checked_files():
+        name = path.relative_to(ROOT).as_posix()
+        if known.pop(name, None) != _checksum(read(path)):
+            remedy = f"compare its figures with their source, then run python packaging/record.py checksums {name}"
+            yield GemmvizError(f"the file {name} isn't as it was recorded", remedy=remedy)
+    for name in known:
+        yield GemmvizError(f"the recording {name} is missing", remedy="record it again")
+
+
+def write_recording(path: Path, text: str) -> None:
+    """Write a recording and its checksum."""
+    write_text(path, text)
+    seal(path)
+
+
+def seal(path: Path) -> None:
+    """Note the checksum of a recording or device file that was just written. ``path``: below the folder of the assets."""
+    table = ROOT / _CHECKSUM_TABLE
+    known = json.loads(table.read_text("utf-8")) if table.is_file() else {}
+    known[path.resolve().relative_to(ROOT).as_posix()] = _checksum(path.read_bytes())
+    write_text(table, json.dumps(dict(sorted(known.items())), indent=1) + "\n")
+
+
+def _checksum(data: bytes) -> str:
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()

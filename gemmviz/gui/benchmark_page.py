@@ -28,10 +28,10 @@ from gemmviz.gui.widgets.dialogs import ask_to_save_benchmark, chart_of, save_nu
 from gemmviz.gui.widgets.input import WheelGuard
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart, Curve, Opens
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.rows import widths_of

@@ -12,8 +12,8 @@ from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.kernel import Launch
 from gemmviz.model.layouts import SCALAR
-from gemmviz.model.phases import phase_loop
 from gemmviz.model.setup import Setup
+from gemmviz.model.site_kinds import phase_loop
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.translation import tr

@@ -30,10 +30,10 @@ from gemmviz.files.kinds import FILE_KINDS, kind_of
 from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.words import many
 from gemmviz.python.library import (
     Count,

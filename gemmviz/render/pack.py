@@ -104,7 +104,7 @@ class Pack:
                     "g": self.colour(one.line, other.line), "m": one.factor, "o": list(one.origin),
                 }  # fmt: skip
                 ids = {} if one.ids is None else {"e": self.part(one.ids.ravel().tolist())}
-                return {**facts, "k": one.key, **_meaning(one), **self._texts(one.labels), **ids}
+                return {**facts, "k": one.key, **_means(one), **self._texts(one.labels), **ids}
             case Squares(), Squares():
                 facts = {
                     "t": "q", "b": _deltas(one.boxes, _parts_of_unit(one)), "f": self.part(_as_text(one.fill)),
@@ -112,22 +112,22 @@ class Pack:
                     "p": self._palette(one.palette, other.palette), "i": self._palette(one.inks, other.inks),
                     "g": self.colour(one.line, other.line),
                 }  # fmt: skip
-                return {**facts, "k": one.key, **_meaning(one), **self._texts(one.labels)}
+                return {**facts, "k": one.key, **_means(one), **self._texts(one.labels)}
             case Rects(), Rects():
                 return {
-                    "t": "r", "k": one.key, **_meaning(one), "b": _deltas(one.boxes, _parts_of_unit(one)),
+                    "t": "r", "k": one.key, **_means(one), "b": _deltas(one.boxes, _parts_of_unit(one)),
                     "c": self.colour(one.fill, other.fill), "g": self.colour(one.stroke, other.stroke),
                     "w": _compact(one.stroke_width), "d": _compact(one.radius),
                 }  # fmt: skip
             case Lines(), Lines():
                 return {
-                    "t": "l", "k": one.key, **_meaning(one), "b": _deltas(one.segments),
+                    "t": "l", "k": one.key, **_means(one), "b": _deltas(one.segments),
                     "g": self.colour(one.stroke, other.stroke),
                     "w": _compact(one.width), "d": int(one.dashed),
                 }  # fmt: skip
             case Labels(), Labels():
                 return {
-                    "t": "t", "k": one.key, **_meaning(one), "b": _deltas(one.at), "s": list(one.texts),
+                    "t": "t", "k": one.key, **_means(one), "b": _deltas(one.at), "s": list(one.texts),
                     "z": _compact(one.size), "c": self.colour(one.colour, other.colour), "a": one.anchor, "f": one.face,
                 }  # fmt: skip
         raise TypeError(f"{one.key} differs between themes")
@@ -229,7 +229,7 @@ def _compact(value: float) -> float:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def _meaning(one: Primitive) -> dict[str, str]:
+def _means(one: Primitive) -> dict[str, str]:
     """Return what the player has to know of a primitive: the array whose elements it shows, or how it moves."""
     if isinstance(one.meaning, ArrayCells):
         return {"v": f"{one.meaning.space} {one.meaning.name}"}

@@ -11,14 +11,13 @@ from msgspec import Struct
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import legal_choices, setup_for
-from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import Measured, Transfer
+from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Transfer
 from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu

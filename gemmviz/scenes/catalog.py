@@ -4,10 +4,10 @@ from functools import cache, partial
 from importlib import import_module
 
 from gemmviz.files.extensions import Catalog, extensions_in
-from gemmviz.model.access_times import StrideTimes
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import TrafficCase
 from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.recording import StrideTimes
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.view import View
 

@@ -5,9 +5,9 @@ from typing import Any, Protocol
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.frame import eased

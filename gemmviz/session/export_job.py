@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
-from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import tr
 from gemmviz.render.credit import FigureOptions
 from gemmviz.render.export import formats

@@ -4,8 +4,8 @@ from psygnal import Signal
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import parse_sizes, square_problems
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 from gemmviz.run.engine import Cancel

@@ -19,7 +19,6 @@ from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.files.recordings import recordings
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import checkpoint, is_cancelled
 from gemmviz.model.device import Device, Needs, OccupancyCase
 from gemmviz.model.errors import GemmvizError, Place, UsageError
@@ -29,7 +28,7 @@ from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, kernel_title, launch_title
-from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.timing import Benchmark, KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, setup_for
-from gemmviz.files.checksums import checksum_errors
+from gemmviz.files.recordings import checksum_errors
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
@@ -27,10 +27,20 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Sq
 from gemmviz.shots.export import ExportOptions, frame_at, prepare
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.captions import UNAVAILABLE
 from gemmviz.teaching.exercises import judged
-from gemmviz.teaching.lesson import FIELD, Choice, Exercise, Expectation, Lesson, LessonStep, Question, Solution, shown_value
+from gemmviz.teaching.lesson import (
+    FIELD,
+    Choice,
+    Exercise,
+    Expectation,
+    Lesson,
+    LessonStep,
+    Question,
+    Solution,
+    answers_of,
+    shown_value,
+)
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_origin, quantity_title, quantity_value
 from gemmviz.teaching.quantities.launch import piece_errors

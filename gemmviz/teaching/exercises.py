@@ -21,8 +21,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Engine
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.answer_keys import answers_of
-from gemmviz.teaching.lesson import Exercise, ExerciseSize
+from gemmviz.teaching.lesson import Exercise, ExerciseSize, answers_of
 from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
 
 # Names in a student's answers that nvcc knows only after an #include, which the kernel's file hasn't. Reading a kernel is

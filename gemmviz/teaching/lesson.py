@@ -7,19 +7,46 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any, Literal, get_args
 
 from msgspec import Struct, field
 
 from gemmviz.cuda.launch.formula import formula_value
+from gemmviz.files.codec import read_toml
+from gemmviz.files.resources import resource, resources
 from gemmviz.files.toml_places import WrittenPlace
 from gemmviz.model.errors import Place, UsageError, closest
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.answer_keys import key_names
 from gemmviz.teaching.quantities.quantity import QuantityValue
+
+# Answer keys of kernels with blanks, in files separate from the kernels that students receive.
+
+_KEYS_FOLDER = "assets/lessons/keys"
+
+
+class AnswerKey(Struct, frozen=True):
+    """The text for each blank, in order."""
+
+    answers: tuple[str, ...]
+
+
+@cache
+def key_names() -> tuple[str, ...]:
+    """Names of the keys that ship with gemmviz."""
+    return tuple(path.stem for path in resources(_KEYS_FOLDER, "*.toml"))
+
+
+@cache
+def answers_of(name: str) -> tuple[str, ...]:
+    """Answers of a key. Raises InstallationError for a name that is not in ``key_names``."""
+    return read_toml(resource(f"{_KEYS_FOLDER}/{name}.toml"), AnswerKey).answers
+
+
+# Lessons and their steps.
 
 Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)

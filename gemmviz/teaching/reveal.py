@@ -16,8 +16,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.answer_keys import answers_of
-from gemmviz.teaching.lesson import FIELD, LessonStep, Question
+from gemmviz.teaching.lesson import FIELD, LessonStep, Question, answers_of
 
 
 @dataclass(frozen=True)

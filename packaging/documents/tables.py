@@ -22,7 +22,7 @@ from documents import DOCS, ROOT, markdown_table, write_part
 from gemmviz import __version__
 from gemmviz.files.extras import MODULES, licence_of
 from gemmviz.files.recordings import recordings
-from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.words import number
 from gemmviz.scenes.charts.speeds import rates
 

@@ -20,9 +20,8 @@ from gemmviz.cli.commands.verify import AS_WRITTEN, _as_compiled
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
-from gemmviz.files.checksums import write_recording
 from gemmviz.files.codec import read_json, to_plain
-from gemmviz.files.recordings import recording_text
+from gemmviz.files.recordings import recording_text, write_recording
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem

@@ -18,11 +18,8 @@ from gemmviz.cli.main import main as gemmviz
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
-from gemmviz.files.checksums import seal, write_recording
-from gemmviz.files.recordings import parameter_key
-from gemmviz.files.schedule_file import read_schedules, write_schedules
+from gemmviz.files.recordings import parameter_key, read_schedules, seal, write_recording, write_schedules
 from gemmviz.files.trace_file import write_trace
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec, text_hash
@@ -30,6 +27,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase, RecordedLaunch, RecordedSchedules
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import Benchmark
 from gemmviz.run.benchmarking import Case, run_benchmark
 from gemmviz.run.engine import Recording
 from gemmviz.run.worker.remote import RemoteGpu

@@ -20,7 +20,7 @@ from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import PROGRAMS, entry_of, source_of, stored_name
 from gemmviz.cuda.reader_link import reader
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, write_answers
-from gemmviz.files.checksums import checked_files, seal
+from gemmviz.files.recordings import checked_files, seal
 from gemmviz.files.resources import ROOT
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, SourceError

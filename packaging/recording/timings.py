@@ -20,18 +20,15 @@ from cupy_backends.cuda.libs import cublas
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
-from gemmviz.files.checksums import write_recording
 from gemmviz.files.kernel_file import read_kernel
-from gemmviz.files.recordings import recording_text
-from gemmviz.model.access_times import AccessTime, AccessTimes, MemoryPlace, StrideTime, StrideTimes
-from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.files.recordings import recording_text, write_recording
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.host_run import HostCall, HostRun, HostRuns
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import AccessTime, AccessTimes, HostCall, HostRun, HostRuns, MemoryPlace, StrideTime, StrideTimes
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import Measured, Timing
+from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Timing
 from gemmviz.run.benchmarking import processor_name
 from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.discovery import open_gpu

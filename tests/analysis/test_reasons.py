@@ -8,11 +8,11 @@ from gemmviz.analysis.models.reasons import Launched, busy_share, causes_of, hol
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, setup_for
 from gemmviz.files.recordings import recordings
+from gemmviz.model.cases import DRAM, Cause, CauseKind
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.speed_case import DRAM, Cause, CauseKind
 from gemmviz.model.timing import Levels
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.run.needs import needs_of

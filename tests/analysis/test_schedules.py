@@ -10,7 +10,7 @@ from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, modelled, resid
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.devices import load_device
-from gemmviz.files.schedule_file import read_schedules, recorded_schedules, write_schedules
+from gemmviz.files.recordings import read_schedules, recorded_schedules, write_schedules
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace

@@ -1,9 +1,8 @@
 import pytest
 
 from gemmviz.files.recordings import recordings
-from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.problem import Problem
-from gemmviz.model.timing import Measured, Timing, Transfer
+from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Timing, Transfer
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.charts.recorded import cache_lines
 from gemmviz.scenes.charts.rows import narrowed, widths_of

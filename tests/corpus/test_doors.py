@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.program_text import decoded
+from gemmviz.files.kernel_file import decoded
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -6,14 +6,13 @@ from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import parse_sizes, setup_for, square_problems
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.recordings import recordings
-from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
-from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
+from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
 
 GPU = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)

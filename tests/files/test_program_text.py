@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.files.codec import FormatError
-from gemmviz.files.program_text import decoded, read_program_text
+from gemmviz.files.kernel_file import decoded, read_program_text
 
 CHINESE = "// 矩阵乘法：每个线程计算一个元素\r\nint a; // 线程\r\n"
 FRENCH = "// élève: mémoire partagée\nint a;\n"

@@ -15,9 +15,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
-from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
-from gemmviz.teaching.lesson import LessonStep
+from gemmviz.teaching.lesson import LessonStep, answers_of
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from gemmviz.teaching.pack import moodle_xml
 from gemmviz.teaching.quiz import quiz_of

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.reader_link import reader
-from gemmviz.files.program_text import decoded
+from gemmviz.files.kernel_file import decoded
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.engine import Cancel
 from tests.fuzz.campaign import Campaign

@@ -14,8 +14,8 @@ from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.recordings import recordings
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.timing import Benchmark
 from gemmviz.render.export import save_frame
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named

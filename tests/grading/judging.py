@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from gemmviz.files.program_text import decoded
+from gemmviz.files.kernel_file import decoded
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.grading.grade import CheckResult, HandIn
 from gemmviz.teaching.grading.judge import Judged, judged_hand_in

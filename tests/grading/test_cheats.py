@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemmviz.files.program_text import decoded
+from gemmviz.files.kernel_file import decoded
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.grading.grade import HandIn

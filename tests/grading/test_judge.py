@@ -7,10 +7,10 @@ from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged as judged_exercise
 from gemmviz.teaching.grading.task import Task
 from gemmviz.teaching.grading.task_file import exercise_task, parse_task
+from gemmviz.teaching.lesson import answers_of
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import sure
 from tests.grading.judging import failed, judged_text, task_for

@@ -20,10 +20,10 @@ from gemmviz.gui.benchmark_page import BenchmarkPage
 from gemmviz.gui.chart_plot import ChartPlot
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Curve
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import DeviceError
+from gemmviz.model.timing import Benchmark
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from gemmviz.shots.knowledge import recorded

@@ -17,7 +17,7 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.shot import default_shot, shot_text
-from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.lesson import answers_of
 from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure

@@ -16,11 +16,10 @@ from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions, keys_text
-from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.timing import Benchmark
 from gemmviz.render.credit import LICENCES
 from gemmviz.shots.shot import default_shot, shot_text
-from gemmviz.teaching.lesson_file import original_lesson
-from gemmviz.teaching.lesson_translation import translated
+from gemmviz.teaching.lesson_file import original_lesson, translated
 from tests.gui.conftest import settled
 from tests.gui.widget_texts import texts_below
 from tests.pseudo import plain_words, pseudo

@@ -11,9 +11,9 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.recordings import recordings
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import TrafficCase
 from gemmviz.model.chart import Axis
+from gemmviz.model.timing import Benchmark
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of

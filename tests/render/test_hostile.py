@@ -27,11 +27,11 @@ from gemmviz.files.codec import read_toml, toml_text
 from gemmviz.files.recordings import recordings
 from gemmviz.files.resources import resource
 from gemmviz.files.trace_file import read_trace
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.pack import packed

@@ -7,11 +7,10 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings, reported_shares
-from gemmviz.model.benchmark import CUBLAS, Benchmark
-from gemmviz.model.cases import LaunchCase, TrafficCase
+from gemmviz.model.cases import LaunchCase, SpeedCase, TrafficCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.timing import CUBLAS, Benchmark
 from gemmviz.model.words import number
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of

@@ -20,7 +20,7 @@ from gemmviz.shots.catalog import value_of
 from gemmviz.shots.export import prepare
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot, default_shot
-from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.lesson import answers_of
 from tests.legible import wrong_with
 
 _FACTS = tuple((f"a name of a count, {place}", "1 000") for place in range(7))

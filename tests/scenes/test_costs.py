@@ -14,12 +14,12 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
+from gemmviz.model.cases import SpeedCase, Traffic
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Operand
-from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.scenes.catalog import view_named

@@ -11,11 +11,11 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, requested_launch, setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
+from gemmviz.model.timing import Benchmark
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.curves import curve_names
 from gemmviz.scenes.kit.frame import ViewOptions

@@ -10,8 +10,8 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
-from gemmviz.model.access_times import AccessTimes
 from gemmviz.model.cases import TF32_TILE, TripCase
+from gemmviz.model.recording import AccessTimes
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions

@@ -5,8 +5,8 @@ import pytest
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
-from gemmviz.model.host_run import TransferCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import TransferCase
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named

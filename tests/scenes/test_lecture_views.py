@@ -10,12 +10,11 @@ from gemmviz.analysis.declarations import declarations
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.access_times import AccessTimesCase
 from gemmviz.model.cases import BlockPhase, DataUse, LaunchCase, RoundedRun, RoundingCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.host_run import TransferCase
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import AccessTimesCase, TransferCase
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named

@@ -16,9 +16,9 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
 from gemmviz.files.resources import resource
-from gemmviz.model.access_times import StrideTimes
 from gemmviz.model.cases import AmdahlCase, LaunchCase, LoopsCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import StrideTimes
 from gemmviz.model.records import replace
 from gemmviz.model.words import spaced
 from gemmviz.run.cpu.executor import trace_kernel

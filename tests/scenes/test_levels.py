@@ -3,12 +3,11 @@
 import pytest
 
 from gemmviz.files.devices import devices, load_device
-from gemmviz.model.cases import LaunchCase
+from gemmviz.model.cases import LaunchCase, SpeedCase, Traffic
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Rects, Scene

@@ -10,8 +10,8 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
+from gemmviz.teaching.lesson import answers_of
 from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
 from tests.app_model import TestModel
 from tests.conftest import kernel_from, sure

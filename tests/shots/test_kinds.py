@@ -4,10 +4,10 @@ import pytest
 
 from gemmviz.analysis.models.time import DONE
 from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.model.cases import SpeedCase
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import GridCase
-from gemmviz.model.speed_case import SpeedCase
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit

@@ -9,9 +9,8 @@ import pytest
 from gemmviz.cuda.launch.catalog import COURSE, lesson_names
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
-from gemmviz.model.access_times import AccessTimes
-from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.timing import Levels
+from gemmviz.model.recording import AccessTimes
+from gemmviz.model.timing import Benchmark, Levels
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.shots.export import prepare

@@ -11,11 +11,10 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, EngineRequest
-from gemmviz.teaching import answer_keys
-from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching import lesson
 from gemmviz.teaching.checking import exercise_faults
 from gemmviz.teaching.exercises import Verdict, drawn_sizes, judged
-from gemmviz.teaching.lesson import Exercise, Expectation, LessonStep, Solution
+from gemmviz.teaching.lesson import Exercise, Expectation, LessonStep, Solution, answers_of
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from tests.conftest import sure
 from tests.nvrtc import compile_error, nvrtc
@@ -309,7 +308,7 @@ def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
         (fault,) = exercise_faults(step)
         assert fault.message.startswith(said)
         assert fault.place == step.place
-    assert answer_keys.answers_of("blanks") == _answers({})
+    assert lesson.answers_of("blanks") == _answers({})
 
 
 def test_an_exercise_that_is_passed_from_the_start_is_a_fault() -> None:

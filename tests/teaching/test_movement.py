@@ -2,17 +2,41 @@
 
 from gemmviz.cuda.launch.catalog import COURSE
 from gemmviz.model.records import replace
-from gemmviz.shots.export import Prepared, prepare
+from gemmviz.scenes.catalog import view_named
+from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepare
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
-from gemmviz.teaching.movement import moves
+from gemmviz.teaching.reveal import parts_of
 from tests.conftest import once
 
+INSTANTS = (0.0, 0.25, 0.5, 0.75)  # moments of a motion that are compared with its end
 MOST_STILLS = 15
 
 
 def prepared(stop: LessonStep) -> Prepared:
     return prepare(stop.shot, once)
+
+
+def moves(stop: LessonStep, stage: Prepared) -> bool:
+    """Whether something moves on the way to a step's finished picture. ``stage``: the step's shot, prepared."""
+    return is_revealed(stop, stage) or plays(stage)
+
+
+def is_revealed(stop: LessonStep, stage: Prepared) -> bool:
+    """Whether a step has several pictures, one after the other; the answer to a question is not one of them."""
+    return stop.question is None and len({id(part.shot) for part in parts_of(stop, stage.replay)}) > 1
+
+
+def plays(stage: Prepared) -> bool:
+    """Whether a step's picture changes while its moment, or the time of its launch, passes."""
+    if not stage.is_launch and not (view_named(stage.shot.view).moves and stage.shot.moment == 1.0):
+        return False
+    options, last = ExportOptions(), stage.steps - 1
+    if stage.is_launch:
+        end = frame_at(stage, last, 1.0, options).scene
+        return any(frame_at(stage, round(share * last), 1.0, options).scene != end for share in INSTANTS)
+    end = frame_at(stage, stage.step, 1.0, options).scene
+    return any(frame_at(stage, stage.step, share, options).scene != end for share in INSTANTS)
 
 
 def test_few_steps_of_the_course_are_stills() -> None:

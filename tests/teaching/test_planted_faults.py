@@ -8,15 +8,14 @@ from types import ModuleType
 import pytest
 
 from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel
-from gemmviz.files.checksums import checksum_errors
+from gemmviz.files.recordings import checksum_errors
 from gemmviz.files.resources import ROOT
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching import checking as faults_of_exercises
-from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.checking import LessonCheck, LessonChecker
-from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.lesson import Lesson, LessonStep, answers_of
 from gemmviz.teaching.lesson_file import original_lesson, parse_lesson
 from gemmviz.teaching.remembered_answers import RememberedAnswers
 from tests.conftest import sure

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts, loads_per_element, values_read
 from gemmviz.analysis.models.occupancy import OccupancyLimits
+from gemmviz.model.cases import Cause
 from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Site, Space
-from gemmviz.model.speed_case import Cause
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed, many, number, spaced
 

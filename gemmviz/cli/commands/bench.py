@@ -11,10 +11,10 @@ from gemmviz.cuda.launch.legality import parse_sizes, square_problems
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.recordings import recordings
 from gemmviz.files.whole import write_text
-from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
+from gemmviz.model.timing import CUBLAS, Benchmark
 from gemmviz.model.words import number
 from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
 from gemmviz.run.opening.loader import open_kernel

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QChildEvent, QElapsedTimer, Qt, QTimer
+from PySide6.QtCore import QChildEvent, QElapsedTimer, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gemmviz.files.kinds import is_known
 from gemmviz.files.whole import is_folder
-from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
@@ -36,6 +36,26 @@ if TYPE_CHECKING:
     from gemmviz.gui.benchmark_page import BenchmarkPage
     from gemmviz.gui.lecture.lecture_window import Lecture
     from gemmviz.gui.window.tour import Tour
+
+
+class Poster(QObject):
+    """A queue of calls. ``post`` may be called from any thread; the call runs soon, on the thread that created the Poster."""
+
+    _posted = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._posted.connect(self._run, Qt.ConnectionType.QueuedConnection)
+
+    def post(self, action: Callable[[], None]) -> None:
+        try:
+            self._posted.emit(action)
+        except RuntimeError:
+            return  # the window is gone
+
+    def _run(self, action: Callable[[], None]) -> None:
+        action()
+
 
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1

@@ -1,8 +1,8 @@
 """Rates of the CPU beside those of the GPU, the latter alone and with the copies that the CPU doesn't need."""
 
-from gemmviz.model.benchmark import DOUBLE, Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve
 from gemmviz.model.records import replace
+from gemmviz.model.timing import DOUBLE, Benchmark
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import is_of_host

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 
 from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import LaunchCase, TrafficCase
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.timing import Measured
+from gemmviz.model.timing import Benchmark, Measured
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.charts.speeds import rate_chart

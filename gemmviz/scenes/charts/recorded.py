@@ -4,9 +4,9 @@ from functools import cache
 from math import sqrt
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
-from gemmviz.model.access_times import StrideTime, StrideTimes
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
+from gemmviz.model.recording import StrideTime, StrideTimes
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import counted, grouped, marked, tr
 from gemmviz.model.words import capital, number, spaced
 from gemmviz.scenes.charts.rows import rows_of

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
-from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.cases import SpeedCase
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter, number
 from gemmviz.scenes.kit.layout import Box, baseline, text_at

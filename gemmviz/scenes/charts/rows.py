@@ -1,9 +1,8 @@
 """The rows of a benchmark that charts plot: of which width, of the CPU or of the GPU, and in which precision."""
 
-from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.chart import Opens
 from gemmviz.model.records import replace
-from gemmviz.model.timing import Measured
+from gemmviz.model.timing import CUBLAS, Benchmark, Measured
 
 WIDTHS = ("BLOCK", "TILE_WIDTH")
 

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 
 from gemmviz.files.recordings import reported_shares
-from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.chart import Aside, Axis, Chart, Curve
 from gemmviz.model.records import replace
-from gemmviz.model.timing import Measured
+from gemmviz.model.timing import CUBLAS, Benchmark, Measured
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart

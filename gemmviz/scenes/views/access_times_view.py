@@ -4,7 +4,7 @@ who can access each memory, and for how long.
 
 from typing import NamedTuple
 
-from gemmviz.model.access_times import AccessTime, AccessTimesCase
+from gemmviz.model.recording import AccessTime, AccessTimesCase
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import ViewOptions, titled

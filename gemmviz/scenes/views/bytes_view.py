@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from gemmviz.model.cases import SpeedCase, Traffic
 from gemmviz.model.problem import Problem
-from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, message, titled

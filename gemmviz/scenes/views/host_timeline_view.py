@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemmviz.model.host_run import HostCall, HostMemory, HostRun, TransferCase
+from gemmviz.model.recording import HostCall, HostMemory, HostRun, TransferCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import ViewOptions, eased, titled

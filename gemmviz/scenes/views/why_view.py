@@ -8,8 +8,8 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import intensity
+from gemmviz.model.cases import MOVED, Cause, SpeedCase, Traffic
 from gemmviz.model.records import replace
-from gemmviz.model.speed_case import MOVED, Cause, SpeedCase, Traffic
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import number, percent, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline

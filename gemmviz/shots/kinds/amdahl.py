@@ -1,9 +1,8 @@
 """Amdahl: recorded times of kernels with their copies at the size of a shot, or at the nearest recorded one."""
 
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.timing import Measured
+from gemmviz.model.timing import Benchmark, Measured
 from gemmviz.model.translation import tr
 from gemmviz.scenes.charts.rows import narrowed
 from gemmviz.shots.knowledge import Context, named

@@ -1,7 +1,7 @@
 """Benchmark: measurements of many launches on one GPU, selected by a shot's chart."""
 
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 from gemmviz.scenes.charts.rows import narrowed, widths_of

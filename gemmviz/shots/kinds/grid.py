@@ -3,7 +3,7 @@
 from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.analysis.models.time import modelled
 from gemmviz.cuda.launch.legality import launch_for
-from gemmviz.files.schedule_file import recorded_schedules
+from gemmviz.files.recordings import recorded_schedules
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.recording import recording_of

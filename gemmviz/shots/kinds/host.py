@@ -3,8 +3,7 @@
 from gemmviz.cuda.launch.legality import can_run, device_for
 from gemmviz.files.recordings import recordings
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.host_run import HostCall, HostRun, HostRuns, TransferCase, calls_of
-from gemmviz.model.recording import recording_of
+from gemmviz.model.recording import HostCall, HostRun, HostRuns, TransferCase, calls_of, recording_of
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed

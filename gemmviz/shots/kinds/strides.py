@@ -2,8 +2,7 @@
 
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.recordings import recordings
-from gemmviz.model.access_times import StrideTimes
-from gemmviz.model.recording import nearest_recording
+from gemmviz.model.recording import StrideTimes, nearest_recording
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject

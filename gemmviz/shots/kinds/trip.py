@@ -3,10 +3,9 @@
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.devices import device_of, load_device
 from gemmviz.files.recordings import recordings
-from gemmviz.model.access_times import AccessTimes
 from gemmviz.model.cases import TripCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.recording import nearest_recording
+from gemmviz.model.recording import AccessTimes, nearest_recording
 from gemmviz.model.translation import tr
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot

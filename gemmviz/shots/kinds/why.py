@@ -11,12 +11,12 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
 from gemmviz.files.recordings import recordings
+from gemmviz.model.cases import DRAM, MOVED, REQUESTED, Cause, CauseKind, Effect, SpeedCase, Suggestion, Traffic
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.recording import recording_of, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup, launch_title, parameters_text
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.speed_case import DRAM, MOVED, REQUESTED, Cause, CauseKind, Effect, SpeedCase, Suggestion, Traffic
 from gemmviz.model.timing import KernelSpeed, Levels
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed

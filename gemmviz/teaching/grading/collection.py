@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from gemmviz import __version__
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
+from gemmviz.files.kernel_file import decoded
 from gemmviz.files.kinds import KERNEL_SUFFIXES, file_stem
-from gemmviz.files.program_text import decoded
 from gemmviz.files.whole import is_file, write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import MOST_TEXT

@@ -12,7 +12,7 @@ from gemmviz.cuda.launch.formula import OWN_SIZES
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.files.codec import FILE_START, FormatError, check_version, read_fields, read_text, toml_to_plain
 from gemmviz.files.devices import device_names
-from gemmviz.files.program_text import read_program_text
+from gemmviz.files.kernel_file import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, Place, UsageError, closest

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Literal
 
 from gemmviz.analysis.memory.counts import Counts, intensity
+from gemmviz.model.cases import DRAM
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, MemoryArray, Space
-from gemmviz.model.speed_case import DRAM
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.kinds.block_phase import loads_per_phase, operations_per_phase
 from gemmviz.shots.kinds.why import traffic_of

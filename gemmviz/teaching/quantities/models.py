@@ -1,10 +1,10 @@
 """Quantities of models: growth, speed-up, latency against bandwidth, and recorded access times."""
 
 from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
-from gemmviz.model.access_times import AccessTimesCase, MemoryPlace, StrideTimes
 from gemmviz.model.cases import AmdahlCase, TripCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import AccessTimesCase, MemoryPlace, StrideTimes
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.models import blocks_at
 from gemmviz.shots.catalog import value_of

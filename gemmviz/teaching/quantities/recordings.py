@@ -3,10 +3,9 @@
 from typing import Literal
 
 from gemmviz.files.recordings import reported_shares
-from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.errors import UsageError
-from gemmviz.model.host_run import HostRun, TransferCase
-from gemmviz.model.timing import Measured
+from gemmviz.model.recording import HostRun, TransferCase
+from gemmviz.model.timing import CUBLAS, Measured
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.catalog import value_of
 from gemmviz.shots.knowledge import Knowledge
