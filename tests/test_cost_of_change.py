@@ -45,8 +45,7 @@ from gemmviz.model.setup import Filling
 from gemmviz.model.sites import Kind, Operand
 from gemmviz.render import svg
 from gemmviz.render.export import formats
-from gemmviz.run.cpu.check import Contents, check_result
-from gemmviz.run.inputs import matrices
+from gemmviz.run.data import Contents, check_result, matrices
 from gemmviz.scenes.catalog import view_named, views, views_of
 from gemmviz.scenes.kit import beat, text
 from gemmviz.scenes.kit.frame import ViewOptions

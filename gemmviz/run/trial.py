@@ -17,10 +17,10 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.run.cpu.check import check_result
 from gemmviz.run.cpu.executor import bound, contents_of, inputs
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
+from gemmviz.run.data import check_result
 
 # A unit of work is one thread's share of a step, about 20 ns. What each step and each run cost besides, in the same units:
 _OF_STEP, _OF_RUN = 1 << 11, 1 << 20

@@ -15,8 +15,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import PROBLEM_KINDS
 from gemmviz.model.setup import Filling
 from gemmviz.model.trace import Check
-from gemmviz.run.cpu.check import Contents, check_result
-from gemmviz.run.inputs import matrices
+from gemmviz.run.data import Contents, check_result, matrices
 
 Arrays = dict[str, Any]
 

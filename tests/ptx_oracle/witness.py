@@ -14,7 +14,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import number_argument
 from gemmviz.run.cuda.headers import without_includes
-from gemmviz.run.inputs import matrices
+from gemmviz.run.data import matrices
 from tests.conftest import sure
 from tests.nvrtc import NvrtcError, cuda_include, nvrtc
 from tests.ptx_oracle.machine import Machine

@@ -31,7 +31,7 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import bound, inputs, stream_launch, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
-from gemmviz.run.cpu.simt.pointers import NULL, comparison, is_not_null, joined, same_memory
+from gemmviz.run.cpu.simt.memory import NULL, comparison, is_not_null, joined, same_memory
 from tests.conftest import kernel_from, outcome_of, trace_of
 
 AT = Place(1, 1, 1, 1)

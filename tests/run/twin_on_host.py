@@ -17,7 +17,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside
 from gemmviz.run.cpu.executor import bound
-from gemmviz.run.inputs import matrices
+from gemmviz.run.data import matrices
 
 GXX = shutil.which("g++")
 SHIM = Path(__file__).with_name("twin_on_host.h")

@@ -25,12 +25,11 @@ from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks,
 from gemmviz.model.trace import BOUNDS, INTERPRETER, EarlyExit, Trace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
-from gemmviz.run.cpu.check import UNCHECKED, Contents, arithmetic_roundoff, check_result
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
+from gemmviz.run.data import UNCHECKED, Contents, arithmetic_roundoff, check_result, initial_array, matrices
 from gemmviz.run.engine import Recording, record_limit
-from gemmviz.run.inputs import initial_array, matrices
 
 # Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance.
 

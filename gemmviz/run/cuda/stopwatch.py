@@ -18,11 +18,11 @@ from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
-from gemmviz.run.cpu.check import Limit, arithmetic_roundoff, check_result
 from gemmviz.run.cpu.executor import contents_of
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
+from gemmviz.run.data import Limit, arithmetic_roundoff, check_result
 
 _HOLD = Path(__file__).with_name("hold.cu")
 _DEVICE_REPEATS = 15

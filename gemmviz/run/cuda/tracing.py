@@ -18,11 +18,11 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside
-from gemmviz.run.cpu.check import UNCHECKED
 from gemmviz.run.cpu.executor import Phases, checked, requested_phases, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload
+from gemmviz.run.data import UNCHECKED
 from gemmviz.run.engine import Recording
 
 _ALIGN = Path(__file__).with_name("align.cu")

@@ -24,7 +24,7 @@ from gemmviz.run.align import Region
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Compiled, Unit, free_memory
-from gemmviz.run.inputs import matrices
+from gemmviz.run.data import matrices
 
 _GAP_BYTES = 1 << 16  # between matrices, so that accesses beyond one don't reach the next
 _LARGEST_WORD = 0x7FFFFFFE

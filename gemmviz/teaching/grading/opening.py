@@ -24,8 +24,8 @@ from gemmviz.model.outline import BufferOutline, KernelOutline, LaunchOutline
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY
 from gemmviz.model.records import replace
-from gemmviz.run.cpu.check import arithmetic_roundoff
 from gemmviz.run.cpu.executor import bound
+from gemmviz.run.data import arithmetic_roundoff
 from gemmviz.run.opening.loader import LaunchSearch, LaunchUnknown
 from gemmviz.run.opening.project import Project
 from gemmviz.run.trial import WorkBudget, is_right, trial_of

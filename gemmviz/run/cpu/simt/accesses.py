@@ -8,7 +8,7 @@ from gemmviz.cuda.types import PointerType, Scalar, VectorType, scalar_of
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.domain import Compiling
 from gemmviz.run.cpu.simt.machine import Closure, Machine
-from gemmviz.run.cpu.simt.pointers import AccessType, Several, access_type, each_memory
+from gemmviz.run.cpu.simt.memory import AccessType, Several, access_type, each_memory
 from gemmviz.run.cpu.simt.values import Finish, Partial, PointerClosure, merged
 
 

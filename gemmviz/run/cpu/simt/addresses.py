@@ -11,8 +11,7 @@ from gemmviz.cuda.types import AddressSpace as Space
 from gemmviz.cuda.types import CType, PointerType, unit_bytes
 from gemmviz.model.errors import KernelFault, Place
 from gemmviz.run.cpu.simt.machine import Closure, Machine
-from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
-from gemmviz.run.cpu.simt.pointers import NULL, Several
+from gemmviz.run.cpu.simt.memory import NULL, GlobalMemory, Several, SharedMemory
 from gemmviz.run.cpu.simt.values import PointerClosure
 
 _FARTHEST = 1 << 58  # limit of each of two distances in units: their sum in bytes still fits 64 bits

@@ -79,7 +79,7 @@ from gemmviz.run.cpu.simt.machine import (
     loop,
     unrolled,
 )
-from gemmviz.run.cpu.simt.pointers import comparison, is_not_null, same_memory
+from gemmviz.run.cpu.simt.memory import comparison, is_not_null, same_memory
 from gemmviz.run.cpu.simt.values import PointerClosure, merged
 
 _POINTER_TYPES = (PointerType, ArrayType)

@@ -13,8 +13,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
 from gemmviz.run.cpu.simt.machine import Closure, Machine
-from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
-from gemmviz.run.cpu.simt.pointers import AccessType
+from gemmviz.run.cpu.simt.memory import AccessType, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.values import Finish, PointerClosure
 
 Holder = int | Expr  # what holds a value: a variable's slot, or an expression of a place in memory or of a choice

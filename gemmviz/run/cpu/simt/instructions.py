@@ -19,8 +19,7 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.simt.accesses import over_memories
 from gemmviz.run.cpu.simt.domain import Compiling
 from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Closure, Machine, PendingCopy, is_empty
-from gemmviz.run.cpu.simt.memory import Memory, SharedMemory
-from gemmviz.run.cpu.simt.pointers import NULL, AccessType, access_type
+from gemmviz.run.cpu.simt.memory import NULL, AccessType, Memory, SharedMemory, access_type
 
 Zero = Callable[[Scalar], Any]
 

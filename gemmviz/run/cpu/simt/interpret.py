@@ -29,8 +29,7 @@ from gemmviz.run.cpu.simt.compiler import Compiler
 from gemmviz.run.cpu.simt.domain import Domain
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_memories
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
-from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
-from gemmviz.run.cpu.simt.pointers import NULL
+from gemmviz.run.cpu.simt.memory import NULL, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.sums import RepeatedTags
 from gemmviz.run.cpu.simt.tags import Tags
 

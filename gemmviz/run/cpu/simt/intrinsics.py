@@ -14,7 +14,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Closure, Machine
-from gemmviz.run.cpu.simt.pointers import access_type
+from gemmviz.run.cpu.simt.memory import access_type
 from gemmviz.run.cpu.simt.values import constant
 
 # Compiles shuffles to closures: each lane takes the value of another lane of its warp.

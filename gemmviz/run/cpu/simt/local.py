@@ -20,8 +20,7 @@ from gemmviz.cuda.types import (
 from gemmviz.model.errors import OUT_OF_RANGE, Place
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.memory import far_element
-from gemmviz.run.cpu.simt.pointers import AccessType, access_type
+from gemmviz.run.cpu.simt.memory import AccessType, access_type, far_element
 from gemmviz.run.cpu.simt.values import Partial, merged, read
 
 # The scalars of which a local variable, array or struct consists.

@@ -30,8 +30,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED
 from gemmviz.run.cpu.simt.granularity import idle_loops
 from gemmviz.run.cpu.simt.machine import NORMAL, Closure, Machine
-from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
-from gemmviz.run.cpu.simt.pointers import AccessType
+from gemmviz.run.cpu.simt.memory import AccessType, ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.tags import TagMemory, Tags, TagShared
 
 _LARGEST_COMPARED = 1 << 12

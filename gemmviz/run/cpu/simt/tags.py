@@ -43,8 +43,7 @@ from gemmviz.run.cpu.simt.domain import Compiling, Domain, Holder
 from gemmviz.run.cpu.simt.granularity import contents, is_float, is_number
 from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
 from gemmviz.run.cpu.simt.machine import Closure, Machine, NeedsValues
-from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
-from gemmviz.run.cpu.simt.pointers import AccessType
+from gemmviz.run.cpu.simt.memory import AccessType, ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.values import Finish
 
 _SHUFFLES_THAT_COPY = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}

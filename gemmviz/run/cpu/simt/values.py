@@ -14,7 +14,7 @@ from gemmviz.model.errors import Place
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.machine import Closure, Machine
-from gemmviz.run.cpu.simt.pointers import joined
+from gemmviz.run.cpu.simt.memory import joined
 
 PointerClosure = Callable[[Machine], tuple[Any, Any]]
 Finish = Callable[[Machine, Any, Any], Any]  # the new value of an assignment, from the old one and its right side
