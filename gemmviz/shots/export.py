@@ -29,7 +29,7 @@ from gemmviz.scenes.kit.meaning import TextPart
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.shapes import magnified
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.stage.lanes import shown_shape
+from gemmviz.scenes.stage.cross import shown_shape
 from gemmviz.scenes.stage.motion import TRAIL, is_trail
 from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.describing import described, texts_of

@@ -11,7 +11,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
-from gemmviz.scenes.stage.lens import matrix_values, value_texts
+from gemmviz.scenes.stage.cells import matrix_values, value_texts
 from tests.conftest import sure
 
 

@@ -27,10 +27,19 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.stage.lanes import sector_boxes, sector_primitives
-from gemmviz.scenes.stage.matrix import CellGrid
-from gemmviz.scenes.stage.meter import Meter, meter_primitives, meters_of
-from gemmviz.scenes.stage.request import AGAIN, FIRST, WAITING, request_primitives, waiting_primitives
+from gemmviz.scenes.stage.cells import CellGrid
+from gemmviz.scenes.stage.cost import (
+    AGAIN,
+    FIRST,
+    WAITING,
+    Meter,
+    meter_primitives,
+    meters_of,
+    request_primitives,
+    sector_boxes,
+    sector_primitives,
+    waiting_primitives,
+)
 from tests.conftest import moment_of, trace_of
 from tests.legible import too_small, wrong_with
 

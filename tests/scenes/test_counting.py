@@ -18,7 +18,7 @@ from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.view import View, counted_scene
-from gemmviz.scenes.stage.meter import meter_primitives, meters_of
+from gemmviz.scenes.stage.cost import meter_primitives, meters_of
 from gemmviz.shots.knowledge import replay_of
 from tests.conftest import sure
 from tests.pseudo import texts_of

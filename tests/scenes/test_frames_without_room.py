@@ -78,12 +78,12 @@ def test_values_of_a_vector_whose_last_row_is_shorter() -> None:
 
 
 def test_the_largest_cells_are_found_without_trying_all_arrangements_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, tried = layout._whole, [0]
+    whole, tried = layout._arranged, [0]
 
     def counted(*args: Any) -> Any:
         tried[0] += 1
         return whole(*args)
 
-    monkeypatch.setattr(layout, "_whole", counted)
+    monkeypatch.setattr(layout, "_arranged", counted)
     plan_of(_moments()[2], ViewOptions(width=1234.0, height=777.0, lens="whole"))
     assert 0 < tried[0] < 3 * 200  # three rooms; there are eight arrangements, and each search takes forty steps

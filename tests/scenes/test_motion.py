@@ -12,9 +12,9 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ARRIVAL, Layer, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
-from gemmviz.scenes.stage.barrier import FAN, Courses, together
+from gemmviz.scenes.stage.cells import boxes_around, boxes_of_runs, runs
 from gemmviz.scenes.stage.layout import places, plan_of
-from gemmviz.scenes.stage.strips import boxes_around, boxes_of_runs, runs
+from gemmviz.scenes.stage.motion import FAN, Courses, together
 from tests.conftest import kernel_from, sure, trace_of
 
 THEME = load_theme("dark")

@@ -17,7 +17,7 @@ from gemmviz.run.cpu.race import race_of
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.stage.race_plan import RacePlan, pair_of
+from gemmviz.scenes.stage.race import RacePlan, pair_of
 from gemmviz.scenes.views.phases_view import phases_scene
 from gemmviz.scenes.views.race_view import VIEW, race_motion
 from gemmviz.scenes.views.sum_view import sum_scene

@@ -26,8 +26,8 @@ from gemmviz.scenes.kit.theme import (
     load_theme,
 )
 from gemmviz.scenes.kit.window import Lens, Window
+from gemmviz.scenes.stage.cells import CellGrid, label_size
 from gemmviz.scenes.stage.layout import plan_of
-from gemmviz.scenes.stage.matrix import CellGrid, label_size
 from gemmviz.scenes.views.stage_view import matrix_state
 from gemmviz.scenes.views.stage_view import stage_scene as drawn
 from tests.conftest import kernel_from, outcome_of, piece, sure, trace_of
@@ -113,7 +113,7 @@ def test_everything_stays_inside_the_frame_and_apart(
     moment = read(trace_of("03_coalesced", *size, BLOCK=8, blocks=blocks)).at(0)
     plan = plan_of(moment, ViewOptions(width=frame[0], height=frame[1], lens=lens, code=True))
     found = [each.box for each in plan.matrices.values()]
-    found += [(room.x, room.y, room.width, room.height) for name, room in plan.rooms.items() if name != "legend"]
+    found += [room for name, room in plan.rooms.items() if name != "legend"]
     for x, y, width, height in found:
         assert x >= 14
         assert y >= 13.9
@@ -233,7 +233,7 @@ def test_a_followed_thread_is_lit_alone_and_ringed() -> None:
     assert (state_of(reader, 0, 0) == SOURCE).sum() == 15  # the rest of its warp
     ring = piece(stage_scene(reader, 0), "followed", Rects)
     table = cross(reader.at(0))["C"]
-    x, y = table.corner(1, 6)
+    x, y, *_ = table.part((1, 2), (6, 7))
     assert ring.boxes.tolist() == [pytest.approx([x - 4, y - 4, table.cell + 8, table.cell + 8])]
     action = " ".join(piece(stage_scene(reader, 0), "action", Labels).texts)
     assert action.startswith("Thread (2, 1) fetches A[1, 2]")
@@ -266,7 +266,7 @@ def test_what_an_earlier_phase_stored_is_faded(reader: Reader) -> None:
 def test_outlines_are_the_blocks_area(reader: Reader) -> None:
     outline = piece(stage_scene(reader, 0), "C-area", Rects)
     table = cross(reader.at(0))["C"]
-    assert outline.boxes.tolist() == [pytest.approx([*table.corner(0, 4), 4 * table.cell, 4 * table.cell])]
+    assert outline.boxes.tolist() == [pytest.approx([*table.part((0, 4), (4, 8))])]
 
 
 @pytest.mark.parametrize(

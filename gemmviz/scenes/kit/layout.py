@@ -32,8 +32,8 @@ import numpy.typing as npt
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.meaning import Meaning
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Rects, Squares, boxes, points
-from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, text_line, text_width, wrap_text
-from gemmviz.scenes.kit.theme import Style, Theme
+from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, label_step, text_line, text_width, wrap_text
+from gemmviz.scenes.kit.theme import Style, Theme, TypeSizes
 
 Point = tuple[float, float]
 Edge = Literal["top", "bottom", "left", "right"]
@@ -297,6 +297,17 @@ def lines_down(box: Box, lines: Iterable[Line], leading: float = LINE_PITCH) -> 
     return drawn
 
 
+def line_at(
+    key: str, at: Point, text: str, size: float, colour: str, room: float, anchor: Anchor = "start", face: Face = "regular"
+) -> Labels:
+    """Return the Labels of one text with its baseline at a point, smaller if it is too long for its room, and cut if it is too
+    long in the least size.
+    """
+    least, wide = min(size, TypeSizes().least), text_width(text, size, face)
+    size = max(least, min(size, size * room / max(1.0, wide)))
+    return text_at(key, at, fitted(text, size, room + _ROUNDING, face), size, colour, anchor, face)
+
+
 def lines_in(box: Box, lines: Sequence[Line], leading: float = LINE_PITCH) -> list[Labels]:
     """Return lines of text one below the other in the middle of a box, cut at its width. The last ones are left out if the
     box is not high enough for all; the first one always stays.
@@ -309,6 +320,71 @@ def lines_in(box: Box, lines: Sequence[Line], leading: float = LINE_PITCH) -> li
         text_line(line.key, (box.x, baseline(middle, line.size)), *line[1:3], box.width, line.colour, line.face)
         for line, middle in zip(lines, middles, strict=False)
     ]
+
+
+class Paragraph(NamedTuple):
+    """Lines of text with one key, to be placed by ``paragraphs_in``."""
+
+    key: str
+    lines: Sequence[str]
+    size: float
+    colour: str
+    face: Face = "regular"
+    meaning: Meaning | None = None
+
+    @classmethod
+    def wrapped(
+        cls, key: str, text: str, size: float, colour: str, box: Box, most: int = 99, face: Face = "regular",
+        meaning: Meaning | None = None, leading: float = LINE_PITCH,
+    ) -> "Paragraph":  # fmt: skip
+        """Return a text in as many lines as fit a box, at least one."""
+        fits = max(1, min(most, int((box.height + _ROUNDING) / (leading * size))))
+        return cls(key, wrap_text(text, size, box.width, fits, face) if text else (), size, colour, face, meaning)
+
+    def height(self, leading: float = LINE_PITCH) -> float:
+        return leading * self.size * len(self.lines)
+
+
+def paragraphs_in(
+    box: Box, paragraphs: Iterable[Paragraph], gap: float = 0.0, leading: float = LINE_PITCH, anchor: Anchor = "start"
+) -> tuple[list[Labels], Box]:
+    """Return paragraphs one below the other from the top of a box, and the rest of the box below them."""
+    drawn = list[Labels]()
+    for each in paragraphs:
+        if each.lines:
+            x = box.x + ANCHORED[anchor] * box.width
+            at = [(x, baseline(box.y + (n + 0.5) * leading * each.size, each.size)) for n in range(len(each.lines))]
+            drawn.append(Labels(each.key, points(*at), tuple(each.lines), *each[2:4], anchor, each.face, each.meaning))
+            box = box.trimmed(top=each.height(leading) + gap)
+    return drawn, box
+
+
+def paragraph(
+    key: str, box: Box, text: str, size: float, colour: str, most: int = 99, face: Face = "regular",
+    meaning: Meaning | None = None, leading: float = LINE_PITCH,
+) -> list[Labels]:  # fmt: skip
+    """Return a text from the top of a box on, in as many lines as fit it."""
+    lines = Paragraph.wrapped(key, text, size, colour, box, most, face, meaning, leading)
+    return paragraphs_in(box, [lines], leading=leading)[0]
+
+
+def ticks(
+    key: str, box: Box, texts: Sequence[str], size: float, colour: str, edge: Edge | Literal["inside"], air: float = 9.0
+) -> Labels:
+    """Return the texts of equal parts of a box, beside each other or, at its left or right, one below the other: every second,
+    fourth, ... alone where there is no space for all. ``edge``: outside which edge they stand, ``air`` units from it, or
+    "inside" the middle of the parts.
+    """
+    is_column = edge in ("left", "right")
+    pitch = (box.height if is_column else box.width) / max(1, len(texts))
+    needed = 1.2 * size if is_column else max((text_width(each, size) for each in texts), default=0.0) + air
+    shown = range(0, len(texts), label_step(pitch, needed, len(texts)))
+    middles = [(place + 0.5) * pitch for place in shown]
+    x = box.x - air if edge == "left" else box.right + air
+    y = {"top": box.y - air, "bottom": box.bottom + air + RISE * 2 * size}.get(edge, baseline(box.middle_y, size))
+    at = [(x, baseline(box.y + each, size)) if is_column else (box.x + each, y) for each in middles]
+    anchors: dict[str, Anchor] = {"left": "end", "right": "start"}
+    return Labels(key, points(*at), tuple(texts[n] for n in shown), size, colour, anchors.get(edge, "middle"))
 
 
 def baseline(middle: float, size: float) -> float:
@@ -403,6 +479,31 @@ def arrow(
     return Lines(key, boxes((*start, *end), *barbs), colour, width)
 
 
+Look = tuple[str | None, str | None]  # fill and outline
+_CHIP, _AFTER_CHIP, _BETWEEN_CHIPS = 18.0, 8.0, 20.0
+
+
+def swatches(
+    key: str, box: Box, entries: Sequence[tuple[Sequence[Look], str]], size: float, colour: str, anchor: Anchor = "start"
+) -> list[Rects | Labels]:
+    """Return small squares with what they mean, from the left edge of a box on in as many lines as needed, or at its right
+    edge. An entry may have several squares, or none.
+    """
+    wide = [len(looks) * (_CHIP + _AFTER_CHIP) + text_width(text, size) for looks, text in entries]
+    whole, pitch = sum(wide) + _BETWEEN_CHIPS * (len(wide) - 1), LINE_PITCH * size
+    x, y = box.x if anchor == "start" else max(box.x, box.right - whole), box.y
+    drawn, at = list[Rects | Labels](), list[Point]()
+    for number, ((looks, _), width) in enumerate(zip(entries, wide, strict=True)):
+        if x + width > box.right + _ROUNDING and x > box.x:
+            x, y = box.x, y + pitch
+        for place, (fill, line) in enumerate(looks):
+            side = square((x + place * (_CHIP + _AFTER_CHIP) + _CHIP / 2, y + pitch / 2), _CHIP)
+            drawn.append(Rects(f"{key}-{number}-{place}", boxes(side), fill, line, 2.0, 3.0))
+        at.append((x + len(looks) * (_CHIP + _AFTER_CHIP), baseline(y + pitch / 2, size)))
+        x += width + _BETWEEN_CHIPS
+    return [*drawn, Labels(key, points(*at), tuple(text for _, text in entries), size, colour)]
+
+
 def squares(
     key: str, middles: Iterable[Point], side: float, colour: str, ink: str | None = None, line: str | None = None
 ) -> Squares:
@@ -422,6 +523,7 @@ def cells_in(
     texts: npt.NDArray[np.str_] | None = None,
     size: float = 0.0,
     factor: int = 1,
+    tips: npt.NDArray[np.str_] | None = None,
 ) -> Cells:
     """Return the cells of a table that fills a box, with ``texts`` of a size in them if all of them fit. A cell stands for
     ``factor`` rows and columns.
@@ -430,7 +532,7 @@ def cells_in(
     if texts is not None and not fits_cells(texts, size, wide, high):
         texts, size = None, 0.0
     at, own = (box.x, box.y, wide), inks or palette
-    return Cells(key, *at, fill, palette, own, texts, size, line, factor, high, meaning=meaning)
+    return Cells(key, *at, fill, palette, own, texts, size, line, factor, high, tips=tips, meaning=meaning)
 
 
 def cell_squares(table: Box, columns: int, number: Longs, share: float = 1.0) -> Floats:

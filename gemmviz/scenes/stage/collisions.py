@@ -14,17 +14,17 @@ from gemmviz.model.sites import Site
 from gemmviz.model.translation import tr
 from gemmviz.model.words import all_blocks, capital, many
 from gemmviz.scenes.kit.frame import ViewOptions, eased
-from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.layout import Box, Paragraph, paragraph, paragraphs_in
+from gemmviz.scenes.kit.primitives import Primitive, Rects
 from gemmviz.scenes.kit.text import wrap_text
+from gemmviz.scenes.stage.cells import boxes_around
 from gemmviz.scenes.stage.layout import Plan, cell_of, places
-from gemmviz.scenes.stage.strips import boxes_around
 
 _MEET, _SHAKES = 0.6, 0.85  # shares of the step: the threads have met; the cells come to rest
 _SWINGS, _SWING = 3, 0.09  # how often a cell shakes, and how far, in cells
 _MOST_MET, _AWAY = 16, 1.5  # cells whose threads are drawn; distance in cells at which a thread without a place begins
 _DOT, _ASIDE = 0.4, 0.24  # size of a thread and its distance from the middle, in cells
-_LEADING = 1.25
+_LEADING, _GAP = 1.25, 6.0
 
 
 class Clash(Struct, frozen=True):
@@ -56,14 +56,16 @@ def _in_shared(moment: Moment) -> list[Clash]:
         elements, first = np.unique(all_.elements, return_index=True)
         threads = all_.earlier[first], all_.later[first]
         earlier = moment.trace.site_of(int(all_.before[first[0]]))
-        words = _words(moment, number, int(elements[0]), (earlier, moment.site), (int(threads[0][0]), int(threads[1][0])))
+        words = _who_does_what(
+            moment, number, int(elements[0]), (earlier, moment.site), (int(threads[0][0]), int(threads[1][0]))
+        )
         found.append(Clash(number, elements, *threads, len(all_), (earlier, moment.site), words))
     return found
 
 
-def _words(moment: Moment, number: int, element: int, sites: tuple[Site, Site], threads: tuple[int, int]) -> str:
+def _who_does_what(moment: Moment, number: int, element: int, sites: tuple[Site, Site], threads: tuple[int, int]) -> str:
     """Return who does what, the later access first."""
-    before, after = (tr("writes") if _writes(site, number) else tr("reads") for site in sites)
+    before, after = (tr("writes") if _stores_into(site, number) else tr("reads") for site in sites)
     one, other = (tr("thread {thread}", thread=thread_text(thread, moment.trace.launch)) for thread in threads)
     what = moment.trace.arrays[number].subscripted(element)
     return tr(
@@ -78,7 +80,7 @@ def _words(moment: Moment, number: int, element: int, sites: tuple[Site, Site], 
     )
 
 
-def _writes(site: Site, array: int) -> bool:
+def _stores_into(site: Site, array: int) -> bool:
     return any(each.array == array and each.access == "write" for each in site.operands)
 
 
@@ -112,17 +114,17 @@ def collision_marks(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pr
     """Draw the elements in which threads have met, red, with both threads."""
     if not options.arrived and options.shows_flights:
         return []
-    return [part for clash in clashes(moment) for part in _drawn(moment, clash, plan, 1.0, options)]
+    return [part for clash in clashes(moment) for part in _clash(moment, clash, plan, 1.0, options)]
 
 
 def collision_motion(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the threads on their way to the element in which they meet, and the shaking that follows."""
     if options.arrived or not options.shows_flights:
         return []
-    return [part for clash in clashes(moment) for part in _drawn(moment, clash, plan, options.moment, options)]
+    return [part for clash in clashes(moment) for part in _clash(moment, clash, plan, options.moment, options)]
 
 
-def _drawn(moment: Moment, clash: Clash, plan: Plan, passed: float, options: ViewOptions) -> list[Primitive]:
+def _clash(moment: Moment, clash: Clash, plan: Plan, passed: float, options: ViewOptions) -> list[Primitive]:
     theme, cell = options.theme, cell_of(moment, plan, clash.array)
     middle = places(moment, plan, clash.array, clash.elements)
     known = ~np.isnan(middle).any(axis=1)
@@ -154,31 +156,18 @@ def _starts(moment: Moment, plan: Plan, threads: Longs, end: Floats, aside: floa
 
 def collision_words(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw how many collide at this step and up to now, and who does what in the first collision."""
-    theme, sizes = options.theme, options.theme.type
-    found = clashes(moment)
-    count = sum(each.count for each in found)
-    lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
-        ("clash-count", (many(count, "collision"),), sizes.sentence, theme.warning, "semibold"),
-    ]  # fmt: skip
-    so_far = _so_far(moment, options) if found[0].array in _shared(moment) else ""
-    if so_far:
-        lines.append(("clash-so-far", wrap_text(so_far, sizes.least, room.width, 2), sizes.least, theme.faint, "regular"))
-    spare = room.height - sum(_LEADING * size * len(texts) + 6 for _, texts, size, _, _ in lines)
-    most = int(spare / (_LEADING * sizes.note))
-    if most > 0:
-        said = wrap_text(found[0].words, sizes.note, room.width, most)
-        lines.append(("clash-words", said, sizes.note, theme.text, "regular"))
-    parts: list[Primitive] = []
-    y = room.y
-    for key, texts, size, colour, face in lines:
-        at = points(*((room.x, y + (number + 0.8) * _LEADING * size) for number in range(len(texts))))
-        parts.append(Labels(key, at, texts, size, colour, "start", face))
-        y += len(texts) * _LEADING * size + 6
-    return parts
-
-
-def _shared(moment: Moment) -> set[int]:
-    return {number for number, array in enumerate(moment.trace.arrays) if array.space == "shared"}
+    theme, sizes, found = options.theme, options.theme.type, clashes(moment)
+    count = many(sum(each.count for each in found), "collision")
+    so_far = _so_far(moment, options) if moment.trace.arrays[found[0].array].space == "shared" else ""
+    so_far_lines = wrap_text(so_far, sizes.least, room.width, 2) if so_far else ()
+    lines = [
+        Paragraph("clash-count", (count,), sizes.sentence, theme.warning, "semibold"),
+        Paragraph("clash-so-far", so_far_lines, sizes.least, theme.faint),
+    ]
+    drawn, rest = paragraphs_in(room, lines, _GAP, _LEADING)
+    if rest.height < _LEADING * sizes.note:
+        return [*drawn]
+    return [*drawn, *paragraph("clash-words", rest, found[0].words, sizes.note, theme.text, leading=_LEADING)]
 
 
 def _so_far(moment: Moment, options: ViewOptions) -> str:

@@ -8,25 +8,40 @@ from itertools import product
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.window import ArrayPart, Parts, Window, lens_of, lens_parts, whole_of, whole_parts
-from gemmviz.scenes.stage.cross import StageFrame, Title, cross_in, stacked_rooms, words_column, worth
-from gemmviz.scenes.stage.lanes import Lanes, LaneTile, lane_grids, lane_tiles, padding_beyond, tiles_extent, tiles_in
-from gemmviz.scenes.stage.matrix import CellGrid
+from gemmviz.scenes.stage.cells import CellGrid
+from gemmviz.scenes.stage.cross import (
+    Lanes,
+    LaneTile,
+    StageFrame,
+    Title,
+    cross_in,
+    lane_grids,
+    lane_tiles,
+    padding_beyond,
+    stacked_rooms,
+    tiles_extent,
+    tiles_in,
+    title_text,
+    words_column,
+    worth,
+)
 
 # The arrangement of any number of arrays: inputs on the left or above, outputs on the right or below, the tiles of shared
 # memory between them, all with cells of one size, as large as possible.
 
 _LEAST_CELL, _LARGEST_CELL = 1e-3, 64.0
 _HEAD, _FOOT = 44.0, 30.0  # above an array for its name, below for the numbers of its columns
-_NAME, _PAD = 28.0, 24.0  # size of a name, and space to the right of an array
+_PAD = 24.0  # space to the right of an array
 _MOST_OF_TILES = 0.45  # share of the room that the tiles take at most
 _GAP = 40.0  # between the tiles and the arrays
 _STEPS, _LARGER = 40, 1.0 + 1e-6  # of the search for the largest cell; what counts as larger
@@ -42,7 +57,7 @@ class Arrangement(Struct, frozen=True):
     cell: float
 
 
-class _Placed(Struct, frozen=True):
+class _Group(Struct, frozen=True):
     """Arrays with cells of one size, relative to a corner: the space that they take, and the top left corner of each one's
     cells.
     """
@@ -51,8 +66,8 @@ class _Placed(Struct, frozen=True):
     height: float
     corners: tuple[tuple[ArrayPart, float, float], ...] = ()
 
-    def moved(self, x: float, y: float) -> "_Placed":
-        return _Placed(self.width, self.height, tuple((part, left + x, top + y) for part, left, top in self.corners))
+    def shifted(self, x: float, y: float) -> "_Group":
+        return _Group(self.width, self.height, tuple((part, left + x, top + y) for part, left, top in self.corners))
 
 
 def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[Arrangement, dict[str, Box]]:
@@ -76,11 +91,10 @@ def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, tiles: Lane
     for each in ways:
         largest = _largest(parts, inputs, room, tiles, each, cell * _LARGER)
         cell, way = (largest, each) if largest > cell else (cell, way)
-    placed, found = _whole(parts, inputs, room, tiles, way, cell)
-    x, y = room.x + (room.width - placed.width) / 2, room.y + (room.height - placed.height) / 2
-    grids = {part.name: _grid(part, left + x, top + y, cell) for part, left, top in placed.corners}
-    at = None if found is None else Box(found.x + x, found.y + y, found.width, found.height)
-    return Arrangement(grids, at, cell)
+    group, found = _arranged(parts, inputs, room, tiles, way, cell)
+    x, y = room.x + (room.width - group.width) / 2, room.y + (room.height - group.height) / 2
+    grids = {part.name: _grid(part, left + x, top + y, cell) for part, left, top in group.corners}
+    return Arrangement(grids, None if found is None else found.shifted(x, y), cell)
 
 
 def _grid(part: ArrayPart, x: float, y: float, cell: float) -> CellGrid:
@@ -94,8 +108,8 @@ def _largest(
     """Return the largest cell with which one way of arranging fits the room; 0 if ``least`` does not fit."""
 
     def fits(cell: float) -> bool:
-        placed, _ = _whole(parts, inputs, room, tiles, way, cell)
-        return placed.width <= room.width and placed.height <= room.height
+        group, _ = _arranged(parts, inputs, room, tiles, way, cell)
+        return group.width <= room.width and group.height <= room.height
 
     low, high = 0.0, _LARGEST_CELL
     for _ in range(_STEPS if fits(least) else 0):
@@ -104,46 +118,49 @@ def _largest(
     return low
 
 
-def _whole(
+def _arranged(
     parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles, way: tuple[Direction, ...], cell: float
-) -> tuple[_Placed, Box | None]:
+) -> tuple[_Group, Box | None]:
     """Return all arrays in one way: the direction of inputs, tiles and outputs, and those within inputs and outputs."""
     main, of_inputs, of_outputs = way
-    first = _joined([_one(part, cell) for part in parts.arrays if part.name in inputs], of_inputs)
-    last = _joined([_one(part, cell) for part in parts.arrays if part.name not in inputs], of_outputs)
+    first = _joined([_named(part, cell) for part in parts.arrays if part.name in inputs], of_inputs)
+    last = _joined([_named(part, cell) for part in parts.arrays if part.name not in inputs], of_outputs)
     if not tiles:
         return _joined([first, last], main), None
     wide, high = tiles_extent(tiles, cell, main == "column")
-    wide, high = min(wide, _MOST_OF_TILES * room.width) + 2 * _GAP, min(high, _MOST_OF_TILES * room.height)
-    between = _Placed(wide, 0.0) if main == "row" else _Placed(0.0, high)
-    placed = _joined([first, between, last], main)
+    wide, high = min(wide, _MOST_OF_TILES * room.width), min(high, _MOST_OF_TILES * room.height)
     if main == "row":
-        return placed, Box(first.width + _GAP, 0.0, wide - 2 * _GAP, placed.height)
-    left = min(left for _, left, _ in placed.corners)
-    return placed, Box(left, first.height, placed.width - left - _PAD, high)
+        group = _joined([first, _Group(wide + 2 * _GAP, 0.0), last], main)
+        return group, Box(first.width + _GAP, 0.0, wide, group.height)
+    group = _joined([first, _Group(0.0, high), last], main)
+    left = min(left for _, left, _ in group.corners)
+    return group, Box(left, first.height, group.width - left - _PAD, high)
 
 
-def _one(part: ArrayPart, cell: float) -> _Placed:
+def _named(part: ArrayPart, cell: float) -> _Group:
     """Return one array with the space for its name and its numbers."""
     rows, columns = part.rows[1] - part.rows[0], part.columns[1] - part.columns[0]
     beside = 12.0 + text_width(str(part.whole[0] * part.whole[1]), 16.0)
-    wide = max(columns * cell, text_width(f"{part.name}  {' × '.join(map(str, part.shape))}", _NAME, "semibold"))
-    return _Placed(beside + wide + _PAD, _HEAD + rows * cell + _FOOT, ((part, beside, _HEAD),))
+    wide = max(columns * cell, text_width(title_text(part.name, part.shape), TypeSizes().name, "semibold"))
+    return _Group(beside + wide + _PAD, _HEAD + rows * cell + _FOOT, ((part, beside, _HEAD),))
 
 
-def _joined(placed: list[_Placed], direction: Direction) -> _Placed:
-    """Return several arrangements side by side or one below the other, centred across."""
-    is_row = direction == "row"
-    lengths = [each.width if is_row else each.height for each in placed]
-    across = max((each.height if is_row else each.width for each in placed), default=0.0)
-    corners: list[tuple[ArrayPart, float, float]] = []
-    at = 0.0
-    for each, length in zip(placed, lengths, strict=True):
-        aside = (across - (each.height if is_row else each.width)) / 2
-        corners += each.moved(*((at, aside) if is_row else (aside, at))).corners
-        at += length
-    return _Placed(at, across, tuple(corners)) if is_row else _Placed(across, at, tuple(corners))
+def _joined(groups: list[_Group], direction: Direction) -> _Group:
+    """Return several groups side by side or one below the other, centred across."""
+    wide, high = [each.width for each in groups], [each.height for each in groups]
+    corners, at = list[tuple[ArrayPart, float, float]](), 0.0
+    for each in groups:
+        if direction == "row":
+            corners += each.shifted(at, (max(high) - each.height) / 2).corners
+            at += each.width
+        else:
+            corners += each.shifted((max(wide) - each.width) / 2, at).corners
+            at += each.height
+    whole = (at, max(high, default=0.0)) if direction == "row" else (max(wide, default=0.0), at)
+    return _Group(*whole, tuple(corners))
 
+
+# The plan of a stage: where everything is, at a moment
 
 _READABLE_CELL = 14.0  # units
 _LEAST_SEEN = 150.0  # units: smallest size of the watched area without the lens
@@ -178,8 +195,8 @@ class Plan(Struct, frozen=True):
     def box(self) -> Box:
         """The box around all matrices."""
         boxes = [grid.box for grid in self.matrices.values()]
-        x, y = min(box[0] for box in boxes), min(box[1] for box in boxes)
-        return Box(x, y, max(box[0] + box[2] for box in boxes) - x, max(box[1] + box[3] for box in boxes) - y)
+        x, y = min(box.x for box in boxes), min(box.y for box in boxes)
+        return Box(x, y, max(box.right for box in boxes) - x, max(box.bottom for box in boxes) - y)
 
     def home(self, moment: Moment) -> CellGrid | None:
         """The grid of the matrix on which threads are drawn, C of a multiplication; None if there is none."""
@@ -262,24 +279,28 @@ def tile_grids(moment: Moment, plan: Plan) -> dict[int, CellGrid]:
     return {} if room is None else tiles_in(lane_tiles(moment.replay), room, plan.cell)
 
 
-def places(moment: Moment, plan: Plan, number: int, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def places(moment: Moment, plan: Plan, number: int, at: Longs) -> Floats:
     """Return the centres (n, 2) of elements of an array on the stage; for threads, the place where they compute the result. NaN
     if not visible.
     """
-    if number == THREADS:
-        home = plan.home(moment)
-        return np.full((len(at), 2), np.nan) if home is None else _seen(home, *moment.homes[at].T)
-    array = moment.trace.arrays[number]
-    if array.space == "global":
-        return _seen(plan.matrices[array.name], *array.row_column(at))
-    table = tile_grids(moment, plan).get(number)
-    return np.full((len(at), 2), np.nan) if table is None else table.middle(*np.divmod(at, table.columns))
-
-
-def _seen(table: CellGrid, rows: Any, columns: Any) -> npt.NDArray[np.float64]:
-    found = table.middle(rows, columns)
-    found[~table.holds(rows, columns)] = np.nan
+    array = None if number == THREADS else moment.trace.arrays[number]
+    place: tuple[Any, Any]
+    if array is None:
+        table, place = plan.home(moment), (moment.homes[at, 0], moment.homes[at, 1])
+    elif array.space == "global":
+        table, place = plan.matrices[array.name], array.row_column(at)
+    else:
+        table = tile_grids(moment, plan).get(number)
+        return _nowhere(at) if table is None else table.middle(*np.divmod(at, table.columns))
+    if table is None:
+        return _nowhere(at)
+    found = table.middle(*place)
+    found[~table.holds(*place)] = np.nan
     return found
+
+
+def _nowhere(at: Longs) -> Floats:
+    return np.full((len(at), 2), np.nan)
 
 
 def cell_of(moment: Moment, plan: Plan, number: int) -> float:

@@ -1,9 +1,11 @@
-"""Marks over the matrices: arrivals, places of errors, parts of vectors."""
+"""What stands on and around the matrices: numbers of rows and columns, the corner of the tiles, signs of the lens, padding,
+places of errors, and parts of vectors.
+"""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.tiles import TileContent
@@ -14,17 +16,235 @@ from gemmviz.model.trace import CONSTANT
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
-from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Labels, Lines, Primitive, Rects, points
-from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.layout import Box, Edge, Paragraph, Point, paragraphs_in, text_at
+from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import CAP_HEIGHT, label_step, text_width, wrap_text
+from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.window import Window
+from gemmviz.scenes.stage.cells import CellGrid, boxes_around, grown
+from gemmviz.scenes.stage.cross import Lanes
 from gemmviz.scenes.stage.layout import Plan, tile_grids
-from gemmviz.scenes.stage.matrix import CellGrid
+
+# Numbers of rows and columns along the outer sides of the matrices, as many as fit; in a zoomed view they stand at the edge of
+# the visible part.
+
+_AIR = 8.0  # from a matrix to what stands beside it
+_OF_ARRAYS: tuple[str, ...] = ("left", "below")
+_OF_CROSS: dict[str, tuple[str, ...]] = {"A": ("left", "above"), "B": ("right",), "C": ("right", "above")}
+
+
+def is_clear_beside_numbers(table: CellGrid, theme: Theme) -> bool:
+    """Whether a line along the edge of a column misses the numbers of columns, which stand in the middle of theirs."""
+    return text_width(str(table.first[1] + table.columns), theme.type.least) < table.cell
+
+
+def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the numbers of A on its left and above, of B on its right, of C on its right and above, where they number B's
+    columns too; those of other arrays on their left and below.
+    """
+    return _cached_axes(plan, options.theme, options.zoom, options.clip, options.labels.first)
+
+
+@lru_cache(maxsize=32)
+def _cached_axes(
+    plan: Plan, theme: Theme, zoom: float, clip: tuple[float, float, float, float] | None, counted_from: int
+) -> list[Primitive]:
+    """Return the axes, cached because they stay the same from step to step."""
+    size, drawn = theme.type.least / zoom, list[Primitive]()
+    for name, table in plan.matrices.items():
+        for side in _OF_CROSS[name] if isinstance(plan.window, Window) else _OF_ARRAYS:
+            is_row = side in ("left", "right")
+            numbers = _numbers(table, size, is_row)
+            middle = table.middle(numbers, numbers)[:, 1 if is_row else 0]
+            box, low, high = table.box, -np.inf, np.inf
+            if clip is not None:
+                seen = Box(*clip)
+                low, high = (seen.y, seen.bottom) if is_row else (seen.x, seen.right)
+                box = _common(box, seen.inset(4 * size, 2 * size))
+            shown = (middle > low) & (middle < high)
+            if shown.any():
+                at = _beside(box, side, middle[shown], size, _AIR / zoom) + _past_padding(side, table.cell, plan.beyond)
+                step = table.row_step if is_row else 1
+                texts = tuple(map(str, (numbers[shown] * step + counted_from).tolist()))
+                anchor: Anchor = "end" if side == "left" else "start" if side == "right" else "middle"
+                drawn.append(Labels(f"{name}-axis-{side}", at, texts, size, theme.faint, anchor))
+    return drawn
+
+
+def _numbers(table: CellGrid, size: float, is_row: bool) -> Longs:
+    """Return multiples of a power of two with space between them."""
+    first, count = (table.first[0], table.rows) if is_row else (table.first[1], table.columns)
+    needed = 1.35 * size if is_row else text_width(str(first + count - 1), size) + 0.7 * size
+    step = label_step(table.cell, needed, 1 << 30)
+    return np.arange(-(-first // step) * step, first + count, step)
+
+
+def _common(one: Box, other: Box) -> Box:
+    x, y = max(one.x, other.x), max(one.y, other.y)
+    return Box(x, y, min(one.right, other.right) - x, min(one.bottom, other.bottom) - y)
+
+
+def _past_padding(side: str, cell: float, beyond: tuple[int, int]) -> Point:
+    """Return how far numbers stand from their matrix because of padding between."""
+    return (beyond[1] * cell if side == "right" else 0.0), (beyond[0] * cell if side == "below" else 0.0)
+
+
+def _beside(box: Box, side: str, middle: Floats, size: float, air: float) -> Floats:
+    """Return the baselines of numbers at a side of a box."""
+    capital = CAP_HEIGHT * size
+    if side in ("left", "right"):
+        return np.column_stack([np.full_like(middle, box.x - air if side == "left" else box.right + air), middle + capital / 2])
+    return np.column_stack([middle, np.full_like(middle, box.y - air if side == "above" else box.bottom + air + capital)])
+
+
+# The corner between A and B: the box of the block's shared memory, its title, and lines between each tile and what it is a
+# copy of.
+
+_AROUND, _RADIUS, _INSET, _TO_TITLE = 8.0, 12.0, 28.0, 4.0
+_MOST_LINES, _LEADING = 4, 1.25
+GROUND = 0.4  # strength of the slate behind the tiles
+
+
+def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the box behind the tiles; nothing for a kernel without shared arrays."""
+    lanes, theme = plan.lanes, options.theme
+    if lanes is None:
+        return []
+    box = lanes.corner.trimmed(-_AROUND, -_AROUND, -_AROUND / 2, -_AROUND / 2)
+    grids = tile_grids(moment, plan)
+    return [
+        Rects("corner", boxes(box), mixed(theme.background, theme.slate, GROUND), theme.line, 1.5, _RADIUS),
+        *_corner_title(moment, lanes, grids, theme),
+        *_ties(plan, lanes, grids, theme),
+    ]
+
+
+def _corner_title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], theme: Theme) -> list[Labels]:
+    """Draw what the box is, in as many lines as its free part is wide."""
+    size, corner, arrays = theme.type.least, lanes.corner, moment.trace.arrays
+    left = min((grids[each.number].x for each in lanes.tiles if each.side == "B"), default=corner.right)
+    low = min((grids[each.number].y for each in lanes.tiles if each.side != "B"), default=corner.bottom)
+    name = max(text_width(arrays[each.number].name, theme.type.heading) for each in lanes.tiles)
+    room = corner.trimmed(_TO_TITLE, _TO_TITLE)._replace(
+        width=left - corner.x - _INSET - (name if left < corner.right else 0.0)
+    )
+    for text in _corner_titles(moment):
+        title = Paragraph("corner-name", wrap_text(text, size, room.width, _MOST_LINES), size, theme.faint)
+        if not any("…" in line for line in title.lines) and title.height(_LEADING) <= low - corner.y:
+            return paragraphs_in(room, [title], leading=_LEADING)[0]
+    return []
+
+
+def _corner_titles(moment: Moment) -> list[str]:
+    """Return what the box is, from the longest text; if all blocks are watched, that the others have a box of their own."""
+    column, row = moment.scope.focus.block[:2]
+    block, others = tr("block\u00a0({column},\u00a0{row})", column=column, row=row), moment.trace.launch.block_count - 1
+    text = tr("shared memory of {block}", block=block)
+    if not moment.focus.everyone or not others:
+        return [text]
+    other_blocks = many(others, "other block")
+    return [
+        tr("{owner}; {other_blocks} has its own", owner=text, other_blocks=other_blocks)
+        if others == 1
+        else tr("{owner}; {other_blocks} have their own", owner=text, other_blocks=other_blocks),
+        tr("{owner} only", owner=text),
+        tr("only {block}", block=block),
+    ]
+
+
+def _ties(plan: Plan, lanes: Lanes, grids: dict[int, CellGrid], theme: Theme) -> list[Primitive]:
+    """Draw lines from the edges of each tile to the rows or columns beside it."""
+    segments = []
+    a, b = plan.matrices["A"], plan.matrices["B"]
+    for each in lanes.tiles:
+        tile = grids[each.number]
+        if each.side == "A" and tile.cell == a.cell and is_clear_beside_numbers(a, theme):
+            segments += [(at, tile.bottom, at, a.y) for at in (tile.x, tile.right)]
+        elif each.side == "B" and tile.cell == b.cell:
+            segments += [(tile.right, at, b.x, at) for at in (tile.y, tile.bottom)]
+    return [Lines("ties", boxes(*segments), theme.line, 2.0)] if segments else []
+
+
+# Signs of the lens: torn edges where a matrix continues, and a small map of the cross with the visible part.
+
+_TOOTH, _DEPTH, _HALF = 30.0, 8.0, 5.5  # of a torn edge; half of the width of the strip beneath it
+_LEAST_MARK, _MAP_CAPTION, _MAP_GAP, _WIDEST_MAP = 5.0, 30.0, 8.0, 260.0
+
+
+def lens_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the signs; nothing without the lens."""
+    return _cached_lens(plan, options.theme) if plan.window.is_lens else []
+
+
+@lru_cache(maxsize=32)
+def _cached_lens(plan: Plan, theme: Theme) -> list[Primitive]:
+    """Return the signs, cached because they stay the same while the lens stays in place."""
+    torn = [each for name, table in plan.matrices.items() for each in _torn(name, table, plan, theme)]
+    if isinstance(plan.window, Window) and "map" in plan.rooms:
+        torn += _map(plan.window, plan.rooms["map"], theme)
+    return torn
+
+
+def _torn(name: str, table: CellGrid, plan: Plan, theme: Theme) -> list[Primitive]:
+    """Draw zigzags over the cut edges, on strips that cover the ends of the cells."""
+    (rows, columns), box, (row, column) = plan.window.extents(name), table.box, table.first
+    cut: list[tuple[bool, Edge]] = [
+        (column > 0, "left"), (column + table.columns < columns, "right"),
+        (row > 0, "top"), (row + table.rows < rows, "bottom"),
+    ]  # fmt: skip
+    strips = [(side, box.inset(-_HALF).strip(side, 2 * _HALF)[0]) for is_cut, side in cut if is_cut]
+    if not strips:
+        return []
+    teeth = np.concatenate([_zigzag(strip, side) for side, strip in strips])
+    covers = boxes(*(strip for _, strip in strips))
+    return [Rects(f"{name}-tear", covers, theme.background), Lines(f"{name}-torn", teeth, theme.faint, 1.5)]
+
+
+def _zigzag(strip: Box, side: Edge) -> Floats:
+    """Return the segments (n, 4) along the middle of a strip."""
+    is_flat, inner = side in ("top", "bottom"), strip.inset(_HALF)
+    start, length, at = (inner.x, inner.width, inner.y) if is_flat else (inner.y, inner.height, inner.x)
+    count = max(2, round(length / _TOOTH))
+    along = start + np.linspace(0.0, length, count + 1)
+    across = at + np.where(np.arange(count + 1) % 2, _DEPTH / 2, -_DEPTH / 2)
+    corners = np.stack([along, across] if is_flat else [across, along], axis=1)
+    return np.concatenate([corners[:-1], corners[1:]], axis=1)
+
+
+def _map(window: Window, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw A, B and C as a whole, small, with the visible part of each."""
+    m, n, k = window.whole
+    scale = min(min(room.width - _MAP_GAP, _WIDEST_MAP) / (k + n), (room.height - _MAP_CAPTION - _MAP_GAP) / (k + m))
+    cross = room.strip("bottom", (k + m) * scale + _MAP_GAP)[0]
+    (left, right), (top, low) = (
+        cross.columns(k * scale, n * scale, gap=_MAP_GAP),
+        cross.rows(k * scale, m * scale, gap=_MAP_GAP),
+    )
+    words = text_at("map-name", (cross.x, cross.y - 10), tr("visible part"), theme.type.note, theme.faint)
+    drawn: list[Primitive] = [words]
+    for name, (across, down) in {"A": (left, low), "B": (right, top), "C": (right, low)}.items():
+        box = Box(across.x, down.y, across.width, down.height)
+        rows, columns = window.of(name)
+        x, wide = _visible_stretch(box.x + columns[0] * scale, (columns[1] - columns[0]) * scale, box.x, box.width)
+        y, high = _visible_stretch(box.y + rows[0] * scale, (rows[1] - rows[0]) * scale, box.y, box.height)
+        drawn.append(Rects(f"{name}-map", boxes(box), theme.tint(name, 0.22), theme.line))
+        drawn.append(Rects(f"{name}-place", boxes((x, y, wide, high)), theme.accent(name)))
+    return drawn
+
+
+def _visible_stretch(start: float, length: float, low: float, extent: float) -> tuple[float, float]:
+    """Return a stretch, widened so that it stays visible."""
+    longer = min(max(length, _LEAST_MARK), extent)
+    return min(max(low, start + (length - longer) / 2), low + extent - longer), longer
+
 
 # Padding: what a tile holds as zero because it lies beyond the edge of its matrix, as hatched cells beyond that edge and in
 # the tile. Where a cell would lie follows from the neighbours in the tile that are copies.
 
 _OUTLINED = 9.0  # units: smallest cell with its own outline
-_TINT, _HATCH = 0.34, 0.22  # of the matrix's colour in outlines and hatching
+_TINT, _HATCH = 0.34, 0.32  # of the matrix's colour in outlines and hatching
+_AROUND_NUMBER = np.array(((0.1, 0.42, 0.42, 0.1), (0.58, 0.9, 0.9, 0.58)))  # two diagonals of a cell
+_ACROSS = np.array(((0.12, 0.88, 0.88, 0.12),))
 _Where = tuple[Longs, Longs]
 
 
@@ -33,90 +253,70 @@ def ghost_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[P
     if plan.lanes is None:
         return []
     contents, grids = moment.tiles if options.arrived else moment.tiles_before, tile_grids(moment, plan)
-    primitives: list[Primitive] = []
+    drawn: list[Primitive] = []
     for tile in plan.lanes.tiles:
-        content = contents.get(tile.number)
+        content, number = contents.get(tile.number), moment.trace.number_of(tile.side)
         if content is None or not tile.side:
             continue
-        cells = np.flatnonzero((content.array == CONSTANT) & (content.phase >= moment.phase))
-        if not len(cells):
-            continue
-        primitives += _hatched(f"padding-{tile.number}", grids[tile.number], np.divmod(cells, tile.columns), tile.side, options)
-        matrix, number = plan.matrices[tile.side], moment.trace.number_of(tile.side)
-        outside = None if number is None else _outside(moment, number, content, cells, tile.columns)
+        now = content.phase >= moment.phase
+        cells = np.flatnonzero((content.array == CONSTANT) & now)
+        place = np.divmod(cells, tile.columns)
+        drawn += _hatched(f"padding-{tile.number}", grids[tile.number], place, tile.side, options.theme)
+        outside = None if number is None else _outside(moment, number, content, place, tile.columns)
         if outside is not None:
-            primitives += _hatched(f"beyond-{tile.number}", matrix, _near(matrix, plan, tile.side, outside), tile.side, options)
-    return primitives
+            near = _with_space(plan, tile.side, outside)
+            drawn += _hatched(f"beyond-{tile.number}", plan.matrices[tile.side], near, tile.side, options.theme)
+    return drawn
 
 
-def _outside(moment: Moment, number: int, content: TileContent, cells: Longs, columns: int) -> _Where | None:
-    """Return the rows and columns, beyond the matrix, of the elements for which ``cells`` stand; None if they can't be told."""
+def _outside(moment: Moment, number: int, content: TileContent, place: _Where, columns: int) -> _Where | None:
+    """Return the rows and columns, beyond the matrix, of the elements for which cells of a tile stand, if its copies lie in the
+    same or the transposed order; None if they can't be told.
+    """
     array = moment.trace.arrays[number]
     copies = np.flatnonzero((content.array == number) & (content.phase >= moment.phase))
     if not len(copies):
         return None
-    rows, across = array.row_column(content.element[copies])
-    place = _shift(np.divmod(copies, columns), (rows, across))
-    if place is None:
-        return None
-    r, c = place(np.divmod(cells, columns))
-    high, wide = array.extents
-    beyond = (r >= high) | (c >= wide)
-    return (r[beyond], c[beyond]) if beyond.any() else None
-
-
-def _shift(at: _Where, elements: _Where) -> Callable[[_Where], _Where] | None:
-    """Return what leads from cells of a tile to elements, if they lie in the same or the transposed order."""
+    elements, at = array.row_column(content.element[copies]), np.divmod(copies, columns)
     for first, second in ((0, 1), (1, 0)):
         down, across = elements[0] - at[first], elements[1] - at[second]
         if (down == down[0]).all() and (across == across[0]).all():
-            by_row, by_column = int(down[0]), int(across[0])
-            return lambda cells, a=first, b=second, r=by_row, c=by_column: (cells[a] + r, cells[b] + c)  # type: ignore[misc]
+            r, c = place[first] + int(down[0]), place[second] + int(across[0])
+            beyond = (r >= array.extents[0]) | (c >= array.extents[1])
+            return r[beyond], c[beyond]
     return None
 
 
-def _near(table: CellGrid, plan: Plan, side: str, place: _Where) -> _Where:
+def _with_space(plan: Plan, side: str, place: _Where) -> _Where:
     """Return those of the places for which there is space beside the matrix."""
-    rows, columns = place
-    x, y = table.x + (columns + 1 - table.first[1]) * table.cell, table.y + (rows + 1 - table.first[0]) * table.cell
-    c = plan.matrices["C"]
-    right, low = (
-        (c.x - 2, c.y + c.box[3] + plan.beyond[0] * c.cell)
-        if side == "A"
-        else (c.x + c.box[2] + plan.beyond[1] * c.cell, c.y - 2)
-    )
+    (rows, columns), (down, across), c = place, plan.beyond, plan.matrices["C"]
+    right, low = (c.x - 2, c.bottom + down * c.cell) if side == "A" else (c.right + across * c.cell, c.y - 2)
+    table = plan.matrices[side]
+    x, y = (table.middle(rows, columns) + table.cell / 2).T
     seen = (x <= right + 0.5) & (y <= low + 0.5)
     return rows[seen], columns[seen]
 
 
-def _hatched(key: str, table: CellGrid, place: _Where, name: str, options: ViewOptions) -> list[Primitive]:
+def _hatched(key: str, table: CellGrid, place: _Where, name: str, theme: Theme) -> list[Primitive]:
     """Hatch each cell, and draw its outline if there is space."""
-    rows, columns = place
-    if not len(rows):
+    if not len(place[0]):
         return []
-    side, theme = table.cell, options.theme
-    corner = table.middle(rows, columns) - side / 2
-    hatch: Primitive = Lines(key, _strokes(corner, side), theme.tint(name, _HATCH + 0.1), max(1.0, 0.05 * side))
-    if side < _OUTLINED:
-        return [hatch]
-    boxes = np.hstack([corner + 1.0, np.full((len(corner), 2), side - 2.0)])
-    return [hatch, Rects(f"{key}-outline", boxes, None, theme.tint(name, _TINT), 1.0, min(3.0, 0.1 * side))]
+    side, cells = table.cell, boxes_around(table.middle(*place), table.cell)
+    hatch = Lines(key, _strokes_in(cells, _AROUND_NUMBER), theme.tint(name, _HATCH), max(1.0, 0.05 * side))
+    outline = Rects(f"{key}-outline", grown(cells, -1), None, theme.tint(name, _TINT), radius=min(3.0, 0.1 * side))
+    return [hatch, outline] if side >= _OUTLINED else [hatch]
 
 
-def _strokes(corner: npt.NDArray[np.float64], side: float) -> npt.NDArray[np.float64]:
-    """Return two diagonals in each cell, which leave its middle to a number."""
-    ends = np.array([[0.1, 0.42, 0.42, 0.1], [0.58, 0.9, 0.9, 0.58]]) * side
-    return (np.hstack([corner, corner])[:, None] + ends).reshape(-1, 4)
+def _strokes_in(cells: Floats, strokes: Floats) -> Floats:
+    """Return lines within each of some cells (n, 4), which are given in shares of a cell."""
+    return (np.tile(cells[:, None, :2], 2) + strokes * cells[:, None, 2:3]).reshape(-1, 4)
 
 
 # Marks where a run ended early: the elements of the invalid access, inside or outside their array.
 
-_LEAST_SIDE, _NAME = 10.0, 22.0
-_GAP, _WIDE = 16.0, 1e6
-_OUTSIDE, _AIR = 26.0, 4.0  # largest size of an element outside its array, and its distance from the edge
-_Box = tuple[float, float, float, float]  # left, top, right, bottom
-_Floats = npt.NDArray[np.float64]
-_Name = tuple[_Floats, Anchor, str]
+_LEAST_SIDE, _GAP, _WIDE = 10.0, 16.0, 1e6
+_OUTSIDE, _TO_ELEMENT = 26.0, 4.0  # largest size of an element outside its array, and its distance from the edge
+_Name = tuple[Point, Anchor, str]
 
 
 def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
@@ -124,88 +324,84 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     stop = moment.trace.stop
     if stop is None or stop.array < 0 or moment.step != moment.replay.steps - 1:
         return []
-    array = moment.trace.arrays[stop.array]
-    elements = np.array(stop.elements)
+    array, elements, is_tile = moment.trace.arrays[stop.array], np.array(stop.elements), False
     if array.space == "global":
-        table = plan.matrices[array.name]
-        rows, columns = array.row_column(elements)
+        table, (rows, columns) = plan.matrices[array.name], array.row_column(elements)
     elif stop.array in tile_grids(moment, plan):
-        table = tile_grids(moment, plan)[stop.array]
+        table, is_tile = tile_grids(moment, plan)[stop.array], True
         rows, columns = np.divmod(elements, table.columns)
     else:
         return []
-    boxes = _boxes(table, rows, columns)
-    inside = 0 <= stop.elements[0] < array.size
-    name = _name_inside if inside else _name_outside
-    at, anchor, written = name(array.subscripted(stop.elements[0]), boxes, table, array.space == "shared")
-    label = Labels("stop-name", at, (written,), _NAME, theme.warning, anchor, "semibold")
-    return [Rects("stop", boxes, None, theme.warning, 5.0), label]
+    frames, size = _at_or_beyond(table, rows, columns), theme.type.note
+    element = array.subscripted(stop.elements[0])
+    if 0 <= stop.elements[0] < array.size:
+        x, y, side, _ = frames[0].tolist()
+        name: _Name = (
+            ((table.x, table.y - _AIR), "start", element) if is_tile else ((x + side / 2, y - _AIR), "middle", element)
+        )
+    else:
+        name = _name_outside(element, frames, table, is_tile, size)
+    at, anchor, text = name
+    label = text_at("stop-name", at, text, size, theme.warning, anchor, "semibold")
+    return [Rects("stop", frames, None, theme.warning, 5.0), label]
 
 
-def _name_inside(element: str, boxes: _Floats, table: CellGrid, is_tile: bool) -> _Name:
-    """Return the name above the cell; above a tile, because below it are the numbers of A."""
-    x, y, side, _ = boxes[0]
-    return (points((table.x, table.y - 8)), "start", element) if is_tile else (points((x + side / 2, y - 8)), "middle", element)
-
-
-def _name_outside(element: str, boxes: _Floats, table: CellGrid, is_tile: bool) -> _Name:
+def _name_outside(element: str, frames: Floats, table: CellGrid, is_tile: bool, size: float) -> _Name:
     """Return the name right of all elements in its row; left of them where it would cover the numbers of the matrix's rows."""
-    _, y, side, _ = boxes[0]
-    row = boxes[np.abs(boxes[:, 1] - y) < side]
+    _, y, side, _ = frames[0].tolist()
+    row = frames[np.abs(frames[:, 1] - y) < side]
     element += " …" if len(row) > 1 else ""
-    end = float(row[:, 0].max()) + side + 8
-    if is_tile or end + text_width(element, _NAME, "semibold") < table.x + table.box[2]:
-        return points((end, y + side - 6)), "start", element
-    return points((float(row[:, 0].min()) - 8, y + side - 6)), "end", element
+    end, base = float(row[:, 0].max()) + side + _AIR, y + side - 6
+    if is_tile or end + text_width(element, size, "semibold") < table.right:
+        return (end, base), "start", element
+    return (float(row[:, 0].min()) - _AIR, base), "end", element
+
+
+def _at_or_beyond(table: CellGrid, rows: Longs, columns: Longs) -> Floats:
+    """Return the cells (x, y, width, height); those outside the table just beyond its edge."""
+    largest = max(_LEAST_SIDE, table.cell)
+    side = np.where(table.holds(rows, columns), largest, min(largest, _OUTSIDE))[:, None]
+    far, box = side / 2 + _TO_ELEMENT, table.box
+    middle = np.clip(table.middle(rows, columns), np.subtract(box[:2], far), np.add((box.right, box.bottom), far))
+    return np.hstack([middle - side / 2, side, side])
 
 
 def apart_from_marks(names: list[Labels], marks: Sequence[Primitive]) -> list[Labels]:
     """Move the names of matrices that stand on a mark, or on the text beside it, to the nearest free place."""
-    taken = [box for each in marks for box in _marked_boxes(each)]
+    taken = [box for each in marks for box in _covered(each)]
     moved: list[Labels] = []
     for place, name in enumerate(names):
         others = [*taken, *map(_text_box, (*moved, *names[place + 1 :]))]
-        free = (each for each in _places(name, taken) if not any(_meet(_text_box(each), box) for box in others))
+        free = (each for each in _other_places(name, taken) if not any(_meet(_text_box(each), box) for box in others))
         moved.append(next(free, name))
     return moved
 
 
-def _marked_boxes(mark: Primitive) -> list[_Box]:
+def _covered(mark: Primitive) -> Iterable[Box]:
     if isinstance(mark, Rects):
-        return [(x, y, x + width, y + height) for x, y, width, height in mark.boxes.tolist()]
+        return [Box(*box) for box in mark.boxes.tolist()]
     return [_text_box(mark)] if isinstance(mark, Labels) else []
 
 
-def _places(name: Labels, taken: list[_Box]) -> Iterator[Labels]:
+def _other_places(name: Labels, taken: list[Box]) -> Iterator[Labels]:
     """The name where it is, right of the marks that it meets, left of them, and below them."""
     yield name
-    near = [box for box in taken if _meet(_text_box(name), (-_WIDE, box[1], _WIDE, box[3]))]
+    (x, y), own = name.at[0].tolist(), _text_box(name)
+    near = [box for box in taken if _meet(own._replace(x=-_WIDE, width=2 * _WIDE), box)]
     if near:
-        y = name.at[0, 1]
-        yield replace(name, at=points((max(box[2] for box in near) + _GAP, y)), anchor="start")
-        yield replace(name, at=points((min(box[0] for box in near) - _GAP, y)), anchor="end")
-        yield replace(name, at=points((name.at[0, 0], max(box[3] for box in near) + name.size)))
+        yield replace(name, at=points((max(box.right for box in near) + _GAP, y)), anchor="start")
+        yield replace(name, at=points((min(box.x for box in near) - _GAP, y)), anchor="end")
+        yield replace(name, at=points((x, max(box.bottom for box in near) + name.size)))
 
 
-def _text_box(name: Labels) -> _Box:
+def _text_box(name: Labels) -> Box:
     (x, y), width = name.at[0].tolist(), text_width(name.texts[0], name.size, name.face)
-    left = x - ANCHORED[name.anchor] * width
-    return left, y - name.size, left + width, y + 0.2 * name.size
+    return Box(x - ANCHORED[name.anchor] * width, y - name.size, width, 1.2 * name.size)
 
 
-def _meet(a: _Box, b: _Box) -> bool:
-    return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
-
-
-def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> _Floats:
-    """Return the cells (x, y, width, height); those outside the table just beyond its edge."""
-    x, y, width, height = table.box
-    side = np.full(len(rows), max(_LEAST_SIDE, table.cell))
-    side[~table.holds(rows, columns)] = min(max(_LEAST_SIDE, table.cell), _OUTSIDE)
-    far = side / 2 + _AIR
-    middle = table.middle(rows, columns)
-    middle = np.clip(middle, np.stack([x - far, y - far], axis=1), np.stack([x + width + far, y + height + far], axis=1))
-    return np.column_stack([middle - side[:, None] / 2, side, side])
+def _meet(a: Box, b: Box) -> bool:
+    common = _common(a, b)
+    return common.width > 0 and common.height > 0
 
 
 # Parts of a vector that stands in rows: the elements of a phase with an outline along their edge, and, hatched behind the
@@ -243,52 +439,44 @@ def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: View
     at the vector that is accessed now how many there are. Nothing if threads and elements aren't in the same order.
     """
     number, table = moment.trace.number_of(array.name), plan.matrices[array.name]
-    if number is None or len(array.shape) != 1:
+    beyond = None if number is None or len(array.shape) != 1 else _indices_beyond(moment, number)
+    if number is None or beyond is None:
         return []
-    beyond = _beyond(moment, number)
-    if beyond is None or not len(beyond):
+    cells = table.boxes(*np.divmod(beyond, array.extents[1]))
+    if not len(cells):
         return []
-    theme, side = options.theme, table.cell
-    row, column = np.divmod(beyond, array.extents[1])
-    seen = table.holds(row, column)
-    if not seen.any():
-        return []
-    corner = table.middle(row[seen], column[seen]) - side / 2
-    inner = np.hstack([corner, corner]) + np.array([0.12, 0.88, 0.88, 0.12]) * side
-    cells = np.hstack([corner + 1.0, np.full((len(corner), 2), side - 2.0)])
-    primitives: list[Primitive] = [
-        Rects(f"{array.name}-idle-outline", cells, None, theme.faint, 1.0, 2.0),
-        Lines(f"{array.name}-idle", inner, theme.faint, max(1.5, 0.06 * side)),
+    theme, size = options.theme, options.theme.type.words
+    drawn: list[Primitive] = [
+        Rects(f"{array.name}-idle-outline", grown(cells, -1), None, theme.faint, 1.0, 2.0),
+        Lines(f"{array.name}-idle", _strokes_in(cells, _ACROSS), theme.faint, max(1.5, 0.06 * table.cell)),
     ]
-    x, y = table.x + table.box[2] + _BESIDE, float(corner[-1, 1]) + side / 2
-    text, size = tr("{threads} without", threads=many(len(beyond), "thread")), theme.type.words
-    if any(moment.of_array(number)) and x + text_width(text, size, "semibold") <= _right(plan, options):
-        at = points((x, y - 0.2 * size), (x, y + 0.95 * size))
-        primitives.append(
-            Labels(f"{array.name}-idle-words", at, (text, tr("an element")), size, theme.text, "start", "semibold")
-        )
-    return primitives
+    lines = tr("{threads} without", threads=many(len(beyond), "thread")), tr("an element")
+    room = Box(table.right + _BESIDE, float(cells[-1, 1]) + table.cell / 2 - 1.2 * size, 0.0, 0.0)
+    if any(moment.of_array(number)) and room.x + text_width(lines[0], size, "semibold") <= _right_end(plan, options):
+        words = Paragraph(f"{array.name}-idle-words", lines, size, theme.text, "semibold")
+        drawn += paragraphs_in(room, [words], leading=1.15)[0]
+    return drawn
 
 
-def _right(plan: Plan, options: ViewOptions) -> float:
+def _right_end(plan: Plan, options: ViewOptions) -> float:
     """Return the x up to which words may stand: the request's room, or the margin of the frame."""
     rights = [room.x for name, room in plan.rooms.items() if name in ("request", "code") and room.x > plan.box.x]
     return min([options.width - MARGIN, *rights])
 
 
-def _beyond(moment: Moment, number: int) -> Longs | None:
+def _indices_beyond(moment: Moment, number: int) -> Longs | None:
     """Return the indices behind the end of a vector of the block's threads, if every thread's index is its number and a
     constant; None else.
     """
     trace, array = moment.trace, moment.trace.arrays[number]
-    elements = next(
+    touched = next(
         (trace.element[each.rows[0], moment.scope.of_block] for each in trace.touches_of(number) if len(each.rows)), None
     )
-    if elements is None or not (elements >= 0).any():
+    if touched is None or not (touched >= 0).any():
         return None
-    threads = np.arange(len(elements))
-    shift = (elements - threads)[elements >= 0]
+    threads = np.arange(len(touched))
+    shift = (touched - threads)[touched >= 0]
     if (shift != shift[0]).any():
         return None
-    place = threads[elements < 0] + int(shift[0])
+    place = threads[touched < 0] + int(shift[0])
     return place[place >= array.size]

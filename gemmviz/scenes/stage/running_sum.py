@@ -25,8 +25,7 @@ from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.lens import value_texts
-from gemmviz.scenes.stage.matrix import label_size, longest_of
+from gemmviz.scenes.stage.cells import label_size, longest_of, value_texts
 
 # The outer product in the registers of a thread with several sums: its factors of A on the left of its sums and those of B
 # above them, the products of the current k highlighted.

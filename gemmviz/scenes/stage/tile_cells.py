@@ -37,9 +37,8 @@ from gemmviz.scenes.kit.theme import (
     most_loads,
     shared_cells,
 )
+from gemmviz.scenes.stage.cells import CellGrid, label_size, longest_of, value_texts
 from gemmviz.scenes.stage.layout import Plan, tile_grids
-from gemmviz.scenes.stage.lens import value_texts
-from gemmviz.scenes.stage.matrix import CellGrid, label_size, longest_of
 
 _HEADING, _NAME_AIR = 24.0, 12.0
 _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # contents: EMPTY, CONSTANT, COMPUTED, then the matrices, from 0

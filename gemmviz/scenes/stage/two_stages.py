@@ -21,10 +21,20 @@ from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.window import ArrayPart, Parts, Window, lens_of, lens_parts, whole_of, whole_parts
-from gemmviz.scenes.stage.cross import Cross, StageFrame, Title, cross_at, cross_cell, title_text
-from gemmviz.scenes.stage.lanes import LaneTile, lane_extents, lane_tiles, padding_beyond
+from gemmviz.scenes.stage.cost import Meter, meters_of
+from gemmviz.scenes.stage.cross import (
+    Cross,
+    LaneTile,
+    StageFrame,
+    Title,
+    cross_at,
+    cross_cell,
+    lane_extents,
+    lane_tiles,
+    padding_beyond,
+    title_text,
+)
 from gemmviz.scenes.stage.layout import Plan, arranged_arrays
-from gemmviz.scenes.stage.meter import Meter, meters_of
 
 _HEAD, _EDGE = 108.0, 14.0  # units: title and sentence of each side; from the edges
 _AIR = 16.0  # units between titles

@@ -14,14 +14,14 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.layout import LINE_PITCH, Box, Point, baseline, paragraph, path, square, swatches, text_at
 from gemmviz.scenes.kit.meaning import Part
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.text import fitted, wrap_text
+from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.code_lines import code_primitives
-from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, reading_motion, small_matrices
+from gemmviz.scenes.stage.small_matrices import Element, Tables, reading_motion, small_inputs, small_matrices
+from gemmviz.scenes.stage.words import code_primitives
 
 # Brackets in a table of reads that join the threads which read the same element for one k.
 
@@ -56,6 +56,7 @@ _MOST_COMPARED = 64  # threads of a block whose reads are compared
 _TABLE, _LARGEST, _STRETCH = 0.6, 28.0, 2.6  # of the height; text size, which leaves room for brackets; height of rows
 _MATRICES, _CODE = 420.0, 520.0  # most width of the matrices, and of the source, below the table
 _MATRICES_SHARE, _CODE_SHARE, _LEAST_WORDS, _GAP = 0.3, 0.36, 250.0, 24.0
+_BESIDE, _MARK = 44.0, 26.0  # from the matrices to the words; from the edge of a mark to what it means
 
 
 def shown_ks(moment: Moment) -> range:
@@ -119,7 +120,7 @@ def accesses_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ..
     return reading_motion(moment, placed, ends, options)
 
 
-def _ways(moment: Moment, options: ViewOptions) -> tuple[SmallMatrices, list[tuple[Element, tuple[float, float]]]]:
+def _ways(moment: Moment, options: ViewOptions) -> tuple[Tables, list[tuple[Element, Point]]]:
     """Return the small matrices, and the elements that are read at this step with the middles of their cells in the table."""
     shown, ends = _Shown.of(moment, options), []
     drawn = _table(moment, shown, _table_room(options), options)
@@ -127,7 +128,7 @@ def _ways(moment: Moment, options: ViewOptions) -> tuple[SmallMatrices, list[tup
     for row, thread in enumerate(shown.first_rows(len(_column(drawn, 0).fill)).threads):
         for number, element in sorted(_read_now(moment, thread)):
             k = _k_of(moment, number, element)
-            if number in placed.boxes and k in shown.ks:
+            if number in placed and k in shown.ks:
                 ends.append(((number, element), _middle(drawn, shown.column_of(k, number), row)))
     return placed, ends
 
@@ -177,49 +178,38 @@ def _table(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
 def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the matrices that the elements come from, what the fills mean, the block's reads so far, and the source."""
     placed = _matrices(moment, room, options)
-    left, end = placed.right + 44, room.right
+    words = room.trimmed(left=max(table.right for table in placed.values()) + _BESIDE - room.x)
     wide = min(_CODE, _CODE_SHARE * room.width)
-    wide = 0.0 if end - wide - _GAP - left < _LEAST_WORDS else wide
-    code = Box(end - wide, room.y + 4, wide, room.height - 4)
-    words = Box(left, room.y, end - left - wide - (_GAP if wide else 0.0), room.height)
+    wide = 0.0 if words.width - wide - _GAP < _LEAST_WORDS else wide
+    code, words = words.strip("right", wide, _GAP if wide else 0.0)
     return [
         *small_matrices(moment, placed, shown.now, options),
         *_legend(moment, shown, words, options),
-        *code_primitives(moment, code, options),
+        *code_primitives(moment, code.trimmed(top=4.0), options),
     ]
 
 
-def _matrices(moment: Moment, room: Box, options: ViewOptions) -> SmallMatrices:
-    return SmallMatrices.of(moment, Box(room.x, room.y, min(_MATRICES, _MATRICES_SHARE * room.width), room.height), options)
+def _matrices(moment: Moment, room: Box, options: ViewOptions) -> Tables:
+    return small_inputs(moment, room._replace(width=min(_MATRICES, _MATRICES_SHARE * room.width)), options)
 
 
 def _legend(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw what the marks mean, and what the whole block has read so far."""
-    theme, size, has_tiles = options.theme, options.theme.type.least, _has_tiles(moment)
-    main = moment.touched_in("global")
-    now = theme.accent(main.array.name if main else "A")
-    lines = [("now", tr("read now"))]
-    lines += (
-        [("tile", tr("by (x, y): that thread copies it"))]
-        if has_tiles
-        else [("shared", tr("joined: one element, read by each"))]
-    )
-    primitives, y = list[Primitive](), room.y + 1.2 * size
-    for key, text in lines:
-        mark: Primitive = Rects(f"legend-{key}", boxes((room.x, y - 17, 22, 22)), now, None, 1.0, 3.0)
-        if key == "tile":
-            mark = Rects(f"legend-{key}", boxes((room.x, y - 17, 22, 22)), theme.panel, theme.faint, 1.0, 3.0)
-        elif key == "shared":
-            left, right, high, low = room.x, room.x + 18, y - 15, y + 3
-            ends = [(left, high, right, high), (right, high, right, low), (left, low, right, low)]
-            mark = Lines(f"legend-{key}", np.array(ends), now, 4.0)
-        words = fitted(text, size, room.width - 32)
-        primitives += [mark, text_at(f"legend-{key}-text", (room.x + 32, y), words, size, theme.faint)]
-        y += 1.6 * size
-    rest = room.bottom - y
-    sentences = wrap_text(_sentence(moment, shown), size, room.width, max(1, int((rest + 0.4 * size) / (1.35 * size))))
-    at = points(*((room.x, y + 0.3 * size + 1.35 * size * place) for place in range(len(sentences))))
-    return [*primitives, Labels("reads-so-far", at, tuple(sentences), size, theme.text)]
+    theme, size, main = options.theme, options.theme.type.least, moment.touched_in("global")
+    now, leading = theme.accent(main.array.name if main else "A"), LINE_PITCH * size
+    row, rest = room.strip("top", leading, 0.2 * size)
+    drawn: list[Primitive] = [*swatches("legend-now", row, [([(now, None)], tr("read now"))], size, theme.faint)]
+    row, rest = rest.strip("top", leading, 0.4 * size)
+    if _has_tiles(moment):
+        other = fitted(tr("by (x, y): that thread copies it"), size, row.width - _MARK)
+        drawn += swatches("legend-tile", row, [([(theme.panel, theme.faint)], other)], size, theme.faint)
+    else:
+        words = fitted(tr("joined: one element, read by each"), size, row.width - _MARK)
+        bracket = square((row.x + 9.0, row.middle_y), 18.0)
+        (x, y), (right, low) = bracket[:2], bracket.at(1.0, 1.0)
+        drawn.append(path("legend-shared", [(x, y), (right, y), (right, low), (x, low)], now, 4.0))
+        drawn.append(text_at("legend-shared-text", (row.x + _MARK, baseline(row.middle_y, size)), words, size, theme.faint))
+    return [*drawn, *paragraph("reads-so-far", rest, _sentence(moment, shown), size, theme.text)]
 
 
 def _sharing(moment: Moment, shown: _Shown, drawn: list[Primitive], options: ViewOptions) -> list[Primitive]:
@@ -335,10 +325,8 @@ def _sentence(moment: Moment, shown: _Shown) -> str:
     """Return a sentence about what the whole block has read so far."""
     total = int(np.searchsorted(shown.reads.step, shown.until, side="right"))
     different, rows = shown.reads.different(shown.until), len(shown.threads)
-    count = moment.trace.space.threads_per_block
-    often = (
-        counted(tr("once")) if total == different else tr("{total} times", total=counted(f"{total / max(1, different):.3g}"))
-    )
+    count, each = moment.trace.space.threads_per_block, counted(f"{total / max(1, different):.3g}")
+    often = counted(tr("once")) if total == different else tr("{total} times", total=each)
     times = tr(", each {often}", often=often) if different else ""
     whose = "" if rows == count else tr(" (the table shows {rows} of its {count} threads)", rows=rows, count=count)
     return tr(

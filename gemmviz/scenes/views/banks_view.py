@@ -14,7 +14,7 @@ from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, label_step, text_width
 from gemmviz.scenes.kit.view import View, nothing_accessed
-from gemmviz.scenes.stage.request import matrix_of, stack_cell, waiting_primitives
+from gemmviz.scenes.stage.cost import matrix_of, stack_cell, waiting_primitives
 from gemmviz.scenes.views.memory_view import followed_lane
 
 _LEFT = 210.0  # for the names of wavefronts

@@ -11,7 +11,7 @@ from gemmviz.scenes.kit.layout import NEAR, Box, Share, along, beside, round_box
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene, boxes
 from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.words import code_primitives
 
 _COLUMNS, _BUS, _GAP, _TALLEST = 4, 90, 4, 96  # columns of lanes; width of the ways to them; between them; a lane's height
 _CODE, _BOX = 110, 190  # heights of the statement, and of the control around it

@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.frame import ViewOptions, eased_from, framed
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, along, lines_in, round_boxes, write
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.strips import WIDE, chips, stored_matrix
+from gemmviz.scenes.stage.cells import WIDE, chips, stored_matrix
 
 _SHARED = 0.58  # of the width: shared memory; global memory is reached beside it
 _SHARED_AT, _GLOBAL_AT = 0.48, 0.66  # of the width: the pipes

@@ -18,9 +18,8 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.lanes import outlined
-from gemmviz.scenes.stage.matrix import CellGrid
-from gemmviz.scenes.stage.meter import Meter, meter_primitives, meters_of, square_side
+from gemmviz.scenes.stage.cells import CellGrid
+from gemmviz.scenes.stage.cost import Meter, meter_primitives, meters_of, outlined, square_side
 
 _NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's rows; heights of its rows
 _METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122.0, 24.0  # share of the width for the meters; heights in one

@@ -13,7 +13,7 @@ from msgspec import Struct
 from gemmviz.analysis.memory.costs import MovedSectors
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.arrays import Bools, Floats, Longs
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout
 from gemmviz.model.sites import MemoryArray
@@ -25,7 +25,7 @@ from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.text import label_step, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View, nothing_accessed
-from gemmviz.scenes.stage.request import request_sectors, sector_grid, sector_places
+from gemmviz.scenes.stage.cost import elements_of, request_sectors, sector_grid, sector_places
 
 # Sectors on their way from the address line to where they are drawn large: each as one piece, those of a line together.
 
@@ -49,17 +49,10 @@ def sector_flight(
     asked = moved.is_asked[: len(end)]
     return [
         Rects("sectors-cover", cover, theme.background),
-        Rects("flying-along", _elements(now, flying, ~asked), colours[1]),
-        Rects("flying-asked", _elements(now, flying, asked), colours[0]),
+        Rects("flying-along", elements_of(now, flying[:, None] & ~asked), colours[1]),
+        Rects("flying-asked", elements_of(now, flying[:, None] & asked), colours[0]),
         Rects("flying-sectors", now[flying], None, theme.faint, 1.5),
     ]
-
-
-def _elements(boxes: Floats, flying: Bools, chosen: Bools) -> Floats:
-    """Return the boxes of the chosen elements (sectors, elements) of the sectors that fly."""
-    row, column = np.nonzero(chosen & flying[:, None])
-    wide = boxes[row, 2] / chosen.shape[1]
-    return np.column_stack([boxes[row, 0] + column * wide, boxes[row, 1], wide, boxes[row, 3]])
 
 
 Shades = tuple[str, str, str]

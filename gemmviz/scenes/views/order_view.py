@@ -14,8 +14,7 @@ from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.lens import final_values, value_texts
-from gemmviz.scenes.stage.matrix import label_size, longest_of
+from gemmviz.scenes.stage.cells import final_values, label_size, longest_of, value_texts
 
 _GAP, _LARGEST, _HEAD, _FOOT = 60.0, 110.0, 44.0, 48.0
 _ORDERS = (marked("row by row"), marked("from the last column"), marked("shuffled"))

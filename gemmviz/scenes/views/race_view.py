@@ -6,11 +6,20 @@ from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.translation import marked, tr, trn
 from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.layout import LINE_PITCH, Paragraph, paragraphs_in
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.race_plan import RacePlan, pair_of, writes
-from gemmviz.scenes.stage.race_turns import played_turns, race_tiles, right_result, spoilt_result, turn_table
+from gemmviz.scenes.stage.race import (
+    RacePlan,
+    pair_of,
+    played_turns,
+    race_tiles,
+    right_result,
+    spoilt_result,
+    turn_table,
+    writes,
+)
 
 
 def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
@@ -97,11 +106,10 @@ def _words(plan: RacePlan) -> list[Primitive]:
     """Write the sentences in as many lines as fit, once the arrow is there."""
     if plan.arrow < 1 and plan.case.ahead >= 0:
         return []
-    size, room = plan.options.theme.type.caption, plan.story
+    size, room, ink = plan.options.theme.type.caption, plan.story, plan.options.theme.text
     lines = [line for each in story(plan.case) for line in wrap_text(capital(each), size, room.width, 2, "semibold")]
-    lines = lines[: max(1, int(room.height / (1.3 * size)))]
-    at = points(*((room.x, room.y + 1.3 * size * (number + 1)) for number in range(len(lines))))
-    return [Labels("race-story", at, tuple(lines), size, plan.options.theme.text, "start", "semibold")]
+    fits = lines[: max(1, int(room.height / (LINE_PITCH * size)))]
+    return [*paragraphs_in(room, [Paragraph("race-story", fits, size, ink, "semibold")])[0]]
 
 
 VIEW = View(marked("Race: an order that makes the result wrong"), RaceCase, race_scene, race_motion, order=49)

@@ -16,8 +16,8 @@ from gemmviz.scenes.kit.hardware import named_memory
 from gemmviz.scenes.kit.layout import NEAR, Box, Point, Share, along, round_boxes, squares, tag, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene, Squares
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.matrix import label_size
-from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, SmallTiles, small_matrices, small_tiles
+from gemmviz.scenes.stage.cells import CellGrid, label_size
+from gemmviz.scenes.stage.small_matrices import Element, middle_of, small_inputs, small_matrices, small_tile_places, small_tiles
 
 _MOST_THREADS, _LEAST_WIDE = 4, 330  # threads, and the least width of each
 _SIDE = 44  # of a value on its way
@@ -133,18 +133,18 @@ def _common(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     theme, inner = options.theme, plan.arrays
     box = round_boxes("common", plan.common, theme.slate, theme.level(1))
     if _has_tiles(moment):
-        return [box, *small_tiles(moment, SmallTiles.of(moment, inner, options), options)]
+        return [box, *small_tiles(moment, small_tile_places(moment, inner, options), options)]
     now: set[Element] = set()
     for touched in moment.touched if options.arrived else ():
         if touched.array.space == "global":
             now |= {(touched.operand.array, int(each)) for each in touched.block_cells}
-    return [box, *small_matrices(moment, SmallMatrices.of(moment, inner, options), now, options)]
+    return [box, *small_matrices(moment, small_inputs(moment, inner, options), now, options)]
 
 
 def _sources(moment: Moment, plan: _Plan, options: ViewOptions) -> dict[tuple[int, str], tuple[float, float]]:
     """Return where each thread's reads of this step come from, by the thread and the matrix of the element."""
-    tiles = SmallTiles.of(moment, plan.arrays, options)
-    matrices = SmallMatrices.of(moment, plan.arrays, options)
+    tiles = small_tile_places(moment, plan.arrays, options)
+    matrices = small_inputs(moment, plan.arrays, options)
     found = {}
     first = moment.scope.in_block.start - moment.scope.of_block.start
     for touched in moment.touched:
@@ -152,12 +152,17 @@ def _sources(moment: Moment, plan: _Plan, options: ViewOptions) -> dict[tuple[in
         for place, element in enumerate(touched.in_block.tolist()):
             if element < 0 or touched.operand.access != "read":
                 continue
-            if content is None and touched.operand.array in matrices.boxes:
-                found[first + place, touched.array.name] = matrices.middle(moment, (touched.operand.array, element))
+            if content is None and touched.operand.array in matrices:
+                found[first + place, touched.array.name] = middle_of(moment, matrices, (touched.operand.array, element))
             elif content is not None and content.array[element] >= 0:
                 matrix = moment.trace.arrays[int(content.array[element])].name
-                found[first + place, matrix] = tiles.middle(touched.operand.array, element)
+                found[first + place, matrix] = _middle_of_tile(tiles[touched.operand.array], element)
     return found
+
+
+def _middle_of_tile(table: CellGrid, element: int) -> Point:
+    x, y = table.middle(*divmod(element, table.columns)).tolist()
+    return x, y
 
 
 VIEW = View(marked("Registers: a copy for each thread"), Moment, registers_scene, registers_motion, multiplies=True, order=39)

@@ -22,7 +22,7 @@ from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.strips import chips, stored_matrix
+from gemmviz.scenes.stage.cells import chips, stored_matrix
 
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
 _ROAD = 96.0  # width of the way to global memory, beside shared memory

@@ -37,20 +37,35 @@ from gemmviz.scenes.kit.theme import (
     shared_cells,
 )
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.axes import axis_primitives, corner_primitives, is_clear_beside_numbers
-from gemmviz.scenes.stage.barrier import barrier_bar
-from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.cells import (
+    CellGrid,
+    can_label,
+    counting_grid,
+    grid_of,
+    in_window,
+    matrix_cells,
+    matrix_values,
+    value_texts,
+)
 from gemmviz.scenes.stage.collisions import clashes, collision_marks, collision_words
+from gemmviz.scenes.stage.cost import sector_primitives
 from gemmviz.scenes.stage.cross import title_text
-from gemmviz.scenes.stage.lanes import sector_primitives
 from gemmviz.scenes.stage.layout import Plan, plan_of
-from gemmviz.scenes.stage.lens import lens_primitives, matrix_values, value_texts
-from gemmviz.scenes.stage.marks import apart_from_marks, ghost_primitives, part_outline, stop_marks, threads_beyond
-from gemmviz.scenes.stage.matrix import CellGrid, can_label, counting_grid, grid_of, in_window, matrix_cells
-from gemmviz.scenes.stage.motion import stage_motion
+from gemmviz.scenes.stage.marks import (
+    apart_from_marks,
+    axis_primitives,
+    corner_primitives,
+    ghost_primitives,
+    is_clear_beside_numbers,
+    lens_primitives,
+    part_outline,
+    stop_marks,
+    threads_beyond,
+)
+from gemmviz.scenes.stage.motion import barrier_bar, stage_motion
 from gemmviz.scenes.stage.running_sum import running_sum
 from gemmviz.scenes.stage.tile_cells import tile_primitives
-from gemmviz.scenes.stage.words import cost_motion, cost_primitives, legend, sentence_words
+from gemmviz.scenes.stage.words import code_primitives, cost_motion, cost_primitives, legend, sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
 _AROUND = 4.0  # from a followed thread's cell to its ring
@@ -335,10 +350,8 @@ def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
     table = plan.matrices[name]
     if not bool(table.holds(row, column)):
         return []
-    x, y = table.corner(row, column)
-    side = max(table.cell, _LEAST_RING)
-    shift = (side - table.cell) / 2
-    return [Rects("marked", boxes((x - shift, y - shift, side, side)), None, options.theme.warning, 5.0, radius=3.0)]
+    ring = table.boxes(np.array([row]), np.array([column]), max(0.0, (_LEAST_RING - table.cell) / 2))
+    return [Rects("marked", ring, None, options.theme.warning, 5.0, radius=3.0)]
 
 
 def _has_lane_order(moment: Moment, table: CellGrid, options: ViewOptions) -> bool:
