@@ -41,7 +41,7 @@ class Answering:
         self._view = ""
         session.run_changed.connect(self.clear)
         session.shot_changed.connect(self._on_shot)
-        session.slot.analysis_changed.connect(self._work)  # the launch may be counted now
+        session.completion.analysis_changed.connect(self._work)  # the launch may be counted now
 
     def ask(self, hit: Hit) -> None:
         """Answer a click on a cell; clear the answer if there is nothing to say about it."""

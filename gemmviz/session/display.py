@@ -21,7 +21,7 @@ from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.catalog import remembered_value, subject_for, subject_of_view, value_name
 from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
-from gemmviz.shots.knowledge import Compared, Context, FactStore, Finding, Knowledge
+from gemmviz.shots.knowledge import Compared, Context, FactAnswer, FactStore, Knowledge
 from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.shot import Shot
@@ -31,54 +31,54 @@ from gemmviz.shots.subject import Subject
 
 
 class Comparison:
-    """Run and analysis of the other side of a comparison, in ``slot``."""
+    """Run and analysis of the other side of a comparison, in ``completion``."""
 
     def __init__(self, post: Post, engines: Engines) -> None:
         self.engines = engines
-        self.slot = Completion(post, engines)
+        self.completion = Completion(post, engines)
         self._focus = Focus()
         self._is_pinned = False
-        self.slot.finished.connect(self._on_finished)
+        self.completion.finished.connect(self._on_finished)
 
     @property
     def compared(self) -> Compared | None:
         """The other run in the form that subjects take; None until it is available."""
-        run, reader = self.slot.run, self.slot.reading.reader
+        run, reader = self.completion.run, self.completion.reading.reader
         return None if run is None or reader is None else Compared(reader, run.facts)
 
     def follow(self, shot: Shot) -> None:
         """Run the setup that ``shot`` is compared with, unless its run is available, and apply the shot's focus to it."""
-        slot, against = self.slot, shot.against
+        completion, against = self.completion, shot.against
         if shot.focus != self._focus:
             self._focus = shot.focus
-            if slot.run is not None:
-                slot.watch(self._focus.within(slot.run.trace))
+            if completion.run is not None:
+                completion.watch(self._focus.within(completion.run.trace))
         engine = None if against is None else self.engines.engine_for(against.setup.kernel)
-        if against is not None and slot.setup == against.setup and (self._is_pinned or slot.engine is engine):
+        if against is not None and completion.setup == against.setup and (self._is_pinned or completion.engine is engine):
             return
         self._is_pinned = False
-        if slot.setup is not None:
-            slot.clear()
+        if completion.setup is not None:
+            completion.clear()
         if against is not None:
-            slot.start(Shot(against.setup))
+            completion.start(Shot(against.setup))
 
     def pin(self, run: KnownRun) -> None:
         """Pin a finished run; only missing parts of its analysis are computed."""
-        self.slot.clear()
+        self.completion.clear()
         self._is_pinned = True
         self._on_finished(run)
 
     def take(self, run: KnownRun, focus: Focus) -> None:
         """Use a run that was analysed before it is shown, as if ``follow`` had started it."""
-        if self.slot.run is None or self.slot.run.trace is not run.trace:
-            self.slot.clear()
+        if self.completion.run is None or self.completion.run.trace is not run.trace:
+            self.completion.clear()
             self._is_pinned, self._focus = False, focus
-            self.slot.show(run, focus.within(run.trace))
+            self.completion.show(run, focus.within(run.trace))
 
     def _on_finished(self, run: KnownRun) -> None:
-        self.slot.show(run, self._focus.within(run.trace))
-        self.slot.complete()
-        self.slot.analysis_changed.emit()
+        self.completion.show(run, self._focus.within(run.trace))
+        self.completion.complete()
+        self.completion.analysis_changed.emit()
 
 
 _BEGUN = 0.001  # counting has begun, at 0
@@ -90,7 +90,7 @@ class HasState(Protocol):
     system_is_dark: bool
     engines: Engines
     benchmarks: Benchmarks
-    slot: Completion
+    completion: Completion
     comparison: Comparison
 
     @property
@@ -107,7 +107,7 @@ class HasState(Protocol):
 
 WAITING = marked("Computing …")
 _NOTHING_TO_SHOW = marked("This view has nothing to show for this kernel")
-_MOST_REMEMBERED = 32
+_MOST_SHOTS = 32
 
 
 class SubjectValues:
@@ -121,14 +121,14 @@ class SubjectValues:
         self._latest: list[tuple[tuple[Any, ...], FactStore]] = []
         self._pending: tuple[FactStore, str] | None = None
 
-    def of(self, subject: Subject, context: Context) -> Finding[Any] | None:
+    def of(self, subject: Subject, context: Context) -> FactAnswer[Any] | None:
         """The value, or why there is none; None while it is computed."""
         return self._slow(subject, context.known) if subject.is_slow else _fast_value(subject, context)
 
-    def _slow(self, subject: Subject, known: Knowledge) -> Finding[Any] | None:
+    def _slow(self, subject: Subject, known: Knowledge) -> FactAnswer[Any] | None:
         name, store = value_name(subject), self._store_of(known)
         if name in store.values or name in store.errors:
-            return Finding(store.values.get(name), store.errors.get(name))
+            return FactAnswer(store.values.get(name), store.errors.get(name))
         if self._pending != (store, name) or not self.worker.is_busy:
             self._pending = store, name
             self.worker.start(lambda cancelled: remembered_value(subject, known))
@@ -142,7 +142,7 @@ class SubjectValues:
             store.values.update(own.values)
             known.stores["subject"] = store
         if not self._latest or self._latest[0][1] is not store:
-            self._latest = [(key, store), *(each for each in self._latest if each[1] is not store)][:_MOST_REMEMBERED]
+            self._latest = [(key, store), *(each for each in self._latest if each[1] is not store)][:_MOST_SHOTS]
         return store
 
     def _on_failed(self, error: GemmvizError) -> None:
@@ -152,13 +152,13 @@ class SubjectValues:
         self._on_change()
 
 
-def _fast_value(subject: Subject, context: Context) -> Finding[Any]:
+def _fast_value(subject: Subject, context: Context) -> FactAnswer[Any]:
     """A value that is made again if something else is known that it depends on."""
     known, name = context.known, value_name(subject)
     parts = (*known.subject_key, *(getattr(context, each) for each in (*subject.needs, *subject.uses)))
     before, found = known.stores["run"].values.get(name, (None, None))
     if found is None or before != parts:
-        found = Finding.by(lambda: subject.make(known.shot, context))
+        found = FactAnswer.by(lambda: subject.make(known.shot, context))
         known.stores["run"].values[name] = parts, found
     return found  # type: ignore[no-any-return]
 
@@ -215,15 +215,15 @@ class Display:
     @property
     def pending(self) -> str:
         """What is being computed for a picture that can't be drawn yet; "" if it can be drawn, or never will be."""
-        kind, session, run = self.kind, self.session, self.session.slot.run
+        kind, session, run = self.kind, self.session, self.session.completion.run
         if session.error is not None or self.refusal:
             return ""
-        if kind.needs_run and session.slot.is_running and (run is None or run.setup != session.shot.setup):
+        if kind.needs_run and session.completion.is_running and (run is None or run.setup != session.shot.setup):
             return tr("Running the kernel …")
-        if "facts" in kind.needs and run is not None and run.counts is None and session.slot.will_count:
+        if "facts" in kind.needs and run is not None and run.counts is None and session.completion.will_count:
             return tr("Counting the launch …")
         is_waiting = kind.is_slow and self._values.of(kind, self._context(kind)) is None
-        return tr(WAITING) if is_waiting or (kind.is_of_run and session.slot.reading.is_drawing) else ""
+        return tr(WAITING) if is_waiting or (kind.is_of_run and session.completion.reading.is_drawing) else ""
 
     @property
     def is_replay(self) -> bool:
@@ -243,7 +243,7 @@ class Display:
     @property
     def drawn(self) -> Shot:
         """The shot as drawn: without its reuse map while loads are being counted."""
-        is_counting = self.session.slot.reading.is_counting
+        is_counting = self.session.completion.reading.is_counting
         return replace(self.session.shot, layer="matrix") if is_counting else self.session.shot
 
     @property
@@ -264,7 +264,7 @@ class Display:
         now = self.session.now
         if now is None or not has_lens(now):
             return "auto"
-        options = options_for(self.session.shot, self.theme, self.session.slot.reading.size)
+        options = options_for(self.session.shot, self.theme, self.session.completion.reading.size)
         return "lens" if plan_of(now, options).window.is_lens else "whole"
 
     @property
@@ -300,7 +300,7 @@ class Display:
     @property
     def known(self) -> Knowledge:
         """What is known of the shot, with all that is known of the displayed run if it is the shot's."""
-        session, of_run = self.session, self.session.slot.known
+        session, of_run = self.session, self.session.completion.known
         if self._known is None or self._known[0] is not of_run or self._known[1].shot is not session.shot:
             like = () if of_run is None else (of_run,)
             self._known = of_run, Knowledge(session.shot, self._engines, with_values=False, like=like)
@@ -308,12 +308,12 @@ class Display:
 
     def _context(self, kind: Subject) -> Context:
         """Everything that is known at present."""
-        session, run, before = self.session, self.session.slot.run, self.session.state.before
+        session, run, before = self.session, self.session.completion.run, self.session.state.before
         is_suggested = run is not None and before is not None and run.setup == before[1]
         return Context(
             self.known,
             moment=session.now,
-            facts=session.slot.facts,
+            facts=session.completion.facts,
             compared=None if session.shot.against is None else session.comparison.compared,
             before=before[0] if before is not None and is_suggested else None,
             schedules=self._schedules.measured,

@@ -108,9 +108,9 @@ class Reports:
         self.notices, self.engines = notices, engines
         engines.gpu_known.connect(self._on_gpu_known)
 
-    def follow(self, slot: Completion, other: Completion, benchmarks: Benchmarks) -> None:
+    def follow(self, completion: Completion, other: Completion, benchmarks: Benchmarks) -> None:
         """Report errors in the analysis of the displayed run, in the compared run, and in benchmarks."""
-        slot.fact_failed.connect(lambda error: self.notices.complain("result", error))
+        completion.fact_failed.connect(lambda error: self.notices.complain("result", error))
         other.failed.connect(lambda error: self.notices.complain("elsewhere", error))
         other.fact_failed.connect(lambda error: self.notices.complain("elsewhere", error))
         benchmarks.failed.connect(lambda error: self.notices.complain("benchmark", error))

@@ -239,7 +239,7 @@ class Navigation:
     @property
     def run_steps(self) -> int:
         """Number of steps of the run; 0 if there is none."""
-        run = self.session.slot.run
+        run = self.session.completion.run
         return run.replay.steps if run is not None else 0
 
     @property
@@ -265,7 +265,7 @@ class Navigation:
 
     def go_to_step(self, step: int, moment: float = 1.0) -> None:
         """Go to a step of the run, by default to its end. A view without time has one step, in which things move."""
-        session, run = self.session, self.session.slot.run
+        session, run = self.session, self.session.completion.run
         if session.display.kind.time == "none" and step == self.run_step:
             session.apply(Move(step, moment))
         elif run is not None:
@@ -273,7 +273,7 @@ class Navigation:
 
     def go_to_position(self, shot: Shot) -> None:
         """Go to the position of a shot, if its run is displayed."""
-        run = self.session.slot.run
+        run = self.session.completion.run
         if run is not None and run.setup == shot.setup:
             self.go_to_step(step_at(run.trace, shot.at), shot.moment)
 
@@ -285,7 +285,7 @@ class Navigation:
         """First step of the next phase; backwards, of the current phase, or of the previous one if already there."""
         if self.is_launch:
             return max(0, min(self.steps - 1, self.step + direction * self.steps // 10))
-        run = self.session.slot.run
+        run = self.session.completion.run
         starts = [] if run is None else run.replay.phase_starts.tolist()
         if direction > 0:
             return next((start for start in starts if start > self.run_step), self.run_steps - 1)
@@ -297,7 +297,7 @@ class Navigation:
 
     def set_frame(self, size: tuple[float, float]) -> None:
         """Set the width and height of drawn frames in units."""
-        reading = self.session.slot.reading
+        reading = self.session.completion.reading
         if size != reading.size:
             reading.size = size
             reading.forget()
@@ -312,12 +312,12 @@ class Navigation:
         """Count the loads that a reuse map shows at the current step."""
         session = self.session
         if (session.shot.layer, session.shot.view) == ("reuse", MAPPED):
-            options = options_for(session.shot, session.display.theme, session.slot.reading.size)
-            session.slot.reading.count(self.run_step, options)
+            options = options_for(session.shot, session.display.theme, session.completion.reading.size)
+            session.completion.reading.count(self.run_step, options)
 
     def draw_in_background(self, distance: int = 0) -> None:
         """Prepare the view of a large run in the background. ``distance``: in steps from the last drawn step."""
-        session, reading = self.session, self.session.slot.reading
+        session, reading = self.session, self.session.completion.reading
         if not reading.is_large:
             return
         shot, kind, view = session.shot, session.display.kind, view_named(session.shot.view)

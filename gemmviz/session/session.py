@@ -64,7 +64,8 @@ def launch_soon(setup: Setup) -> Launch:
 
 class Session:
     """What is displayed. ``state`` changes in ``apply`` alone, which then runs, reads and draws what the state needs;
-    ``slot``: the displayed run. ``post`` runs a function on the thread that owns the session, the only thread that may use it.
+    ``completion``: what is known of the shot. ``post`` runs a function on the thread that owns the session, the only thread
+    that may use it.
 
     Signals: ``shot_changed`` when the shot changes; ``position_changed`` for another step, moment or camera; ``run_changed``
     for another run; ``analysis_changed`` when more of the run's analysis is available; ``busy_changed`` when an engine starts
@@ -84,7 +85,7 @@ class Session:
         self.engines, self.benchmarks = engines or Engines(post), Benchmarks(post)
         self.notices = Notices()
         self.reports = Reports(self.notices, self.engines)
-        self.slot, self.comparison = Completion(post, self.engines), Comparison(post, self.engines)
+        self.completion, self.comparison = Completion(post, self.engines), Comparison(post, self.engines)
         self.display = Display(self, post, self._on_more_known)
         self.navigation = Navigation(self)
         self.player = Player(self.navigation)
@@ -92,17 +93,17 @@ class Session:
 
     def _connect(self) -> None:
         self.engines.changed.connect(self._on_engine)
-        self.reports.follow(self.slot, self.comparison.slot, self.benchmarks)
-        slot = self.slot
-        slot.finished.connect(self._on_finished)
-        slot.failed.connect(lambda error: self.apply(Fail(error)))
-        slot.hazards_found.connect(self._on_hazards)
-        slot.replay_changed.connect(lambda: self.navigation.prepare(self.state.step))
-        slot.loads_counted.connect(self.navigation.count_loads)  # up to the current step, which may have changed
-        slot.loads_counted.connect(self.position_changed.emit)
-        slot.analysis_changed.connect(self.analysis_changed.emit)
-        slot.busy_changed.connect(self.busy_changed.emit)
-        self.comparison.slot.analysis_changed.connect(self._on_more_known)
+        self.reports.follow(self.completion, self.comparison.completion, self.benchmarks)
+        completion = self.completion
+        completion.finished.connect(self._on_finished)
+        completion.failed.connect(lambda error: self.apply(Fail(error)))
+        completion.hazards_found.connect(self._on_hazards)
+        completion.replay_changed.connect(lambda: self.navigation.prepare(self.state.step))
+        completion.loads_counted.connect(self.navigation.count_loads)  # up to the current step, which may have changed
+        completion.loads_counted.connect(self.position_changed.emit)
+        completion.analysis_changed.connect(self.analysis_changed.emit)
+        completion.busy_changed.connect(self.busy_changed.emit)
+        self.comparison.completion.analysis_changed.connect(self._on_more_known)
 
     # What is displayed
 
@@ -122,12 +123,12 @@ class Session:
     @property
     def shown(self) -> KnownRun | None:
         """The displayed run; None before the first."""
-        return self.slot.run
+        return self.completion.run
 
     @property
     def now(self) -> Moment | None:
         """The displayed step of the displayed run."""
-        return self.slot.reading.at(self._state.step)
+        return self.completion.reading.at(self._state.step)
 
     @property
     def is_stale(self) -> bool:
@@ -137,7 +138,7 @@ class Session:
     @property
     def is_busy(self) -> bool:
         """Whether an engine is running the shot's setup."""
-        return self.slot.is_running
+        return self.completion.is_running
 
     @property
     def is_working(self) -> bool:
@@ -151,7 +152,7 @@ class Session:
 
     @property
     def _picture_workers(self) -> tuple[LatestTask[Any], ...]:
-        return (*self.slot.workers, *self.comparison.slot.workers, *self.display.workers)
+        return (*self.completion.workers, *self.comparison.completion.workers, *self.display.workers)
 
     # Changing the state
 
@@ -170,9 +171,9 @@ class Session:
                 self._report_error()
                 if not isinstance(error, SettingError):
                     self.player.play(False)
-                self.slot.complete()
+                self.completion.complete()
             case Watch():
-                self.slot.watch(self.shot.focus)
+                self.completion.watch(self.shot.focus)
                 self.navigation.prepare(self.navigation.run_steps)
                 self.analysis_changed.emit()
             case Move():
@@ -180,7 +181,7 @@ class Session:
                 self.position_changed.emit()
             case Look(camera=camera):
                 if camera.zoom != before.shot.camera.zoom:
-                    self.slot.reading.forget()
+                    self.completion.reading.forget()
                 self.navigation.count_loads()
                 self.position_changed.emit()
             case Pass():
@@ -213,7 +214,7 @@ class Session:
     def show_recorded(self, run: KnownRun, name: str) -> None:
         """Show a run from a file without running anything."""
         self.player.play(False)
-        self.slot.stop()
+        self.completion.stop()
         self.reports.drop_all()
         self.apply(Open(run, name))
         self.reports.offer_run(lambda: self._run(again=True))
@@ -240,7 +241,7 @@ class Session:
         if beside is not None:
             self.comparison.take(beside, shot.focus)
         self.comparison.follow(shot)
-        is_missing = self.is_stale or (self.shown is None and not self.slot.suffices(shot))
+        is_missing = self.is_stale or (self.shown is None and not self.completion.suffices(shot))
         if ready is not None:
             self._take_ready(ready)
         elif isinstance(event, Begin) or shot.setup != before.shot.setup or is_missing:
@@ -256,35 +257,35 @@ class Session:
 
     def _run(self, again: bool = False) -> None:
         """Run the shot's setup unless its run is displayed; report the broken limit if it can't run."""
-        slot, setup = self.slot, self.shot.setup
-        is_shown = slot.run is not None and slot.run.setup == setup and not again
+        completion, setup = self.completion, self.shot.setup
+        is_shown = completion.run is not None and completion.run.setup == setup and not again
         try:
             self.apply(LaunchFound(launch_soon(setup), is_shown))
         except GemmvizError as error:
-            slot.stop()
+            completion.stop()
             self.apply(Fail(error))
-            slot.find_nearest(setup, error)
+            completion.find_nearest(setup, error)
             return
         if is_shown:
-            slot.stop()
+            completion.stop()
             self._refocus()
         else:
-            slot.start(self.shot)
+            completion.start(self.shot)
 
     def _take_ready(self, ready: Knowledge) -> None:
         """Show a shot whose picture was prepared, within this call."""
-        slot, run = self.slot, run_so_far(ready)
-        slot.stop()
+        completion, run = self.completion, run_so_far(ready)
+        completion.stop()
         if run is None and ready.trouble is not None:
             self.apply(Fail(ready.trouble))
-            slot.find_nearest(ready.setup, ready.trouble)
+            completion.find_nearest(ready.setup, ready.trouble)
         elif run is None:
-            slot.show_launch(ready)
+            completion.show_launch(ready)
             self.apply(LaunchFound(ready.launch, is_shown=True))
             self.reports.drop_run()
             self.run_changed.emit()
         else:
-            is_shown = slot.run is not None and slot.run.trace is run.trace
+            is_shown = completion.run is not None and completion.run.trace is run.trace
             self.apply(LaunchFound(run.trace.launch, is_shown))
             if is_shown:
                 self._refocus()
@@ -321,7 +322,7 @@ class Session:
 
     def _take(self, run: KnownRun, before: State) -> None:
         """Show a finished run."""
-        self.slot.show(run, self.shot.focus)  # before anything asks for its step
+        self.completion.show(run, self.shot.focus)  # before anything asks for its step
         self._report_error()
         self._refocus()
         self.run_changed.emit()
@@ -346,7 +347,7 @@ class Session:
 
     def _on_engine(self) -> None:
         self.comparison.follow(self.shot)
-        if not self.slot.is_without_run and (self.shown is None or not self.shown.from_file):
+        if not self.completion.is_without_run and (self.shown is None or not self.shown.from_file):
             self._run(again=True)
 
     def _on_more_known(self) -> None:

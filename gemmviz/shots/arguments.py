@@ -46,7 +46,7 @@ def add_setup(
     """
     parser.add_argument("kernel", metavar=what, nargs=None if required else "?")
     for flag in setup_flags(with_record=with_record):
-        _add(parser, flag)
+        _add_setting(parser, flag)
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the kernel")
     if with_launch:
         add_launch(parser, taken)
@@ -58,13 +58,13 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     for flag in view_flags():
         if flag.group and flag.group not in groups:
             groups[flag.group] = parser.add_mutually_exclusive_group()
-        _add(groups.get(flag.group, parser), flag)
+        _add_setting(groups.get(flag.group, parser), flag)
     groups["time"].add_argument("--phase", type=integer_from(1), help="the first step of this phase, counted from 1")
 
 
 def add_labels(parser: argparse.ArgumentParser) -> None:
     """Add the flag for how elements and threads are written."""
-    _add(parser, _labels_flag())
+    _add_setting(parser, _labels_flag())
 
 
 def _labels_flag() -> Flag:
@@ -79,7 +79,7 @@ def add_launch(parser: argparse.ArgumentParser, taken: tuple[str, ...] = ()) -> 
         group.add_argument(flag, dest=f"launch_{name.replace('-', '_')}", default="", metavar=metavar, help=text)
 
 
-def _add(parser: Any, flag: Flag) -> None:
+def _add_setting(parser: Any, flag: Flag) -> None:
     parser.add_argument(flag.name, dest=flag.attribute, default=None, **flag.options)
 
 

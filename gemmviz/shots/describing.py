@@ -61,14 +61,14 @@ def description_of(shot: Shot, subject: Any, scene: Scene) -> Description:
     picture = (tr("Picture"), tr(view.title))
     if isinstance(subject, Moment):
         words = moment_description(subject, shot.labels)
-        lines = () if shot.view == "stage" else _lines(scene)
+        lines = () if shot.view == "stage" else _lines_of_scene(scene)
         return replace(words, facts=(picture, *words.facts, *lines))
     title, caption, notes = texts_of(subject_of_view(shot.view), subject, scene)
     if isinstance(subject, Pair):
         return Description(
-            tr(view.title), _both_sides(subject, shot.labels), (picture, *_lines(scene)), f"{tr(_COUNTED_FROM)}."
+            tr(view.title), _both_sides(subject, shot.labels), (picture, *_lines_of_scene(scene)), f"{tr(_COUNTED_FROM)}."
         )
-    facts = _lines(scene) if view.chart is None else tuple(chart_facts(view.chart(subject).showing(shot.chart.shown)))
+    facts = _lines_of_scene(scene) if view.chart is None else tuple(chart_facts(view.chart(subject).showing(shot.chart.shown)))
     named = title if title != UNTITLED else tr(view.title)
     return Description(named, caption or tr(view.title), (picture, *facts), notes)
 
@@ -79,7 +79,7 @@ def _both_sides(pair: Pair, labels: LabelStyle) -> str:
     return tr("Left: {left}; right: {right}.", left=left, right=right)
 
 
-def _lines(scene: Scene) -> tuple[tuple[str, str], ...]:
+def _lines_of_scene(scene: Scene) -> tuple[tuple[str, str], ...]:
     lines = lines_of(scene)
     more = len(lines) - _MOST_TEXTS
     rest = trn(" … and {count} more line", " … and {count} more lines", more) if more > 0 else ""
@@ -100,7 +100,7 @@ def moment_description(moment: Moment, labels: LabelStyle = PLAIN) -> Descriptio
     title = f"{trace.setup.kernel.name}: {sentence.step_title(moment, labels)}"
     by = tr("the interpreter") if trace.by == INTERPRETER else trace.by
     origin = tr("{counted}, recorded by {by}. {check}", counted=tr(_COUNTED_FROM), by=by, check=trace.check)
-    return Description(title, f"{step_sentence(moment, labels)}.", tuple(_facts(moment)), origin)
+    return Description(title, f"{step_sentence(moment, labels)}.", tuple(_facts_of_moment(moment)), origin)
 
 
 def step_sentence(moment: Moment, labels: LabelStyle = PLAIN) -> str:
@@ -109,7 +109,7 @@ def step_sentence(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     return tr("{what}, line {line}; {cost}", what=what, line=line, cost=cost)
 
 
-def _facts(moment: Moment) -> Iterator[tuple[str, str]]:
+def _facts_of_moment(moment: Moment) -> Iterator[tuple[str, str]]:
     trace = moment.trace
     yield tr("Kernel"), _kernel(moment)
     yield tr("Watched"), focus_text(moment.focus, trace)
@@ -120,7 +120,7 @@ def _facts(moment: Moment) -> Iterator[tuple[str, str]]:
         if len(touched.block_cells):
             yield tr(_ARRAY_VERBS[touched.operand.access], array=touched.array.name), _region(touched)
     for number in sorted(moment.tiles):
-        yield trace.arrays[number].name, _held(moment, number)
+        yield trace.arrays[number].name, _held_words(moment, number)
 
 
 def _kernel(moment: Moment) -> str:
@@ -143,7 +143,7 @@ def _area(rows: Longs, columns: Longs) -> str:
     return tr("rows {row} to {last_row}, columns {column} to {last_column}", **ends)
 
 
-def _held(moment: Moment, number: int) -> str:
+def _held_words(moment: Moment, number: int) -> str:
     """What a shared array holds: of which matrices, which rows and columns, from which phases."""
     content, array = moment.tiles[number], moment.trace.arrays[number]
     parts = []

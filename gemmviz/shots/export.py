@@ -45,7 +45,7 @@ PARTS: dict[str, tuple[TextPart, ...]] = {
 }  # parts of the texts in a picture
 _MOST_FACTS = 1 << 20  # maximum number of accesses in a page
 _SAME_PLACE = 1e-4
-_NOTHING = Caption()
+_NO_CAPTION = Caption()
 
 
 # The moments of a step at which a page holds what moves; between them it moves evenly.
@@ -151,13 +151,13 @@ class ExportOptions(Struct, frozen=True):
 
 def frame_at(
     stage: Prepared, step: int, moment: float, manner: ExportOptions, subject: Any = None,
-    still: Scene | None = None, caption: Caption = _NOTHING,
+    still: Scene | None = None, caption: Caption = _NO_CAPTION,
 ) -> Frame:  # fmt: skip
     """The frame of a step at a moment. ``still``: its static part if drawn before; ``caption``: text below the picture."""
     shot, options, high = _drawn_at(stage, step, moment, manner, caption)
-    caption = _NOTHING if "caption" in manner.hidden else caption
+    caption = _NO_CAPTION if "caption" in manner.hidden else caption
     view, subject = view_named(shot.view), subject or stage.subject(step)
-    still = still or _without(view.still(subject, options), manner.hidden)
+    still = still or _hidden_removed(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)
     if shot.camera.zoom == 1.0:
         return Frame(with_link(with_band(still, caption, high, options.theme), manner.link, options.theme), motion)
@@ -170,7 +170,7 @@ def _drawn_at(
 ) -> tuple[Shot, ViewOptions, float]:
     """The shot and the options of a step at a moment, above caption and link, and the height of the frame with the caption."""
     counted = 0.0 if caption.asks else 1.0
-    caption = _NOTHING if "caption" in manner.hidden else caption
+    caption = _NO_CAPTION if "caption" in manner.hidden else caption
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     (wide, high), scale = frame_for(shot, manner.look.width, manner.look.height)
@@ -179,7 +179,7 @@ def _drawn_at(
     return shot, replace(options, counted=counted), high
 
 
-def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
+def _hidden_removed(scene: Scene, hidden: frozenset[str]) -> Scene:
     """A scene without the labels of hidden parts."""
     words = {name for part in hidden for name in PARTS[part]}
     if not words:
@@ -188,7 +188,7 @@ def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
     return replace(scene, words=kept, above=above)
 
 
-def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NOTHING, notes: str = "") -> Slide:
+def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NO_CAPTION, notes: str = "") -> Slide:
     """A picture of a step with title, caption and notes: those of a lesson if it has any."""
     subject = stage.subject(step)
     scene = frame_at(stage, step, stage.moment(step), manner, subject, caption=caption).scene
@@ -270,7 +270,7 @@ def _played(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> 
 
 
 def page_step(
-    stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NOTHING, way: str = "", is_played: bool = True
+    stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NO_CAPTION, way: str = "", is_played: bool = True
 ) -> Step:
     """A step in both themes of a page, before and after copies have arrived, with the moving parts if it ``is_played``.
     ``way``: how the page comes to it from the step before.
@@ -288,14 +288,14 @@ def page_step(
         draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
         after[theme] = _scene_with_words(own, subject, draw(moment=last).scene, caption)
         before[theme] = draw(moment=0.0).still if is_played else after[theme]
-        motion[theme] = tuple(_chips(own, step, each, manner, subject, caption) for each in moments)
+        motion[theme] = tuple(_chips_of_trace(own, step, each, manner, subject, caption) for each in moments)
     title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])
     title, text = caption.title or title, caption.caption or text
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
-    return Step(before, after, motion, title, text, phase, _rows(stage, step), way)
+    return Step(before, after, motion, title, text, phase, _fact_rows(stage, step), way)
 
 
-def _chips(
+def _chips_of_trace(
     stage: Prepared, step: int, moment: float, manner: ExportOptions, subject: Any, caption: Caption
 ) -> tuple[Primitive, ...]:
     """What moves at a moment, without trails: a page draws them itself."""
@@ -311,7 +311,7 @@ def _record_for_page(stage: Prepared) -> Trace | None:
     return trace if trace.steps * trace.space.threads_per_block <= _MOST_FACTS else None
 
 
-def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
+def _fact_rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
     """Rows of the page's facts that describe a step."""
     trace = _record_for_page(stage)
     if trace is None:

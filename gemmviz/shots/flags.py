@@ -77,7 +77,7 @@ def _trial_texts(trial: Trial) -> list[str]:
     return [f"{name}={value}" for name, field in _TRIED.items() if (value := getattr(trial, field)) is not None]
 
 
-def _labels(before: LabelStyle, text: str) -> LabelStyle:
+def _label_style_of(before: LabelStyle, text: str) -> LabelStyle:
     parts = [part.strip() for part in text.split(",")]
     rest = parts[2:]
     if parts[:2] not in (["row", "column"], ["column", "row"]) or set(rest) - {"0", "1", "yx"} or len(rest) > 2:
@@ -95,11 +95,11 @@ def _labels_text(labels: LabelStyle) -> str:
 TEXT_FORMS: dict[Any, TextForm] = {
     Camera: TextForm(_camera, _camera_text),
     Trial: TextForm(_trial, _trial_texts, is_repeated=True),
-    LabelStyle: TextForm(_labels, _labels_text),
+    LabelStyle: TextForm(_label_style_of, _labels_text),
 }
 
 
-_KNOWN_NAMES: dict[str, Callable[[], tuple[str, ...]]] = {
+_NAMES_OF: dict[str, Callable[[], tuple[str, ...]]] = {
     "device": device_names, "view": lambda: tuple(views()), "theme": theme_names,
 }  # fmt: skip
 _FLAG_TYPES: dict[str, type] = {"number": int, "decimal": float}
@@ -126,7 +126,7 @@ class Flag(Struct, frozen=True):
 
 def setup_flags(kind: type = Setup, with_record: bool = True) -> list[Flag]:
     """Flags of the settings of a setup; ``with_record``: including those that only affect what is recorded."""
-    own = (*_SIZES, *settings_of(kind))
+    own = (*_SIZE_FLAGS, *settings_of(kind))
     chosen = (each for each in own if each.control.flag and (with_record or not each.control.of_record))
     return [_SIZE_FLAG, *(_flag(each.within("setup")) for each in chosen)]
 
@@ -167,12 +167,12 @@ def _flag(setting: Setting) -> Flag:
         value, default = _setting_value(setting, shot), _setting_value(setting, Shot(setup_for(shot.setup.kernel)))
         if value == default:
             return None
-        return form.words(value) if form is not None else _words(setting, value)
+        return form.words(value) if form is not None else _flag_words(setting, value)
 
     return Flag(setting.control.flag, take, words, _flag_options(setting, form is not None and form.is_repeated))
 
 
-def _words(setting: Setting, value: Any) -> str:
+def _flag_words(setting: Setting, value: Any) -> str:
     match setting.kind:
         case "switch":
             return ""
@@ -187,7 +187,7 @@ def _flag_options(setting: Setting, is_repeated: bool) -> dict[str, Any]:
     """Keyword arguments for argparse. Bounds are checked by the dataclass that has the field."""
     control, options = setting.control, dict[str, Any]()
     options["help"] = control.help[:1].lower() + control.help[1:]
-    choices = _KNOWN_NAMES[setting.name]() if setting.name in _KNOWN_NAMES else tuple(setting.choices)
+    choices = _NAMES_OF[setting.name]() if setting.name in _NAMES_OF else tuple(setting.choices)
     if setting.kind == "switch":
         return options | {"action": "store_const", "const": not setting.default}
     if choices:
@@ -216,12 +216,12 @@ def _with_sizes(shot: Shot, texts: list[str]) -> Shot:
 
 def _size_words(shot: Shot) -> list[str] | None:
     """Sizes and factors that differ from the kernel's own and have no flag of their own."""
-    own, with_flag = shot.setup.kernel.problem.numbers, {each.name for each in _SIZES}
+    own, with_flag = shot.setup.kernel.problem.numbers, {each.name for each in _SIZE_FLAGS}
     changed = {name: number for name, number in shot.setup.problem if own.get(name) != number and name not in with_flag}
     return [f"{name}={number!r}" for name, number in changed.items()] or None
 
 
-_SIZES = tuple(each.within("problem") for each in Problem(8, 8, 8).settings)
+_SIZE_FLAGS = tuple(each.within("problem") for each in Problem(8, 8, 8).settings)
 _SIZE_FLAG = Flag(
     "--dim", _with_sizes, _size_words,
     {"action": "append", "metavar": "NAME=N", "help": "a size of a problem that is no multiplication, such as rows=64"},

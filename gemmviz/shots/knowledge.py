@@ -115,7 +115,7 @@ class WatchResult(Struct, frozen=True):
     why_none: str = ""
 
 
-class Finding(Struct, Generic[_FactValue], frozen=True, eq=False):
+class FactAnswer(Struct, Generic[_FactValue], frozen=True, eq=False):
     """The value of a fact, or the error that prevents it."""
 
     value: _FactValue | None = None
@@ -322,9 +322,9 @@ class Knowledge:
         return counter.counts
 
     @of_setup
-    def counted(self) -> Finding[LaunchCounts]:
+    def counted(self) -> FactAnswer[LaunchCounts]:
         """The counts of the launch, or why they are unknown."""
-        return Finding.by(lambda: self.counts)
+        return FactAnswer.by(lambda: self.counts)
 
     @of_setup
     def speed(self) -> KernelSpeed:
@@ -332,9 +332,9 @@ class Knowledge:
         return FallbackEngine(self.engine, RecordedTimes()).time(self.setup)
 
     @of_setup
-    def timed(self) -> Finding[KernelSpeed]:
+    def timed(self) -> FactAnswer[KernelSpeed]:
         """The speed of the real kernel, or why it is unknown."""
-        return Finding.by(lambda: self.speed)
+        return FactAnswer.by(lambda: self.speed)
 
     @of_setup
     def facts(self) -> LaunchFacts:

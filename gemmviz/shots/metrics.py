@@ -83,7 +83,7 @@ class LaunchMetric(Struct, frozen=True):
 
     def name_for(self, setup: Setup) -> str:
         """The displayed name. ``input``: the number of the input array that it is about."""
-        inputs = _input_names(setup)
+        inputs = _names_of_inputs(setup)
         return (
             tr(self.name)
             if self.input is None
@@ -105,12 +105,12 @@ def _intensity(setup: Setup, size_bytes: int) -> Amount:
     return Amount(value, tr("{value} flop/B", value=f"{value:.3g}"))
 
 
-def _input_names(setup: Setup) -> list[str]:
+def _names_of_inputs(setup: Setup) -> list[str]:
     return [array.name for array in setup.problem.arrays if array.role != "output"]
 
 
 def _input_loads(setup: Setup, counts: LaunchCounts, place: int) -> Amount:
-    inputs = _input_names(setup)
+    inputs = _names_of_inputs(setup)
     if place >= len(inputs):
         return _NO_AMOUNT
     value = loads_per_element(counts).get(inputs[place], 0.0)

@@ -23,7 +23,7 @@ from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.shots.catalog import remembered_value, subject_of_view
-from gemmviz.shots.knowledge import Finding, Knowledge, LaunchFacts, searched_blocks
+from gemmviz.shots.knowledge import FactAnswer, Knowledge, LaunchFacts, searched_blocks
 from gemmviz.shots.picture import frame_for, options_for, theme_of
 from gemmviz.shots.shot import Shot
 
@@ -39,8 +39,8 @@ class KnownRun(Struct, frozen=True, dict=True, eq=False):
     known: Knowledge
     replay: Replay
     searched: int | None = None
-    counted: Finding[LaunchCounts] | None = None
-    timed: Finding[KernelSpeed] | None = None
+    counted: FactAnswer[LaunchCounts] | None = None
+    timed: FactAnswer[KernelSpeed] | None = None
 
     @property
     def setup(self) -> Setup:

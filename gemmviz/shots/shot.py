@@ -253,15 +253,15 @@ def read_view(path: Path) -> Shot:
 
 def change_name(before: Shot, after: Shot) -> str:
     """Name of a change for the undo menu; "" if only the position or camera changed."""
-    names = changes(before.setup, after.setup, _shown)
+    names = changes(before.setup, after.setup, _value_text)
     for setting in settings_of(Shot):
         if len(setting.path) == 1 and setting.of(before) != setting.of(after):
-            name, value = setting.control.undo, _shown(setting, setting.of(after))
+            name, value = setting.control.undo, _value_text(setting, setting.of(after))
             names.append(f"{tr(setting.control.label).lower()} {value}" if name is None else tr(name).format(value))
     return ", ".join(name for name in dict.fromkeys(names) if name)
 
 
-def _shown(setting: Setting, value: Any) -> str:
+def _value_text(setting: Setting, value: Any) -> str:
     return _SHOWN[setting.name](value) if setting.name in _SHOWN else setting.shown(value)
 
 

@@ -106,7 +106,7 @@ def ask(app: Any, shown: Any, size: int, **parameters: int) -> None:
     session = shown.session
     setup = setup_of(load_kernel("04_tiled"), size, **parameters)
     session.show(replace(session.shot, setup=setup, camera=Camera()))
-    wait(app, lambda: session.shown.setup == setup and session.slot.watched is not None)
+    wait(app, lambda: session.shown.setup == setup and session.completion.watched is not None)
     wait(app, lambda: not session.is_working)
 
 

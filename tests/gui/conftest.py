@@ -65,7 +65,7 @@ def settled(window: MainWindow) -> bool:
     shown = session.shown
     is_known = shown is not None and (shown.counts is not None or shown.trace.stop is not None)
     is_busy = model.opening.is_busy or model.course.is_waiting or model.saved_views.is_waiting or session.is_working
-    return not is_busy and (is_known or session.slot.is_without_run)
+    return not is_busy and (is_known or session.completion.is_without_run)
 
 
 def pictured(window: MainWindow, qtbot: QtBot, action: Callable[[], Any]) -> None:

@@ -93,7 +93,7 @@ def test_undo_brings_back_view_step_focus_camera_and_layer(model: TestModel) -> 
     session.undo()
     model.settle()
     assert session.shot == before
-    assert sure(session.slot.reading.reader).scope.focus == before.focus
+    assert sure(session.completion.reading.reader).scope.focus == before.focus
     session.redo()
     model.settle()
     assert sure(session.shown).setup.parameters["TILE_WIDTH"] == 2

@@ -40,7 +40,7 @@ def test_after_a_jump_loads_are_counted_beside_the_window(model: TestModel, monk
     model.know()
     assert drawn_layer(model) == "reuse"
     grid = Grid(sure(session.now).trace.arrays[0])
-    fresh = Reader(sure(session.slot.reading.reader).replay, session.shot.focus).at(session.navigation.run_steps - 1)
+    fresh = Reader(sure(session.completion.reading.reader).replay, session.shot.focus).at(session.navigation.run_steps - 1)
     assert np.array_equal(sure(session.now).loads(0, grid), fresh.loads(0, grid))
     assert sure(session.now).loads(0, grid).any()
 
@@ -120,8 +120,8 @@ def test_variables_beyond_number_are_said_not_to_be_followed(
     (tmp_path / "mine.cu").write_text(kernel_from("float s = A[0] * B[0];\nC[threadIdx.x] = s;").text)
     model.open(tmp_path / "mine.cu")
     model.know()
-    assert model.session.slot.watched is None
-    assert "too many to be followed" in model.session.slot.unwatched
+    assert model.session.completion.watched is None
+    assert "too many to be followed" in model.session.completion.unwatched
 
 
 def test_what_was_set_while_a_file_was_read_stays(model: TestModel, tmp_path: Path) -> None:
@@ -148,5 +148,5 @@ def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(
     monkeypatch.setattr("gemmviz.run.cpu.interpreter.watch_thread", fail)
     model.commands.change("K", 12)
     model.know()
-    assert model.session.slot.unwatched == "no such luck"
+    assert model.session.completion.unwatched == "no such luck"
     assert sure(model.session.shown).counts is not None

@@ -11,7 +11,7 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.session.display import SubjectValues
-from gemmviz.shots.knowledge import Context, Finding, Knowledge, LaunchFacts
+from gemmviz.shots.knowledge import Context, FactAnswer, Knowledge, LaunchFacts
 from gemmviz.shots.shot import Shot, default_shot
 from gemmviz.shots.subject import Subject
 from tests.conftest import moment_of, sure, trace_of
@@ -107,7 +107,7 @@ def test_a_slow_value_is_made_beside_and_an_error_takes_its_place() -> None:
     values = SubjectValues(posted.put, lambda: None)
     subject = Subject(str, counter.make, is_slow=True)
 
-    def asked(shot: Shot) -> Finding[Any] | None:
+    def asked(shot: Shot) -> FactAnswer[Any] | None:
         return values.of(subject, context_of(shot))
 
     assert asked(shot) is None

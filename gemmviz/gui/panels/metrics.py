@@ -95,7 +95,7 @@ class Metrics(QWidget):
         shown, now = session.shown, session.now
         self.setEnabled(not session.is_stale and not over_a_panel(session))
         self._show_parts(not has_no_run(session))
-        if shown is None or now is None or session.slot.reading.is_drawing:
+        if shown is None or now is None or session.completion.reading.is_drawing:
             return
         self._say(shown, now)
         self._cover(session.display.counted < 1.0)

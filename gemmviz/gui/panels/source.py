@@ -43,9 +43,9 @@ class Variables(QWidget):
 
     def draw(self) -> None:
         """Show the values; none while the thread's block is running, or if it can't run to its end."""
-        now, watched = self.model.session.now, self.model.session.slot.watched
+        now, watched = self.model.session.now, self.model.session.completion.watched
         if now is None or watched is None:
-            why = self.model.session.slot.unwatched
+            why = self.model.session.completion.unwatched
             self.title.setText(tr("No variables: {why}", why=why) if why else tr("Variables: …"))
             self.table.setRowCount(0)
             return

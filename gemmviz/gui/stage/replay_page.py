@@ -331,7 +331,7 @@ class ReplayPage(QWidget):
             if not self._is_prepared:
                 self._idle.start()
             return
-        session, kind, reader = self.session, self.session.display.kind, self.session.slot.reading.reader
+        session, kind, reader = self.session, self.session.display.kind, self.session.completion.reading.reader
         at = self._following()
         is_known = reader is not None and reader.replay.knows_terms(reader.scope)  # a moment keeps what is known
         is_shown = kind.is_of_run and not session.display.pending and session.state.counting == "shown"

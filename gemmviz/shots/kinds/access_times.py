@@ -8,9 +8,9 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> AccessTimesCase:
+def _make_access_times(shot: Shot, context: Context) -> AccessTimesCase:
     device = device_for(shot.setup)
     return AccessTimesCase(nearest_recording(device, recordings("access-times", AccessTimes)), device.name)
 
 
-SUBJECT = Subject(AccessTimesCase, _make, order=51)
+SUBJECT = Subject(AccessTimesCase, _make_access_times, order=51)

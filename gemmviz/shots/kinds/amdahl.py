@@ -12,7 +12,7 @@ from gemmviz.shots.subject import Subject
 _LEAST_SPEEDUP = 1.25  # kernels that are shown are so many times faster than the one before
 
 
-def _make(shot: Shot, context: Context) -> AmdahlCase:
+def _make_amdahl(shot: Shot, context: Context) -> AmdahlCase:
     """The times of the shot's measurements. Raises UsageError for a problem that is no multiplication, and if there are none
     with copies.
     """
@@ -26,7 +26,7 @@ def _make(shot: Shot, context: Context) -> AmdahlCase:
 
 def amdahl_case(benchmark: Benchmark, n: int) -> AmdahlCase:
     """The times at the recorded size nearest to ``n``. Raises UsageError if no copies were recorded."""
-    fastest = _fastest(benchmark)
+    fastest = _fastest_of(benchmark)
     if not fastest:
         raise UsageError(tr("these measurements hold no copies"), remedy=tr("choose a benchmark that was run with copies"))
     size = min(fastest, key=lambda each: abs(each - n))
@@ -40,7 +40,7 @@ def amdahl_case(benchmark: Benchmark, n: int) -> AmdahlCase:
     )
 
 
-def _fastest(benchmark: Benchmark) -> dict[int, dict[str, Measured]]:
+def _fastest_of(benchmark: Benchmark) -> dict[int, dict[str, Measured]]:
     """The fastest row of each kernel that was timed with copies, by size and kernel."""
     found: dict[int, dict[str, Measured]] = {}
     for row in benchmark.rows:
@@ -66,5 +66,5 @@ def _limit(row: Measured) -> float:
 
 
 SUBJECT = Subject(
-    AmdahlCase, _make, needs=("measurements",), order=46, name=lambda case: f"N = {case.n}"
+    AmdahlCase, _make_amdahl, needs=("measurements",), order=46, name=lambda case: f"N = {case.n}"
 )  # fmt: skip

@@ -10,7 +10,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> Benchmark:
+def _chosen_benchmark(shot: Shot, context: Context) -> Benchmark:
     """The measurements of a shot's chart. Raises UsageError if there are none, or none of its tile width."""
     benchmark = named(context.measurements, shot.chart.source)
     if benchmark is None:
@@ -25,5 +25,5 @@ def _make(shot: Shot, context: Context) -> Benchmark:
 
 
 SUBJECT = Subject(
-    Benchmark, _make, needs=("measurements",), page="benchmark", name=lambda benchmark: str(benchmark.gpu.name), order=2
+    Benchmark, _chosen_benchmark, needs=("measurements",), page="benchmark", name=lambda case: str(case.gpu.name), order=2
 )

@@ -14,7 +14,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> BlockPhase:
+def _make_block_phase(shot: Shot, context: Context) -> BlockPhase:
     """The phase. Raises GemmvizError for a launch that can't be counted, or without equal phases."""
     return block_phase(shot.setup, context.known.counts, kernel_title(shot.setup))
 
@@ -64,4 +64,4 @@ def _loaded_from(counts: LaunchCounts, tile: str) -> str:
     return read.pop() if len(read) == 1 else ""
 
 
-SUBJECT = Subject(BlockPhase, _make, is_slow=True, order=42)
+SUBJECT = Subject(BlockPhase, _make_block_phase, is_slow=True, order=42)

@@ -18,7 +18,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> CodeCase:
+def _make_code(shot: Shot, context: Context) -> CodeCase:
     main = listing_of(shot.setup.kernel)
     if shot.against is None:
         case = CodeCase(_with_filled(main, shot.setup.kernel))
@@ -35,7 +35,8 @@ def _make(shot: Shot, context: Context) -> CodeCase:
     except GemmvizError:
         return case
     tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
-    facts = () if shot.setup.kernel.blanks else _facts(shot.setup, launch, counts)  # an exercise needs the room for its lines
+    # An exercise needs the room of the facts for its lines.
+    facts = () if shot.setup.kernel.blanks else _code_facts(shot.setup, launch, counts)
     return replace(case, facts=facts, block=launch.block, tiles=tiles)
 
 
@@ -61,7 +62,7 @@ def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -
     return replace(case, facts=facts, block=launch.block, tiles=tiles, stop=stop)
 
 
-def _facts(setup: Setup, launch: Launch, counts: LaunchCounts) -> tuple[tuple[str, str], ...]:
+def _code_facts(setup: Setup, launch: Launch, counts: LaunchCounts) -> tuple[tuple[str, str], ...]:
     """Names and values of counts of a launch."""
     return (
         (tr("blocks"), spaced(launch.block_count)),
@@ -77,4 +78,4 @@ def _facts(setup: Setup, launch: Launch, counts: LaunchCounts) -> tuple[tuple[st
     )
 
 
-SUBJECT = Subject(CodeCase, _make, is_slow=True, order=48)
+SUBJECT = Subject(CodeCase, _make_code, is_slow=True, order=48)

@@ -9,7 +9,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> DataUse:
+def _make_data_use(shot: Shot, context: Context) -> DataUse:
     """The use of data. Raises GemmvizError for a launch that can't be counted."""
     setup = shot.setup
     counts = context.known.counts
@@ -24,4 +24,4 @@ def _make(shot: Shot, context: Context) -> DataUse:
     return DataUse(launch_title(setup), device_for(setup), arrays, own)
 
 
-SUBJECT = Subject(DataUse, _make, is_slow=True, order=53)
+SUBJECT = Subject(DataUse, _make_data_use, is_slow=True, order=53)

@@ -65,7 +65,7 @@ def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:
     return schedule, recorded.source if recorded is not None else ""
 
 
-def _make(shot: Shot, context: Context) -> GridCase:
+def _make_grid(shot: Shot, context: Context) -> GridCase:
     """The schedules. Raises GemmvizError for a setup without a launch, or with too many blocks for the model."""
     case = grid_case(shot, context.schedules, context.speed_of(shot.setup))
     if case is None:
@@ -77,12 +77,12 @@ def _make(shot: Shot, context: Context) -> GridCase:
     return case
 
 
-def _click(case: GridCase, shot: Shot, hit: Hit) -> Shot | None:
+def _click_grid(case: GridCase, shot: Shot, hit: Hit) -> Shot | None:
     """Mark the blocks of the SM that was clicked, or that runs the clicked block; nothing on a second click."""
     sm = sm_under(case, hit)
     return None if sm is None else replace(shot, sm=-1 if sm == shot.sm else sm)
 
 
 SUBJECT = Subject(
-    GridCase, _make, click=_click, uses=("facts", "schedules"), time="launch", is_comparison=True, order=21
+    GridCase, _make_grid, click=_click_grid, uses=("facts", "schedules"), time="launch", is_comparison=True, order=21
 )  # fmt: skip

@@ -14,7 +14,7 @@ from gemmviz.shots.subject import Subject
 _RECORDED_KERNEL, _RECORDED_WIDTH = "04_tiled", {"TILE_WIDTH": 32}  # what the recorded kernel computes in the same way
 
 
-def _make(shot: Shot, context: Context) -> TransferCase:
+def _make_host(shot: Shot, context: Context) -> TransferCase:
     """The calls of the shot's launch, with the recorded times of those that were recorded. Raises UsageError for a problem that
     is no multiplication.
     """
@@ -65,4 +65,4 @@ def _reads_c(shot: Shot, context: Context) -> bool:
     return any(op.access == "read" and counts.arrays[op.array].name == "C" for _, op in counts.accesses)
 
 
-SUBJECT = Subject(TransferCase, _make, is_slow=True, order=50)
+SUBJECT = Subject(TransferCase, _make_host, is_slow=True, order=50)

@@ -12,7 +12,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> LaunchCase:
+def _make_launch(shot: Shot, context: Context) -> LaunchCase:
     """The launch, or the limit of the device that it breaks."""
     setup, device, title = shot.setup, device_for(shot.setup), kernel_title(shot.setup)
     try:
@@ -37,4 +37,4 @@ def _needs(setup: Setup) -> Needs | None:
         return None
 
 
-SUBJECT = Subject(LaunchCase, _make, order=40)
+SUBJECT = Subject(LaunchCase, _make_launch, order=40)

@@ -8,7 +8,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> PrintedSource:
+def _make_listing(shot: Shot, context: Context) -> PrintedSource:
     try:
         legend = LaunchWords(shot.setup, shot.labels).legend
     except GemmvizError:
@@ -16,4 +16,4 @@ def _make(shot: Shot, context: Context) -> PrintedSource:
     return printed_source(shot.setup.kernel, shot.at.line, legend)
 
 
-SUBJECT = Subject(PrintedSource, _make, is_slow=True, order=49)
+SUBJECT = Subject(PrintedSource, _make_listing, is_slow=True, order=49)

@@ -18,7 +18,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> LoopsCase:
+def _make_loops(shot: Shot, context: Context) -> LoopsCase:
     """The runs of a multiplication. Raises UsageError for another problem, and as ``Engine.trace`` does."""
     if not shot.setup.problem.is_multiply:
         raise UsageError(tr("loops are shown for multiplications of matrices only"))
@@ -67,4 +67,4 @@ def _whole_text(value: VariableValue) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
-SUBJECT = Subject(LoopsCase, _make, is_slow=True, is_comparison=True, order=47)
+SUBJECT = Subject(LoopsCase, _make_loops, is_slow=True, is_comparison=True, order=47)

@@ -11,29 +11,29 @@ from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject, focus_at
 
-_COUNTED = marked("Every number is counted from the trace of the run.")
+_COUNTED_WORDS = marked("Every number is counted from the trace of the run.")
 
 
-def _make(shot: Shot, context: Context) -> Moment | None:
+def _make_moment(shot: Shot, context: Context) -> Moment | None:
     return context.moment
 
 
-def _latest_moment(moment: Moment, now: Moment) -> Moment:
+def _at_moment(moment: Moment, now: Moment) -> Moment:
     return now
 
 
-def _click(moment: Moment, shot: Shot, hit: Hit) -> Shot | None:
+def _click_moment(moment: Moment, shot: Shot, hit: Hit) -> Shot | None:
     """Follow the thread of a cell. Raises UsageError if there is none."""
     focus = focus_at(moment, hit)
     warp_size = device_for(shot.setup).warp_size
     return None if focus is None else replace(shot, focus=focus.within_launch(moment.trace.launch, warp_size))
 
 
-def _texts(moment: Moment) -> tuple[str, str, str]:
+def _texts_at(moment: Moment) -> tuple[str, str, str]:
     title = f"{moment.trace.setup.kernel.name}: {sentence.step_title(moment)}"
-    return title, f"{beat(moment).text}; {sentence.cost(moment)}", f"{_COUNTED} {moment.trace.check}"
+    return title, f"{beat(moment).text}; {sentence.cost(moment)}", f"{_COUNTED_WORDS} {moment.trace.check}"
 
 
 SUBJECT = Subject(
-    Moment, _make, needs=("moment",), time="run", advance=_latest_moment, click=_click, texts=_texts, order=1
+    Moment, _make_moment, needs=("moment",), time="run", advance=_at_moment, click=_click_moment, texts=_texts_at, order=1
 )  # fmt: skip

@@ -9,7 +9,7 @@ from gemmviz.shots.shot import Shot, Trial
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> OccupancyCase:
+def _make_occupancy(shot: Shot, context: Context) -> OccupancyCase:
     """The occupancy. Raises GemmvizError for a setup without a launch."""
     case = occupancy_case(shot, context.speed_of(shot.setup))
     return context.known.occupancy if case is None else case  # which raises the reason
@@ -25,10 +25,10 @@ def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
     )
 
 
-def _click(case: OccupancyCase, shot: Shot, hit: Hit) -> Shot | None:
+def _click_occupancy(case: OccupancyCase, shot: Shot, hit: Hit) -> Shot | None:
     """Use the value under the pointer as a trial value."""
     needs = value_at(case, hit)
     return None if needs is None else replace(shot, trial=_trial_of(case, needs))
 
 
-SUBJECT = Subject(OccupancyCase, _make, uses=("facts",), click=_click, order=20)
+SUBJECT = Subject(OccupancyCase, _make_occupancy, uses=("facts",), click=_click_occupancy, order=20)

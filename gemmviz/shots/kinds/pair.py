@@ -41,7 +41,7 @@ def check_pair(shot: Shot) -> None:
         raise UsageError(sentence, remedy=tr("rows and columns count from 0"))
 
 
-def _make(shot: Shot, context: Context) -> Pair | None:
+def _make_pair(shot: Shot, context: Context) -> Pair | None:
     """The pair; None while one of the runs, or its position, is unknown. Raises UsageError for a shot without a comparison."""
     against, now, other, facts = shot.against, context.moment, context.compared, context.facts
     if against is None:
@@ -64,7 +64,7 @@ def _is_side_ready(moment: Moment, lock: Lock) -> bool:
     return replay.knows_costs(scope) and (lock != "k" or replay.knows_terms(scope))
 
 
-def _click(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
+def _click_pair(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
     """Follow the element under the pointer in both runs, or stop following it."""
     array, against = hit.cells.meaning, shot.against
     if against is None or not isinstance(array, ArrayCells) or array.space == "shared":
@@ -75,6 +75,6 @@ def _click(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
 
 
 SUBJECT = Subject(
-    Pair, _make, needs=("moment", "compared"), uses=("facts",), time="run", is_comparison=True, check=check_pair,
-    click=_click, order=23,
+    Pair, _make_pair, needs=("moment", "compared"), uses=("facts",), time="run", is_comparison=True, check=check_pair,
+    click=_click_pair, order=23,
 )  # fmt: skip

@@ -6,9 +6,9 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> RaceCase:
+def _make_race(shot: Shot, context: Context) -> RaceCase:
     """The race of the block in focus. Raises as ``Engine.race``."""
     return context.known.race
 
 
-SUBJECT = Subject(RaceCase, _make, is_slow=True, order=49)
+SUBJECT = Subject(RaceCase, _make_race, is_slow=True, order=49)

@@ -9,7 +9,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> RoundingCase | None:
+def _make_rounding(shot: Shot, context: Context) -> RoundingCase | None:
     """The errors; None while one of the runs is unknown. Raises UsageError for a shot without a comparison."""
     check_pair(shot)
     now, other = context.moment, context.compared
@@ -24,5 +24,5 @@ def _rounded(setup: Setup, trace: Trace) -> RoundedRun:
 
 
 SUBJECT = Subject(
-    RoundingCase, _make, needs=("moment", "compared"), is_comparison=True, check=check_pair, order=52
+    RoundingCase, _make_rounding, needs=("moment", "compared"), is_comparison=True, check=check_pair, order=52
 )  # fmt: skip

@@ -8,8 +8,8 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> StrideTimes:
+def _make_strides(shot: Shot, context: Context) -> StrideTimes:
     return nearest_recording(device_for(shot.setup), recordings("strides", StrideTimes))
 
 
-SUBJECT = Subject(StrideTimes, _make, order=51)
+SUBJECT = Subject(StrideTimes, _make_strides, order=51)

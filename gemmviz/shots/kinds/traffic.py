@@ -10,18 +10,18 @@ from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
-_WIDTHS = ("TILE_WIDTH", "BLOCK_DIM", "BLOCK")
+_WIDTHS_TO_TRY = ("TILE_WIDTH", "BLOCK_DIM", "BLOCK")
 
 
-def _make(shot: Shot, context: Context) -> TrafficCase:
+def _make_traffic(shot: Shot, context: Context) -> TrafficCase:
     """Reads for each width. Raises UsageError for a kernel without a width parameter."""
     setup = shot.setup
-    name = next((name for name in _WIDTHS if name in setup.parameters), None)
+    name = next((name for name in _WIDTHS_TO_TRY if name in setup.parameters), None)
     parameter = next((each for each in setup.kernel.parameters if each.name == name), None)
     if name is None or parameter is None:
         raise UsageError(
             tr("{kernel} has no width parameter", kernel=setup.kernel.name),
-            remedy=tr("choose a kernel with {widths}", widths=tr(" or ").join(_WIDTHS)),
+            remedy=tr("choose a kernel with {widths}", widths=tr(" or ").join(_WIDTHS_TO_TRY)),
         )
     if not setup.problem.is_multiply or setup.problem.flops is None:
         raise UsageError(tr("the reads of tiles are compared with those of a multiplication without tiles"))
@@ -34,4 +34,4 @@ def _make(shot: Shot, context: Context) -> TrafficCase:
     return TrafficCase(launch_title(setup), name, tuple(rows), setup.problem.flops, setup.parameters[name])
 
 
-SUBJECT = Subject(TrafficCase, _make, is_slow=True, order=45)
+SUBJECT = Subject(TrafficCase, _make_traffic, is_slow=True, order=45)

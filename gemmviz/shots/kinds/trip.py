@@ -12,7 +12,7 @@ from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
 
-def _make(shot: Shot, context: Context) -> TripCase:
+def _make_trip(shot: Shot, context: Context) -> TripCase:
     """The trip. Raises UsageError where no access to memory was recorded, or the GPU's bandwidth is unknown."""
     times = nearest_recording(device_for(shot.setup), recordings("access-times", AccessTimes))
     name, cycles = device_of(times.gpu), times.cycles("DRAM")
@@ -21,4 +21,4 @@ def _make(shot: Shot, context: Context) -> TripCase:
     return TripCase(times, cycles, load_device(name).bandwidth_gb_s)
 
 
-SUBJECT = Subject(TripCase, _make, order=62)
+SUBJECT = Subject(TripCase, _make_trip, order=62)

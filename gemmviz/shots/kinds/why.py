@@ -38,7 +38,7 @@ _LADDER: dict[str, tuple[str, tuple[CauseKind, ...], str]] = {
     "08_register_tiled": ("float4: 09_vectorised", ("shared", "coalescing", "banks", "nothing", "reuse", "occupancy"),
                           "09_vectorised"),
 }  # fmt: skip
-_WIDTHS = ("TILE_WIDTH", "BLOCK")
+_TILE_WIDTHS = ("TILE_WIDTH", "BLOCK")
 
 
 def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
@@ -53,7 +53,7 @@ def _suggestions(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
         text, kinds, other = _LADDER[setup.kernel.name]
         if kind in kinds:
             yield from _other_kernel(setup, text, other)
-    for name in _WIDTHS:
+    for name in _TILE_WIDTHS:
         if kind in ("reuse", "coalescing", "lanes") and name in setup.parameters:
             larger = _next(setup, name, up=True)
             if larger is not None:
@@ -68,7 +68,7 @@ def _suggestions(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
                 )
 
 
-def _fastest(setups: list[Setup]) -> Setup | None:
+def _fastest_width(setups: list[Setup]) -> Setup | None:
     """The setup with the best recorded time; None if there is no recording."""
     times: dict[int, float] = {}
     for number, setup in enumerate(setups):
@@ -96,7 +96,7 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
     if "BLOCK" in setup.parameters and "TILE_WIDTH" in kernel.defaults:
         common["TILE_WIDTH"] = setup.parameters["BLOCK"]
     others = {"filling": setup.filling, "device": setup.device}
-    fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
+    fastest = _fastest_width(list(legal_choices(kernel, setup.problem, **others)))
     if fastest is not None:
         yield Suggestion(f"{tr(text)}, {parameters_text(fastest)}", fastest)
         return
@@ -157,7 +157,7 @@ def _with_cure(cause: Cause, setup: Setup) -> Cause:
     return replace(cause, cure=next(iter(suggestions_for(setup, cause.kind)), None), view=_VIEW_OF_CAUSE.get(cause.kind, ""))
 
 
-def _make(shot: Shot, context: Context) -> SpeedCase | None:
+def _make_why(shot: Shot, context: Context) -> SpeedCase | None:
     """The speed of the displayed run; None before a run. Includes the previous launch if a suggestion was applied."""
     facts, before = context.facts, context.before
     if facts is None:
@@ -191,7 +191,7 @@ def _effect(facts: LaunchFacts) -> Effect:
     )
 
 
-def _click(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
+def _click_why(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
     """Apply the suggestion under the pointer, or show the cause: its view at the step of its access."""
     button = hit.cells.meaning
     if not isinstance(button, Button):
@@ -205,5 +205,5 @@ def _click(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
 
 
 SUBJECT = Subject(
-    SpeedCase, _make, needs=("facts",), uses=("before",), time="run", advance=_speed_at, click=_click, order=22
+    SpeedCase, _make_why, needs=("facts",), uses=("before",), time="run", advance=_speed_at, click=_click_why, order=22
 )  # fmt: skip

@@ -57,7 +57,7 @@ def play_actions() -> Iterator[Action]:
 
 def _text_for_run(name: str, text: str, context: ActionContext) -> str:
     """Return the text of an action for the shown run: without barriers, a kernel has trips of its loop instead of phases."""
-    run = context.model.session.slot.run
+    run = context.model.session.completion.run
     return text if name not in _OF_LOOPS or run is None or run.replay.has_phases else tr(_OF_LOOPS[name])
 
 
