@@ -44,7 +44,7 @@ NEAR, AIR = 12.0, 20.0  # gaps: from a thing to its name; within a box, and betw
 STROKE = 2.0  # width of an outline
 _ROUND, _MOST_ROUND = 0.12, 10.0  # radius of corners: of the shorter side of a box, and at most
 _TICK = 8.0  # length of a tick
-_LABEL_AIR = 6.0  # of a cell's width, for a text in it
+_FILLED = 0.94  # of a cell: a text, at most
 
 
 class Share(NamedTuple):
@@ -545,4 +545,4 @@ def cell_squares(table: Box, columns: int, number: Longs, share: float = 1.0) ->
 def fits_cells(texts: npt.NDArray[np.str_], size: float, wide: float, high: float) -> bool:
     """Return whether all texts of a table fit its cells."""
     widest = max((text_width(text, size) for text in texts.ravel().tolist()), default=0.0)
-    return size > 0 and widest + _LABEL_AIR <= wide and size <= high
+    return size > 0 and widest <= _FILLED * wide and size <= high

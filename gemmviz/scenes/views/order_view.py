@@ -9,15 +9,14 @@ from gemmviz.analysis.replay.private import exchanged_elements
 from gemmviz.model.arrays import Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed, message
-from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
-from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.frame import ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.layout import REST, Box, cells_in, write
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.cells import final_values, label_size, longest_of, value_texts
 
-_GAP, _LARGEST, _HEAD, _FOOT = 60.0, 110.0, 44.0, 48.0
-_ORDERS = (marked("row by row"), marked("from the last column"), marked("shuffled"))
+_LARGEST, _HEAD = 110, 44
+_TURNS = (marked("row by row"), marked("from the last column"), marked("shuffled"))
 _MOST = 64  # rows and columns with cells of their own
 _SEED = 7
 
@@ -28,18 +27,18 @@ def order_scene(moment: Moment, options: ViewOptions) -> Scene:
         return framed([message(tr("This kernel stores no result, or one with too many elements"), options)], moment, options)
     if not options.words:
         return framed([], moment, options)
-    theme, size = options.theme, options.theme.type.caption
-    primitives: list[Primitive] = []
-    for number, (name, box) in enumerate(zip(_ORDERS, _boxes(options), strict=True)):
-        at = box.x, box.y + size
-        primitives.append(text_line(f"order-{number}-name", at, tr(name), size, box.width, theme.text, "semibold"))
+    theme, (foot, columns) = options.theme, _order_places(options)
+    style = theme.strong.sized(theme.type.caption)
+    primitives: list[Primitive] = [
+        write(f"order-{number}-name", head, tr(name), style)
+        for number, (name, (head, _)) in enumerate(zip(_TURNS, columns, strict=True))
+    ]
     count = moment.replay.cached("exchanged", lambda: exchanged_elements(moment.trace))
     shared = tr("no element") if not count else many(count, "element")
     note = tr(
         "counted in the run: {shared} of global memory that one thread writes and another one reads or writes", shared=shared
     )
-    at, room = (MARGIN, options.bottom - 8.0), options.width - 2 * MARGIN
-    return framed([*primitives, text_line("order-note", at, note, theme.type.note, room, theme.faint)], moment, options)
+    return framed([*primitives, write("order-note", foot, note, theme.soft.sized(theme.type.note))], moment, options)
 
 
 def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -51,9 +50,9 @@ def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     orders = moment.replay.cached("orders", lambda: _orders(moment, shape))
     count = round(eased(options.moment) * (orders[0].max(initial=0) + 1))
     drawn: list[Primitive] = []
-    for place, (ranks, box) in enumerate(zip(orders, _boxes(options), strict=True)):
-        head = _HEAD if options.words else 0.0
-        cell = min(_LARGEST, box.width / shape[1], (box.height - head) / shape[0])
+    for place, (ranks, (_, room)) in enumerate(zip(orders, _order_places(options)[1], strict=True)):
+        box = room.tiled(*shape, _LARGEST)
+        cell = box.width / shape[1]
         fill = ((ranks >= 0) & (ranks < count)).astype(np.uint8)
         texts = _texts(moment, number, cell, options.least)
         size = label_size(longest_of(texts.ravel().tolist()), cell, options.pixels, options.least)
@@ -61,7 +60,7 @@ def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         labels = np.where(fill > 0, texts, "") if size else None
         palette, line = (theme.empty, accent), theme.background if cell > 7 else None
         inks = (theme.faint, theme.ink_on(accent))
-        drawn.append(Cells(f"order-{place}", box.x, box.y + head, cell, fill, palette, inks, labels, size, line))
+        drawn.append(cells_in(f"order-{place}", box, fill, palette, line, inks, texts=labels, size=size))
     return tuple(drawn)
 
 
@@ -74,10 +73,11 @@ def _shape(moment: Moment) -> tuple[int, int] | None:
     return array.extents[0], array.extents[1]
 
 
-def _boxes(options: ViewOptions) -> list[Box]:
-    wide = (options.width - 2 * MARGIN - 2 * _GAP) / len(_ORDERS)
-    high = options.bottom - options.top - (_FOOT if options.words else 0.0)
-    return [Box(MARGIN + place * (wide + _GAP), options.top, wide, high) for place in range(len(_ORDERS))]
+def _order_places(options: ViewOptions) -> tuple[Box, list[list[Box]]]:
+    """Return the place of the note, and for each order those of its name and its table."""
+    head, low = (_HEAD, 40) if options.words else (0, 0)
+    foot, room = options.room().strip("bottom", low, 8)
+    return foot, [column.rows(head, REST) for column in room.columns(*[REST] * len(_TURNS), gap=60)]
 
 
 def _orders(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:

@@ -16,18 +16,16 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import counted, grouped, marked, tr
 from gemmviz.model.words import size_text, sized
 from gemmviz.scenes.kit.frame import ViewOptions, framed
-from gemmviz.scenes.kit.layout import REST, Box, Point, along, arrow, cells_in, text_in
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.layout import REST, Box, Point, Share, along, arrow, beside, cells_in, round_boxes, write
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
 from gemmviz.scenes.kit.slots import block_colour
-from gemmviz.scenes.kit.text import text_line, text_width
-from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.cells import chips, stored_matrix
 
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
-_ROAD = 96.0  # width of the way to global memory, beside shared memory
-_THREADS, _GAP = 0.24, 0.075  # of the height: the threads, and what is above each bar
-_ARROW = 44.0  # from the edge of shared memory to the arrow into it
+_ROAD = 96  # width of the way to global memory, beside shared memory
+_ARROW = 44  # from the edge of shared memory to the arrow into it
 
 
 class _Plan(NamedTuple):
@@ -47,8 +45,7 @@ class _Plan(NamedTuple):
         count = recorded_registers(setup, device)
         needs = Needs(threads, None if count is None else count.per_thread, shared_bytes(moment.trace.arrays))
         room = options.room(options.top - 24).trimmed(bottom=8)
-        gap = _GAP * room.height
-        above, registers, shared, outer = room.rows(_THREADS * room.height, REST, REST, REST, gap=gap)
+        above, registers, shared, outer = room.rows(Share(13), *[Share(10)] * 3, gap=room.height / 14)
         return cls(above, registers, shared.trimmed(left=_ROAD), outer, occupancy_limits(device, needs), device)
 
     @property
@@ -72,16 +69,16 @@ class _Plan(NamedTuple):
         if space != "shared":
             return self.road_x, bar.middle_y
         parts = self.parts(SHARED, bar)
-        return (parts[0].x + min(parts[0].width, 0.2 * bar.width) / 2 if parts else bar.x + 80), bar.middle_y
+        return (parts[0].x + min(parts[0].width, bar.width / 5) / 2 if parts else bar.x + 80), bar.middle_y
 
 
 def sm_memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the blocks of one multiprocessor above their parts of its memories, and global memory below."""
     plan = _Plan.of(moment, options)
-    primitives = [*_blocks(moment, plan, options)]
+    primitives = [*_blocks_of_threads(moment, plan, options)]
     for name, bar in ((REGISTERS, plan.registers), (SHARED, plan.shared)):
-        primitives += _memory(name, bar, plan, options)
-    primitives += _outer(plan, options)
+        primitives += _divided_memory(name, bar, plan, options)
+    primitives += _global_memory(plan, options)
     return framed([*primitives, *_ways(moment, plan, options)], moment, options)
 
 
@@ -90,17 +87,17 @@ def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
     plan, pieces = _Plan.of(moment, options), list[Primitive]()
     share = options.way
     for place, touched in enumerate(moment.touched):
-        start, stop = _ends(moment, touched)
+        start, stop = _memories_of(moment, touched)
         if not len(touched.cells) or start == stop:
             continue
         x, y = along([plan.place(start), plan.place(stop)], share)
         colour = options.theme.accent(stored_matrix(moment, touched))
-        squares = chips(len(touched.cells), x, y, _ROAD - 16, 0.7 * plan.shared.height)
-        pieces.append(Rects(f"moving-{place}", squares, colour, radius=2.0, meaning="moving"))
+        squares = chips(len(touched.cells), x, y, _ROAD - 16, plan.shared.height / 1.5)
+        pieces.append(round_boxes(f"moving-{place}", squares, colour, meaning="moving"))
     return tuple(pieces)
 
 
-def _ends(moment: Moment, touched: TouchedOperand) -> tuple[str, str]:
+def _memories_of(moment: Moment, touched: TouchedOperand) -> tuple[str, str]:
     """Return the memories between which an access moves elements."""
     if moment.site.is_async:
         return ("global", "shared") if touched.operand.access == "read" else ("shared", "shared")
@@ -108,31 +105,28 @@ def _ends(moment: Moment, touched: TouchedOperand) -> tuple[str, str]:
     return (space, "registers") if touched.operand.access == "read" else ("registers", space)
 
 
-def _blocks(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _blocks_of_threads(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the threads of each block, a warp in each row, below its name."""
-    theme, size, shown = options.theme, options.theme.type.least, min(plan.blocks, _MOST_BLOCKS)
+    theme, shown = options.theme, min(plan.blocks, _MOST_BLOCKS)
     if not shown:
         text = tr("An SM of {device} holds no block of this size.", device=plan.device.name)
-        at = (plan.threads.x, plan.threads.middle_y)
-        return [text_line("no-block", at, text, theme.type.words, plan.threads.width, theme.text)]
+        return [write("no-block", plan.threads, text, theme.plain)]
     threads, primitives = sized(moment.trace.space.threads_per_block, "thread"), list[Primitive]()
-    own = block_label(moment.scope.focus.block, moment.trace.launch)
+    own, strong = block_label(moment.scope.focus.block, moment.trace.launch), theme.strong.sized(theme.type.least)
     for number, column in enumerate(plan.threads.grid(1, shown)):
-        box, ink = column.trimmed(right=16), theme.faint if number else theme.text
+        head, box = column.trimmed(right=16).rows(1.5 * strong.size, REST)
         name = own if number == 0 else tr("another block") if column.width > 220 else tr("another")
-        words = f"{name}: {threads}" if column.width > 300 else name
-        key, at = f"block-{number}", (box.x, box.y + size)
-        primitives.append(text_line(f"{key}-name", at, words, size, box.width, ink, "semibold"))
-        primitives.append(_threads(key, moment, box.trimmed(top=1.5 * size), options))
+        words, style = f"{name}: {threads}" if column.width > 300 else name, strong.inked(theme.faint) if number else strong
+        primitives += [write(f"block-{number}-name", head, words, style), _block_threads(f"block-{number}", moment, box, theme)]
     return primitives
 
 
-def _threads(key: str, moment: Moment, box: Box, options: ViewOptions) -> Cells:
+def _block_threads(key: str, moment: Moment, box: Box, theme: Theme) -> Cells:
     """Draw the threads of a block as cells in the colours of their warps."""
-    theme, count = options.theme, moment.trace.space.threads_per_block
+    count = moment.trace.space.threads_per_block
     lanes = min(_LANES, count)
     rows = -(-count // lanes)
-    side = min(box.width / lanes, 30.0)
+    side = min(box.width / lanes, 30)
     high = min(box.height / rows, side)
     number = np.arange(rows * lanes).reshape(rows, lanes)
     warp = number // moment.trace.rules.warp_size % len(theme.warps)
@@ -141,24 +135,25 @@ def _threads(key: str, moment: Moment, box: Box, options: ViewOptions) -> Cells:
     return cells_in(key, table, fill, (*theme.warps, theme.background), theme.background if high >= 5 else None)
 
 
-def _memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _divided_memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw an on-chip memory with the part of each block, below what it is."""
-    theme, parts, size = options.theme, plan.parts(name, bar), options.theme.type.least
-    place, left = (0, 0.0) if name == REGISTERS else (1, _ARROW + 24)
-    at, title = (bar.x + left, bar.y - 9), _bar_title(name, plan)
+    theme, parts = options.theme, plan.parts(name, bar)
+    place, left = (0, 0) if name == REGISTERS else (1, _ARROW + 24)
+    strong, title = theme.strong.sized(theme.type.least), _bar_title(name, plan)
     primitives: list[Primitive] = [
-        Rects(f"{name}-bar", boxes(bar), theme.slate, theme.level(place), 3.0, 8.0),
-        text_line(f"{name}-name", at, title, size, bar.width - left, theme.text, "semibold"),
+        round_boxes(f"{name}-bar", bar, theme.slate, theme.level(place), 3),
+        beside(f"{name}-name", bar.trimmed(left=left), "top", title, strong, 9),
     ]
     for number, part in enumerate(parts):
-        colour, inner = mixed(theme.slate, block_colour(number, theme), 0.75), part.inset(3, 4)
-        inner = inner._replace(width=max(2.0, inner.width))
-        primitives.append(Rects(f"{name}-part-{number}", boxes(inner), colour, radius=5.0))
-    text = _free(name, parts, plan)
+        inner = part.inset(3, 4)
+        inner = inner._replace(width=max(2, inner.width))
+        colour = mixed(theme.slate, block_colour(number, theme), 0.75)
+        primitives.append(round_boxes(f"{name}-part-{number}", inner, colour))
+    text = _unused(name, parts, plan)
     rest = bar.trimmed(left=(parts[-1].right - bar.x if parts else _ROAD) + 16, right=12)
-    if rest.width >= text_width(text, size):
-        primitives.append(text_in(f"{name}-free", rest, text, size, theme.faint, "start"))
-    return primitives
+    return (
+        [*primitives, write(f"{name}-free", rest, text, theme.aside)] if rest.width >= theme.aside.width(text) else primitives
+    )
 
 
 def _bar_title(name: str, plan: _Plan) -> str:
@@ -180,7 +175,7 @@ def _bar_title(name: str, plan: _Plan) -> str:
     return tr("Registers: {whole}; each thread has its own", whole=whole) + ("" if each is None else f" {each}")
 
 
-def _free(name: str, parts: list[Box], plan: _Plan) -> str:
+def _unused(name: str, parts: list[Box], plan: _Plan) -> str:
     uses = plan.limits.uses[name]
     if uses is None:
         return tr("divided among the threads; how many each has, the compiler decides")
@@ -190,24 +185,21 @@ def _free(name: str, parts: list[Box], plan: _Plan) -> str:
     return tr("{rest} in no use", rest=counted(size_text(rest))) if rest else ""
 
 
-def _outer(plan: _Plan, options: ViewOptions) -> list[Primitive]:
-    theme, box, size = options.theme, plan.outer, options.theme.type.least
+def _global_memory(plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    theme, box = options.theme, plan.outer
     text = tr(
         "Global memory: {memory_bytes} outside the chip, for the blocks of all {sms} SMs",
         memory_bytes=size_text(plan.device.memory_bytes),
         sms=plan.device.sms,
     )
-    inner = box.trimmed(left=_ROAD + 16, right=16)
-    return [
-        Rects("outer-bar", boxes(box), theme.panel, theme.level(4), 3.0, 8.0),
-        text_in("outer-name", inner, text, size, theme.text, "start", "semibold"),
-    ]
+    inner, strong = box.trimmed(left=_ROAD + 16, right=16), theme.strong.sized(theme.type.least)
+    return [round_boxes("outer-bar", box, theme.panel, theme.level(4), 3), write("outer-name", inner, text, strong)]
 
 
 def _ways(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw arrows from global memory to registers and, in a kernel with copies, from there to shared memory."""
     faint, below = options.theme.faint, plan.registers.bottom
-    road, x = plan.road_x - 0.36 * _ROAD, plan.shared.x + _ARROW
+    road, x = plan.road_x - _ROAD / 3, plan.shared.x + _ARROW
     primitives: list[Primitive] = [arrow("way-global", (road, plan.outer.y - 4), (road, below + 6), faint)]
     if len(moment.trace.origin_step) and not any(site.is_async for site in moment.trace.sites):
         primitives.append(arrow("way-shared", (x, below + 2), (x, plan.shared.y - 3), faint))

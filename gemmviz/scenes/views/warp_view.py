@@ -1,20 +1,18 @@
 """One warp lane by lane: threadIdx, element and byte address of the access, value, and whether the lane is active."""
 
-import numpy as np
-
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.beat import element_text
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.layout import text_at
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene
-from gemmviz.scenes.kit.text import fitted
+from gemmviz.scenes.kit.frame import ViewOptions, framed, message
+from gemmviz.scenes.kit.layout import beside, round_boxes, write_all
+from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 
 _COLUMNS = 4
-_GAP = 8.0
+_BETWEEN_LANES, _TALLEST = 8, 96
 
 
 def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -23,46 +21,34 @@ def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
     warp = chosen if chosen is not None else request.warp if request else None
     if warp is None:
         return framed([message(tr("No thread of this block is active in this step."), options)], moment, options)
-    return framed(_lanes(moment, warp, options), moment, options)
+    return framed(_all_lanes(moment, warp, options), moment, options)
 
 
-def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
-    trace, theme = moment.trace, options.theme
-    size = trace.rules.warp_size
+def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
+    theme, size = options.theme, moment.trace.rules.warp_size
     columns = _COLUMNS if options.words else 2 * _COLUMNS
-    rows = -(-size // columns)
-    top, heading = options.top + 44, tr("warp {warp}: {heading}", warp=warp, heading=_heading(moment, options))
-    width = (options.width - 2 * MARGIN + _GAP) / columns
-    height = min(96.0, (options.bottom - top) / rows)
-    lane = np.arange(size)
-    x, y = MARGIN + lane % columns * width, top + lane // columns * height
-    box = np.stack([x, y, np.full(size, width - _GAP), np.full(size, height - _GAP)], axis=1)
+    rows, room = -(-size // columns), options.room(options.top + 44)
+    heading = tr("warp {warp}: {heading}", warp=warp, heading=_heading(moment, options))
+    lanes = room._replace(height=min(room.height, rows * _TALLEST)).grid(rows, columns, _BETWEEN_LANES)[:size]
     texts = [_lane(moment, warp, number, options) for number in range(size)]
-    active = np.array([touched is not None for _, touched in texts])
-    font = min(theme.type.note, (height - _GAP) * 0.36)
-    accent = theme.accent(_matrix(moment))
-    room = width - _GAP - 34
-    first = [fitted(title, font, room, "semibold") for title, _ in texts]
-    second = [fitted(touched or tr("inactive"), font, room) for _, touched in texts]
-    upper, lower = (
-        np.stack([x + 22, y + (height - _GAP) * 0.42], axis=1),
-        np.stack([x + 22, y + (height - _GAP) * 0.84], axis=1),
-    )
-    bars = np.stack([x, y, np.full(size, 8.0), np.full(size, height - _GAP)], axis=1)
-    on, off = np.flatnonzero(active), np.flatnonzero(~active)
-    return [
-        text_at("warp-heading", (MARGIN, top - 16), heading, theme.type.words, theme.text, "start", "semibold"),
-        Rects("lanes-active", box[on], theme.panel, radius=5.0),
-        Rects("lane-bars", bars[on], accent),
-        Rects("lanes-inactive", box[off], theme.empty, radius=5.0),
-        Labels("lane-titles", upper[on], tuple(first[i] for i in on), font, theme.text, "start", "semibold"),
-        Labels("lane-touches", lower[on], tuple(second[i] for i in on), font, theme.text),
-        Labels("idle-titles", upper[off], tuple(first[i] for i in off), font, theme.faint, "start", "semibold"),
-        Labels("idle-touches", lower[off], tuple(second[i] for i in off), font, theme.faint),
-    ]
+    font = min(theme.type.note, lanes[0].height * 0.36)
+    pieces: list[Primitive] = [beside("warp-heading", room, "top", heading, theme.strong, 16)]
+    for key, ink, is_active in (("lane", theme.text, True), ("idle", theme.faint, False)):
+        own = [place for place, (_, touched) in enumerate(texts) if (touched is not None) == is_active]
+        boxes = [lanes[place] for place in own]
+        halves = [box.trimmed(22, 4, 12, 4).grid(2, 1) for box in boxes]
+        pieces.append(round_boxes(f"{key}-boxes", boxes, theme.panel if is_active else theme.empty))
+        if is_active:
+            bars = [box._replace(width=_BETWEEN_LANES) for box in boxes]
+            pieces.append(round_boxes("lane-bars", bars, theme.accent(_matrix_of(moment))))
+        titles, second = [texts[place][0] for place in own], [texts[place][1] or tr("inactive") for place in own]
+        style = Style(font, ink, "semibold")
+        pieces.append(write_all(f"{key}-titles", [upper for upper, _ in halves], titles, style))
+        pieces.append(write_all(f"{key}-touches", [lower for _, lower in halves], second, style._replace(face="regular")))
+    return pieces
 
 
-def _matrix(moment: Moment) -> str:
+def _matrix_of(moment: Moment) -> str:
     return "" if moment.main is None else tile_matrix(moment) or moment.main.array.name
 
 
