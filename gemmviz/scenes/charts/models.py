@@ -145,7 +145,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
     notes = [tr("every access of the whole launch counted from the source, for each width")]
     if here is not None and here.elements:
         fewer = case.untiled / here.elements
-        saved = tr(", {fewer} times fewer", fewer=counted(f"{fewer:.4g}")) if fewer > 1.0 else ""
+        saved = tr(", {fewer} times fewer", fewer=counted(f"{fewer:.4g}")) if fewer > 1 else ""
         notes.insert(
             0,
             tr(

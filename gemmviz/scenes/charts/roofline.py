@@ -18,16 +18,15 @@ from gemmviz.scenes.kit.scale import Scale
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme, mixed
 
-LEAST_INTENSITY, MOST_INTENSITY = 1 / 64, 1024.0
+LEAST_INTENSITY, MOST_INTENSITY = 1 / 64, 1024
 _LOWEST_RATE = 1 / 4096  # share of the peak
-_SIDE = 16.0
-_NAME_ROOM = 70.0
+_SIDE, _NAME_ROOM = 16, 70
 _WEAKER = 0.75  # of a level's ink is in that of the next level
 
 
 def level_ink(theme: Theme, place: int) -> str:
     """The ink of a level of memory by its place, the nearest to the threads first: the strongest."""
-    return mixed(theme.text, theme.background, 1.0 - _WEAKER**place)
+    return mixed(theme.text, theme.background, 1 - _WEAKER**place)
 
 
 def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
@@ -42,7 +41,7 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         [x.at(start), y.at(start * device.bandwidth_gb_s), x.at(ridge), y.at(peak)],
         [x.at(ridge), y.at(peak), room.right, y.at(peak)],
     ])  # fmt: skip
-    powers = [4.0**each for each in range(-3, 6)]
+    powers = [4**each for each in range(-3, 6)]
     rates = [10.0**each for each in range(math.ceil(math.log10(peak * _LOWEST_RATE)), int(math.log10(peak * 2)) + 1)]
     down = np.array([[x.at(at), room.y, x.at(at), room.bottom] for at in powers])
     across = np.array([[room.x, y.at(at), room.right, y.at(at)] for at in rates])
@@ -53,11 +52,11 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     top = tr("peak {peak} GFLOP/s", peak=f"{peak:.4g}") if peak < 1000 else tr("peak {peak} GFLOP/s", peak=number(peak))
     slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
     primitives: list[Primitive] = [
-        Lines("roof-grid", np.vstack([down, across]), theme.line, 1.0),
+        Lines("roof-grid", np.vstack([down, across]), theme.line),
         Labels("roof-x", below, numbers, size, theme.faint, "middle"),
         Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
         text_at("roof-axis", (room.x, room.bottom + 2.9 * size), axis, size, theme.faint),
-        Lines("roof", roof, theme.text, 3.0, meaning=Part("roof")),
+        Lines("roof", roof, theme.text, 3, meaning=Part("roof")),
         text_at("roof-peak", (room.right - 6, y.at(peak) - 10), top, size, theme.text, "end"),
         text_at("roof-slope", (x.at(3 * start) + 26, y.at(3 * start * device.bandwidth_gb_s) + 26), slope, size, theme.text),
     ]
@@ -68,7 +67,7 @@ def _levels(case: SpeedCase, x: Scale, y: Scale, theme: Theme) -> list[Primitive
     """Draw the mark of each level of memory; where levels meet, the rate of the first is named."""
     primitives, named, peak = list[Primitive](), list[float](), case.device.peak_gflops
     for place, each in enumerate(case.traffic):
-        side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each stays visible
+        side = _SIDE + 8 * (len(case.traffic) - 1 - place)  # where levels meet, each stays visible
         if case.problem.flops is None:
             continue
         flops_per_byte = intensity(case.problem.flops, each.size_bytes)
@@ -92,13 +91,13 @@ def _level(
     half = side / 2
     primitives: list[Primitive] = [
         Rects(
-            f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half,
+            f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3, half,
             Part("level on the roof", place),
         )
     ]  # fmt: skip
     if case.rate is not None:
         filled = y.at(max(case.rate, device.peak_gflops * _LOWEST_RATE))
-        primitives.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, True, part))
+        primitives.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2, True, part))
         primitives.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half, meaning=part))
     return primitives
 
@@ -128,7 +127,7 @@ def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> lis
             continue
         at = x.at(min(max(flops / size_bytes, LEAST_INTENSITY), MOST_INTENSITY))
         base = room.bottom
-        primitives.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), level_ink(theme, place), 5.0))
+        primitives.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), level_ink(theme, place), 5))
     if primitives:
         words = (room.x + 8, room.bottom - 34)
         primitives.append(text_at("so-far-name", words, tr("ticks: this block so far"), theme.type.note, theme.faint))

@@ -39,7 +39,7 @@ def _fastest(rows: Iterable[Measured], by: Callable[[Measured], int]) -> list[Me
     """Return the fastest timed row for each value of ``by``, in ascending order of that value."""
     best: dict[int, Measured] = {}
     for row in rows:
-        if row.gflops is not None and (by(row) not in best or row.gflops > (best[by(row)].gflops or 0.0)):
+        if row.gflops is not None and (by(row) not in best or row.gflops > (best[by(row)].gflops or 0)):
             best[by(row)] = row
     return [best[value] for value in sorted(best)]
 
@@ -128,7 +128,7 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
 
 
 def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
-    points = tuple((float(_tile(row)), row.gflops or 0.0) for row in rows)
+    points = tuple((float(_tile(row)), row.gflops or 0) for row in rows)
     opens = tuple(map(opens_of, rows))
     return _valued(Curve(label, label, rows[0].kernel, points, tuple(map(_text, rows)), shown, shown, opens=opens))
 
@@ -160,7 +160,7 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
         texts = tuple(
             tr(
                 "with {time} µs for the copies (pageable memory): {point}",
-                time=number(copied_ms[int(size)] * 1000.0),
+                time=number(copied_ms[int(size)] * 1000),
                 point=text,
             )
             for (size, _), text in zip(copied.points, copied.texts, strict=True)
@@ -199,7 +199,7 @@ def _reported() -> tuple[Aside, ...]:
 def _remark_on_shares(benchmark: Benchmark) -> str:
     """Return how fast cuBLAS itself gets, so that a falling share isn't read as a falling speed; "" if it gets no faster."""
     rows = _fastest((row for row in rows_of(benchmark) if row.kernel == CUBLAS), _size_of)
-    first, last = (rows[0].gflops or 0.0, rows[-1].gflops or 0.0) if rows else (0.0, 0.0)
+    first, last = (rows[0].gflops or 0, rows[-1].gflops or 0) if rows else (0, 0)
     if last <= first:
         return ""
     sizes = tr("from N = {first} to {last}", first=rows[0].problem.N, last=rows[-1].problem.N)

@@ -14,21 +14,20 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import Box, all_beside, beside, write
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import group_colours
-from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.text import label_step
+from gemmviz.scenes.kit.theme import PHASE, Theme
 from gemmviz.scenes.kit.view import View
 
-_GAP, _SIGN_GAP = 40.0, 84.0  # between matrices: of a cross, and of a row with signs
-_HEADS = 78.0  # above the matrices: what is drawn, and their names
+_GAP, _SIGN_GAP = 40, 84  # between matrices: of a cross, and of a row with signs
+_ABOVE = 78  # above the matrices: what is drawn, and their names
 _MOST_LINES = 33
-_SHADES = (0.2, 0.34)  # of the blocks in turn, so that neighbours are told apart
+_TINTS_OF_BLOCKS = (0.2, 0.34)  # of the blocks in turn, so that neighbours are told apart
 _WATCHED = 0.8
-_STEPS = (1, 2, 4, 8, 16, 32, 64, 128)  # of the numbers along C
 _MOST_BLOCKS, _MOST_CELLS = 1024, 256
-_MOVING, _LEAST_MOVING, _MOST_MOVING = 0.46, 6.0, 4096  # side of a moving element, of a cell and in units; elements that move
+_MOVING, _LEAST_MOVING, _MOST_MOVING = 0.46, 6, 4096  # side of a moving element, of a cell and in units; elements that move
 
 
 def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -57,7 +56,7 @@ def tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         squares = np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
         accent = options.theme.accent(touched.array.name)
         line = options.theme.background if side >= 2 * _LEAST_MOVING else None
-        primitives.append(Rects(f"moving-{place}", squares, accent, line, 1.0, min(3.0, side / 4), "moving"))
+        primitives.append(Rects(f"moving-{place}", squares, accent, line, 1, min(3, side / 4), "moving"))
     return tuple(primitives)
 
 
@@ -70,14 +69,14 @@ def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float
     """Return the boxes of the matrices, and the side of a cell."""
     m, n, k = moment.trace.setup.problem.sizes.values()
     least = options.theme.type.least
-    room = options.room(options.top - 10).trimmed(bottom=1.4 * least + 10)
-    wide, high = room.width - 2 * least, room.height - _HEADS
+    room = options.room(options.top - 10).trimmed(bottom=1.9 * least)
+    wide, high = room.width - 2 * least, room.height - _ABOVE
     row = min((wide - 2 * _SIGN_GAP) / (k + n + n), high / max(m, k))
     cross = min((wide - _GAP - 60) / (k + n), (high - _GAP) / (k + m))
-    unit, y = max(row, cross), room.y + _HEADS
+    unit, y = max(row, cross), room.y + _ABOVE
     if row >= cross:
         x = room.x + (wide - (k + n + n) * unit - 2 * _SIGN_GAP) / 2
-        a, b, c = Box(x, y, (k + n + n) * unit + 2 * _SIGN_GAP, 0.0).columns(k * unit, n * unit, n * unit, gap=_SIGN_GAP)
+        a, b, c = Box(x, y, (k + n + n) * unit + 2 * _SIGN_GAP, 0).columns(k * unit, n * unit, n * unit, gap=_SIGN_GAP)
         heights = {"A": (a, m), "B": (b, k), "C": (c, m)}
         return {name: box._replace(height=rows * unit) for name, (box, rows) in heights.items()}, unit
     x = room.x + (wide - (k + n) * unit - _GAP) / 2
@@ -92,17 +91,17 @@ def _matrices(moment: Moment, options: ViewOptions) -> list[Primitive]:
     primitives: list[Primitive] = []
     for name, box in places.items():
         primitives.append(Rects(f"{name}-ground", boxes(box), options.theme.panel))
-    primitives += _blocks(moment, places["C"], unit, options)
+    primitives += _blocks_of_c(moment, places["C"], unit, options)
     for name in "AB":
-        primitives += _strips(moment, name, places[name], unit, options)
+        primitives += _needed_areas(moment, name, places[name], unit, options)
     for name, rows, columns in (("A", m, k), ("B", k, n), ("C", m, n)):
         primitives += _lines(name, places[name], rows, columns, options)
     primitives += _block_names(moment, places["C"], unit, options)
-    primitives += _numbers(places["C"], (m, n), unit, options)
-    return [*primitives, *_names(moment, places, options)]
+    primitives += _numbers_of_c(places["C"], (m, n), unit, options)
+    return [*primitives, *_matrix_names(moment, places, options)]
 
 
-def _part(area: Area, box: Box, unit: float) -> Box:
+def _area_box(area: Area, box: Box, unit: float) -> Box:
     r0, r1, c0, c1 = area
     return Box(box.x + c0 * unit, box.y + r0 * unit, (c1 - c0) * unit, (r1 - r0) * unit)
 
@@ -141,10 +140,10 @@ def _stored_areas(moment: Moment) -> _Blocks:
     numbers = np.flatnonzero(high[0] >= 0)
     areas = np.column_stack([low[0], high[0] + 1, low[1], high[1] + 1])[numbers]
     colours = group_colours(trace, numbers * trace.space.threads_per_block, "block")
-    return _Blocks(numbers, areas, np.asarray(colours % len(_SHADES), np.int64))
+    return _Blocks(numbers, areas, np.asarray(colours % len(_TINTS_OF_BLOCKS), np.int64))
 
 
-def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
+def _blocks_of_c(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
     """Draw the part of C of every traced block in its colour; the watched one is framed."""
     theme, blocks = options.theme, _blocks_of(moment)
     parts = blocks.parts(box, unit)
@@ -153,7 +152,7 @@ def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list
         primitives.append(_as_cells(moment, box, options))
     else:
         for shade in np.unique(blocks.shades).tolist():
-            primitives.append(Rects(f"blocks-{shade}", parts[blocks.shades == shade], theme.tint("C", _SHADES[shade])))
+            primitives.append(Rects(f"blocks-{shade}", parts[blocks.shades == shade], theme.tint("C", _TINTS_OF_BLOCKS[shade])))
     here = parts[blocks.numbers == moment.scope.block_number]
     if len(here) and not moment.focus.everyone:
         primitives.append(Rects("block-here", here, theme.tint("C", _WATCHED)))
@@ -172,20 +171,20 @@ def _as_cells(moment: Moment, box: Box, options: ViewOptions) -> Primitive:
         starts = owners.threads // threads * threads
         fill = np.zeros(shape, np.uint8)
         fill[row * shape[0] // rows, column * shape[1] // columns] = (
-            group_colours(moment.trace, starts, "block") % len(_SHADES) + 1
+            group_colours(moment.trace, starts, "block") % len(_TINTS_OF_BLOCKS) + 1
         )
         return fill
 
     fill, palette = (
         replay.cached("block cells", made),
-        (options.theme.panel, *(options.theme.tint("C", shade) for shade in _SHADES)),
+        (options.theme.panel, *(options.theme.tint("C", shade) for shade in _TINTS_OF_BLOCKS)),
     )
     wide, high = box.width / shape[1], box.height / shape[0]
     return Cells("blocks", box.x, box.y, wide, fill, palette, palette, height=high)
 
 
 def _shades(theme: Theme) -> tuple[str, ...]:
-    return tuple(theme.tint("C", shade) for shade in _SHADES)
+    return tuple(theme.tint("C", shade) for shade in _TINTS_OF_BLOCKS)
 
 
 def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
@@ -199,7 +198,7 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
     rows, columns = trace.setup.problem.shapes["C"]
     has_lines = bool(_lines("C", box, rows, columns, options))
     block = float(parts[:, 2].min()), float(parts[:, 3].min())
-    needed = max(text_width(text, 1.0, "semibold") for text in texts)
+    needed = max(theme.strong.sized(1).width(text) for text in texts)
     cells = 2 if has_lines and needed * theme.type.least + 8 > unit and block[0] >= 2 * unit else 1
     wide, high = (cells * unit, unit) if has_lines else block
     size = min(size, 0.7 * high, (wide - 8) / needed)
@@ -209,7 +208,7 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
     here = (blocks.numbers == moment.scope.block_number) & (not moment.focus.everyone)
     primitives: list[Primitive] = []
     for shade, fill in enumerate((*_shades(theme), theme.tint("C", _WATCHED))):
-        some = here if shade == len(_SHADES) else ~here & (blocks.shades == shade)
+        some = here if shade == len(_TINTS_OF_BLOCKS) else ~here & (blocks.shades == shade)
         if some.any():
             if cells > 1:  # a name over two cells hides the line between them
                 inner = np.column_stack([parts[some, :2] + 1, np.full(some.sum(), wide - 2), np.full(some.sum(), high - 2)])
@@ -220,17 +219,17 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
     return primitives
 
 
-def _strips(moment: Moment, name: str, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
+def _needed_areas(moment: Moment, name: str, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
     """Draw what the watched block accesses in all phases, then what it accesses in the current one."""
     theme, areas = options.theme, moment.areas(name)
-    parts = [_part(area, box, unit) for area in areas.values()]
+    parts = [_area_box(area, box, unit) for area in areas.values()]
     primitives: list[Primitive] = []
     if parts:
-        primitives.append(Rects(f"{name}-strip", np.array(parts), theme.tint(name, 0.38)))
-        primitives.append(Rects(f"{name}-tiles", np.array(parts), None, theme.background, 2.0))
+        primitives.append(Rects(f"{name}-strip", np.array(parts), theme.tint(name, PHASE)))
+        primitives.append(Rects(f"{name}-tiles", np.array(parts), None, theme.background, 2))
     here = areas.get(moment.phase)
     if here is not None:
-        primitives.append(Rects(f"{name}-phase", boxes(_part(here, box, unit)), theme.accent(name)))
+        primitives.append(Rects(f"{name}-phase", boxes(_area_box(here, box, unit)), theme.accent(name)))
     return primitives
 
 
@@ -242,44 +241,43 @@ def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -
     across = [(box.x + c * box.width / columns, box.y, box.x + c * box.width / columns, box.bottom) for c in range(1, columns)]
     if not down and not across:
         return []
-    return [Lines(f"{name}-lines", boxes(*down, *across), options.theme.background, 1.0)]
+    return [Lines(f"{name}-lines", boxes(*down, *across), options.theme.background)]
 
 
-def _numbers(c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) -> list[Primitive]:
+def _numbers_of_c(c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) -> list[Primitive]:
     """Draw row and column numbers below C and on its right, as many as can be read."""
-    size, first = options.theme.type.least, options.labels.first
-    step = next((step for step in _STEPS if step * unit >= 1.3 * text_width(f"{max(shape)}", size)), 0)
-    if not step:
+    theme, first = options.theme, options.labels.first
+    step = label_step(unit, 1.3 * theme.small.width(f"{max(shape)}"), 256)
+    if step == 256:
         return []
-    rows, columns = (range(0, count, step) for count in shape)
-    below = points(*((c.x + (column + 0.5) * unit, c.bottom + 1.15 * size) for column in columns))
-    beside = points(*((c.right + 8, baseline(c.y + (row + 0.5) * unit, size)) for row in rows))
+    beside_c = [each.part((1, 1)) for each in c.grid(shape[0], 1)[::step]]
+    below_c = [each.inset(-unit, 0) for each in c.grid(1, shape[1])[::step]]
+    rows, columns = ([str(place + first) for place in range(0, count, step)] for count in shape)
     return [
-        Labels("columns", below, tuple(str(column + first) for column in columns), size, options.theme.faint, "middle"),
-        Labels("rows", beside, tuple(str(row + first) for row in rows), size, options.theme.faint),
+        all_beside("columns", below_c, "bottom", columns, theme.aside, 8, "middle"),
+        all_beside("rows", beside_c, "right", rows, theme.aside, 8),
     ]
 
 
-def _names(moment: Moment, places: dict[str, Box], options: ViewOptions) -> list[Primitive]:
+def _matrix_names(moment: Moment, places: dict[str, Box], options: ViewOptions) -> list[Primitive]:
     """Draw the names of the matrices above them, signs between them, and what the cells of C stand for."""
-    theme, size = options.theme, options.theme.type.name
-    above = {name: points((box.x, box.y - 12)) for name, box in places.items()}
-    if places["C"].y > places["B"].y:
-        above["C"] = points((places["C"].x + places["C"].width + 44, places["C"].y + 0.8 * size))
-    primitives: list[Primitive] = [
-        Labels(f"{name}-name", at, (name,), size, theme.accent(name), "start", "semibold") for name, at in above.items()
-    ]
-    if places["C"].y == places["B"].y:
-        middle = baseline(places["A"].y + places["A"].height / 2, size)
-        for sign, left in (("×", "A"), ("=", "B")):
-            at = points((places[left].x + places[left].width + _SIGN_GAP / 2, middle))
-            primitives.append(Labels(f"sign-{left}", at, (sign,), theme.type.sentence, theme.faint, "middle"))
-    room = options.width - 2 * MARGIN
-    words = fitted(_words(moment), theme.type.words, room)
-    return [*primitives, text_at("tiles-words", (MARGIN, options.top + 12), words, theme.type.words, theme.text)]
+    theme, cross, primitives = options.theme, places["C"].y > places["B"].y, list[Primitive]()
+    style = theme.strong.sized(theme.type.name)
+    for name, box in places.items():
+        if name == "C" and cross:
+            spot = Box(box.right + 32, box.y, MARGIN, style.size)
+            primitives.append(write("C-name", spot, name, style.inked(theme.accent(name))))
+        else:
+            above = box._replace(width=max(box.width, MARGIN))
+            primitives.append(beside(f"{name}-name", above, "top", name, style.inked(theme.accent(name))))
+    for sign, left in () if cross else (("×", "A"), ("=", "B")):
+        spot = places[left].shifted(places[left].width)._replace(y=places["A"].y, width=_SIGN_GAP, height=places["A"].height)
+        primitives.append(write(f"sign-{left}", spot, sign, theme.soft.sized(theme.type.sentence), "middle"))
+    line = options.room(options.top - 14)._replace(height=34)
+    return [*primitives, write("tiles-words", line, _what_c_shows(moment), theme.plain)]
 
 
-def _words(moment: Moment) -> str:
+def _what_c_shows(moment: Moment) -> str:
     """Return what the numbers in C are, and what a block of a kernel with tiles reads."""
     tall, words = list(moment.areas("A").values()), tr("In C: blocks (x, y)")
     has_tiles = any(array.space == "shared" for array in moment.trace.arrays)

@@ -10,19 +10,7 @@ from gemmviz.model.device import OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.layout import (
-    NEAR,
-    REST,
-    Box,
-    all_beside,
-    beside,
-    path,
-    round_boxes,
-    square,
-    ticks_along,
-    write,
-    write_all,
-)
+from gemmviz.scenes.kit.layout import REST, Box, all_beside, beside, path, round_boxes, square, ticks_along, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import Theme
@@ -47,7 +35,7 @@ class _Regions(NamedTuple):
         room, theme = options.room(116, 26).trimmed(left=_NAMES), options.theme
         shown = max(1, min(hiding.warps, _MOST_ROWS))
         rows, _, line, _, said, below = room.rows(
-            0.54 * room.height, NEAR, min(44, room.height / 12), 2.2 * theme.type.least, 1.3 * theme.strong.size, REST, gap=4
+            0.54 * room.height, 12, min(44, room.height / 12), 2.2 * theme.type.least, 1.3 * theme.strong.size, REST, gap=4
         )  # fmt: skip
         return cls(rows._replace(height=min(rows.height, shown * _TALLEST)).grid(shown, 1), line, said, below)
 
@@ -66,7 +54,7 @@ def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
         "Latency hiding: {warps} on one scheduler of {device}", warps=many(hiding.warps, "warp"), device=case.device.name
     )
     line, cycles = regions.line, range(0, CYCLES + 1, LATENCY)
-    under = line._replace(y=line.bottom + NEAR, height=theme.type.least)
+    under = line._replace(y=line.bottom + 12, height=theme.type.least)
     pieces: list[Primitive] = [
         Rects("scheduler-track", boxes(line), theme.empty),
         beside("scheduler", line, "left", tr("issues"), theme.small),
@@ -134,7 +122,7 @@ def _warp_rows(hiding: Hiding, rows: list[Box], until: float, theme: Theme) -> l
             round_boxes(f"issues-{warp}", _issues(starts, until, row), theme.warps[warp % len(theme.warps)]),
         ]
         if thin.height >= 1.3 * theme.type.least:
-            named = [box for box in waits if box.width >= theme.small.width(name) + NEAR]
+            named = [box for box in waits if box.width >= theme.small.width(name) + 12]
             pieces.append(write_all(f"waits-{warp}-name", named, [name] * len(named), theme.small, "middle"))
     return pieces
 

@@ -7,12 +7,14 @@ from msgspec import Struct
 
 from gemmviz.analysis.listing import PrintedSource
 from gemmviz.model.translation import marked
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, lines_down, round_boxes, wrapped, write_all
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import View
 
-_TITLE, _LEGEND, _LEGEND_LINES, _INSET, _GAP, _HANGING = 50.0, 84.0, 4, 16.0, 16.0, 4
+_LEGEND_LINES, _INSET, _PAD, _HANGING = 4, 16, 6, 4
 _LEADING, _TIGHT = 1.28, 1.15  # of rows, and of those that would not fit otherwise
 _LARGEST = 1.6  # the size of the text, relative to the least one
 
@@ -27,38 +29,36 @@ class _Row(Struct, frozen=True):
 
 def listing_scene(source: PrintedSource, options: ViewOptions) -> Scene:
     """Draw the source: in one column if it fits, else in two; else the part around the highlighted line."""
-    theme, room = options.theme, options.width - 2 * MARGIN
-    legend = wrap_text(source.legend, theme.type.note, room, _LEGEND_LINES) if source.legend else ()
-    leading = _LEADING * theme.type.note
-    words: tuple[Primitive, ...] = (
-        text_line("title", (MARGIN, _TITLE), source.name, theme.type.title, room, theme.text, "semibold", "title"),
-        *(
-            text_line(f"legend-{number}", (MARGIN, _LEGEND + number * leading), line, theme.type.note, room, theme.faint)
-            for number, line in enumerate(legend)
-        ),
+    theme, room = options.theme, options.room(34, _INSET)
+    legend = (
+        wrapped("legend", source.legend, theme.soft.sized(theme.type.note), room.width, _LEGEND_LINES) if source.legend else []
     )
-    top = _LEGEND + max(1, len(legend)) * leading - 6 if options.words else _INSET
-    primitives = _columns(source, top, options)
-    return Scene(options.width, options.height, theme.background, tuple(primitives), words=words if options.words else ())
+    high = LINE_PITCH * theme.type.note * max(1, len(legend))
+    head, said, below = room.rows(_INSET, high, REST, gap=_INSET)
+    title = text_line("title", (head.x, 50), source.name, theme.type.title, head.width, theme.text, "semibold", "title")
+    words: tuple[Primitive, ...] = (title, *lines_down(said, legend)) if options.words else ()
+    primitives = _columns(source, below if options.words else options.room(_INSET, _INSET), theme)
+    return Scene(options.width, options.height, theme.background, tuple(primitives), words=words)
 
 
-def _columns(source: PrintedSource, top: float, options: ViewOptions) -> list[Primitive]:
-    size, room, high = options.theme.type.least, options.width - 2 * MARGIN, options.height - top - _INSET
-    wide = _rows(source, room, size)
+def _columns(source: PrintedSource, room: Box, theme: Theme) -> list[Primitive]:
+    size, high = theme.type.least, room.height
+    wide = _rows(source, room.width, size)
     if len(wide) <= high / (_LEADING * size):
-        size, wide = _largest(source, room, high, size, wide)
-        return _column("left", wide, (MARGIN, top, room), size, _LEADING * size, options)
-    half, most = (room - _GAP) / 2, max(1, int(high / (_TIGHT * size)))
-    rows = _around_lit(_rows(source, half, size), 2 * most)
+        size, wide = _largest(source, room.width, high, size, wide)
+        return _column("left", wide, room, size, _LEADING * size, theme)
+    left, right = room.columns(REST, REST, gap=_INSET)
+    most = max(1, int(high / (_TIGHT * size)))
+    rows = _around_lit(_rows(source, left.width, size), 2 * most)
     split = _split(rows, most)
     leading = min(_LEADING * size, high / max(split, len(rows) - split))
-    left = _column("left", rows[:split], (MARGIN, top, half), size, leading, options)
-    return left + _column("right", rows[split:], (MARGIN + half + _GAP, top, half), size, leading, options)
+    parts = (("left", rows[:split], left), ("right", rows[split:], right))
+    return [piece for key, own, box in parts for piece in _column(key, own, box, size, leading, theme)]
 
 
 def _largest(source: PrintedSource, room: float, high: float, least: float, rows: list[_Row]) -> tuple[float, list[_Row]]:
     """Return the largest size of the text at which no more lines are continued than at the least one, and the rows then."""
-    sizes = np.arange(_LARGEST * least, least, -1.0)
+    sizes = np.arange(_LARGEST * least, least, -1)
     fitting = (size for size in sizes if len(rows) <= high / (_LEADING * size))
     found = ((float(size), _rows(source, room, size)) for size in fitting)
     return next(((size, wide) for size, wide in found if len(wide) == len(rows)), (least, rows))
@@ -100,29 +100,22 @@ def _around_lit(rows: list[_Row], most: int) -> list[_Row]:
     return rows[first : first + most]
 
 
-def _column(
-    key: str, rows: list[_Row], place: tuple[float, float, float], size: float, leading: float, options: ViewOptions
-) -> list[Primitive]:
-    """Draw some rows. ``place``: left and upper edge, and width."""
-    theme = options.theme
-    left, top, width = place
-    digits = max(len(str(row.number)) for row in rows)
-    y = [top + 6 + (number + 0.5) * leading for number in range(len(rows))]
-    panel = boxes((left, top, width, len(rows) * leading + 12))
-    primitives: list[Primitive] = [Rects(f"{key}-panel", panel, theme.panel, radius=8.0)]
-    lit = np.array([(left, at - leading / 2, width, leading) for row, at in zip(rows, y, strict=True) if row.is_lit])
-    if len(lit):
-        primitives.append(Rects(f"{key}-lit", lit, theme.line))
-    number_width = text_width("0" * digits, size, "mono")
-    numbered = [(row, at) for row, at in zip(rows, y, strict=True) if row.number]
-    baseline = 0.36 * size
-    if numbered:
-        at = points(*((left + _INSET + number_width, y + baseline) for _, y in numbered))
-        numbers = tuple(str(row.number) for row, _ in numbered)
-        primitives.append(Labels(f"{key}-numbers", at, numbers, size, theme.faint, "end", "mono"))
-    at = points(*((left + _INSET + number_width + 1.5 * size, each + baseline) for each in y))
-    primitives.append(Labels(f"{key}-lines", at, tuple(row.text for row in rows), size, theme.text, "start", "mono"))
-    return primitives
+def _column(key: str, rows: list[_Row], room: Box, size: float, leading: float, theme: Theme) -> list[Primitive]:
+    """Draw some rows on a panel as high as they are."""
+    panel = room._replace(height=len(rows) * leading + 2 * _PAD)
+    lines = panel.inset(0, _PAD).rows(*[leading] * len(rows))
+    style, digits = Style(size, theme.text, "mono"), max(len(str(row.number)) for row in rows)
+    wide = style.width("0" * digits)
+    numbered = [(str(row.number), box) for row, box in zip(rows, lines, strict=True) if row.number]
+    numbers, texts = ([box.trimmed(left=_INSET)._replace(width=wide) for _, box in numbered],
+                      [box.trimmed(left=_INSET + wide + 1.5 * size) for box in lines])  # fmt: skip
+    lit = [box for row, box in zip(rows, lines, strict=True) if row.is_lit]
+    return [
+        round_boxes(f"{key}-panel", panel, theme.panel),
+        *([Rects(f"{key}-lit", boxes(*lit), theme.line)] if lit else []),
+        write_all(f"{key}-numbers", numbers, [text for text, _ in numbered], style.inked(theme.faint), "end"),
+        write_all(f"{key}-lines", texts, [row.text for row in rows], style),
+    ]
 
 
 VIEW = View(marked("Source with line numbers"), PrintedSource, listing_scene, order=49)

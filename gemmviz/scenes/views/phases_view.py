@@ -14,7 +14,8 @@ from gemmviz.scenes.kit.view import View
 
 _CHOICES = ((2, 8), (2, 4), (1, 8), (1, 4), (1, 2), (1, 1))  # phases and threads, tried until the text can be read
 _MOST_PRODUCTS = 4
-_STRETCH = 3.0
+_STRETCH = 3  # how much higher than their text rows may be
+_BEFORE, _NOW = 0.22, 0.7  # strength of the colours of earlier phases and of the current one
 
 
 def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -105,8 +106,9 @@ def _dress(moment: Moment, steps: list[int], name: str, options: ViewOptions) ->
     if not steps or moment.step < min(steps) - 1:
         return theme.faint, ""
     if moment.step <= max(steps):
-        return theme.ink_on(theme.tint(name, 0.7)), theme.tint(name, 0.7)
-    return theme.text, theme.tint(name, 0.22)
+        fill = theme.tint(name, _NOW)
+        return theme.ink_on(fill), fill
+    return theme.text, theme.tint(name, _BEFORE)
 
 
 VIEW = View(marked("Phases by thread"), Moment, phases_scene, multiplies=True, order=31)

@@ -23,4 +23,4 @@ def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     return (memory_motion if moment.main.array.space == "global" else banks_motion)(moment, options)
 
 
-VIEW = View(marked("Request: memory or banks"), Moment, request_scene, _motion, is_count=True, least=140.0, order=5)
+VIEW = View(marked("Request: memory or banks"), Moment, request_scene, _motion, is_count=True, least=140, order=5)

@@ -15,19 +15,7 @@ from gemmviz.model.words import many, number, sized, spaced
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
 from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn, titled
-from gemmviz.scenes.kit.layout import (
-    AIR,
-    NEAR,
-    Box,
-    Line,
-    all_beside,
-    beside,
-    lines_down,
-    path,
-    round_boxes,
-    ticks_along,
-    wrapped,
-)
+from gemmviz.scenes.kit.layout import NEAR, Box, Line, all_beside, beside, lines_down, path, round_boxes, ticks_along, wrapped
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.view import View
 
@@ -141,7 +129,7 @@ def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: V
         ]
     for place, (head, more) in enumerate(results):
         lines += [
-            Line(f"said-{place}", head, *theme.large, AIR if place else 0),
+            Line(f"said-{place}", head, *theme.large, 20 if place else 0),
             *wrapped(f"said-{place}-more", more, soft, box.width, 2),
         ]
     longer = plan.whole.inset(0, -8)
