@@ -64,8 +64,8 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]
             return found
         measure, shown = QFontMetricsF(self.style["tickFont"] or self.font()), found[:1]
         for at, text in found[1:]:
-            wide = max(measure.horizontalAdvance(line) for line in text.split("\n"))
-            if at - shown[-1][0] >= (wide + _TICK_GAP) * per_pixel:
+            width = max(measure.horizontalAdvance(line) for line in text.split("\n"))
+            if at - shown[-1][0] >= (width + _TICK_GAP) * per_pixel:
                 shown.append((at, text))
         return shown
 

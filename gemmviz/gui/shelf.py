@@ -118,8 +118,8 @@ class LessonCard(QAbstractButton):
         if frames:
             image = QImage.fromData(frames[self.frame % len(frames)])
             scale = box.height() / image.height()
-            wide = image.width() * scale
-            painter.drawImage(QRectF(box.center().x() - wide / 2, box.top(), wide, box.height()), image)
+            width = image.width() * scale
+            painter.drawImage(QRectF(box.center().x() - width / 2, box.top(), width, box.height()), image)
         painter.restore()
 
     def _paint_words(self, painter: QPainter, box: QRectF) -> None:

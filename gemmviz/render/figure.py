@@ -41,10 +41,10 @@ _CSS_FAMILIES: dict[Face, str] = {
 def still_image(scene: Scene, description: str) -> str:
     """Return the ``img`` element of a scene, which fills its column. ``description``: what a screen reader says."""
     plain = replace(scene, primitives=_drawable(scene.primitives), above=_drawable(scene.above), words=_drawable(scene.words))
-    wide, high = f"{scene.width:g}", f"{scene.height:g}"
-    ground = f'<rect width="{wide}" height="{high}" fill="{scene.background}"/>'
+    width, height = f"{scene.width:g}", f"{scene.height:g}"
+    ground = f'<rect width="{width}" height="{height}" fill="{scene.background}"/>'
     groups = _TAG.sub(_shorter, scene_groups(plain, "inherited", _CSS_FAMILIES, has_ids=False))
-    return svg_image(f'viewBox="0 0 {wide} {high}" font-family="{_SANS}"', ground + groups, description, width="100%")
+    return svg_image(f'viewBox="0 0 {width} {height}" font-family="{_SANS}"', ground + groups, description, width="100%")
 
 
 def svg_image(attributes: str, content: str, description: str, **size: str) -> str:

@@ -288,8 +288,8 @@ class _Deck:
 
     def _add_number(self, slide: Any) -> None:
         number = _SLIDE_NUMBER.format(number=len(self._file.slides))
-        wide, high = self._file.slide_width / _INCH, _SLIDE_HEIGHT
-        _append(slide, Shapes(_INCH, 5).box("Slide number", wide - 0.31, high - 0.4, 0.27, 0.16, fill=None, text=number))
+        width, height = self._file.slide_width / _INCH, _SLIDE_HEIGHT
+        _append(slide, Shapes(_INCH, 5).box("Slide number", width - 0.31, height - 0.4, 0.27, 0.16, fill=None, text=number))
 
     def add_film(self) -> None:
         """Add the film, with its first picture as the poster."""

@@ -35,22 +35,22 @@ UNAVAILABLE = "?"
 _SHOWN_DIGITS = 3
 
 
-def filled_step(stop: LessonStep, facts: Knowledge) -> LessonStep:
+def filled_step(step: LessonStep, facts: Knowledge) -> LessonStep:
     """The step with the numbers in its texts, stored or computed; ``?`` for those that can't be computed."""
-    needed = set(stop.needed)
+    needed = set(step.needed)
     if not needed:
-        return stop.with_numbers({})
-    return stop.with_numbers({each.name: _caption_value(stop, each, facts) for each in stop.expect if each.name in needed})
+        return step.with_numbers({})
+    return step.with_numbers({each.name: _caption_value(step, each, facts) for each in step.expect if each.name in needed})
 
 
-def unavailable_step(stop: LessonStep) -> LessonStep:
+def unavailable_step(step: LessonStep) -> LessonStep:
     """A step that can't be computed: ``?`` for each number in its texts."""
-    return stop.with_numbers(dict.fromkeys(stop.needed, UNAVAILABLE))
+    return step.with_numbers(dict.fromkeys(step.needed, UNAVAILABLE))
 
 
-def _caption_value(stop: LessonStep, each: Expectation, facts: Knowledge) -> str:
+def _caption_value(step: LessonStep, each: Expectation, facts: Knowledge) -> str:
     try:
-        number = stored_number(stop.shot, each.quantity)
+        number = stored_number(step.shot, each.quantity)
         return named_value(each, quantity_value(each.quantity, facts) if number is None else number)
     except GemmvizError:
         return UNAVAILABLE

@@ -351,27 +351,27 @@ class Lesson(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def minutes(self) -> float:
-        return sum(stop.minutes for stop in self.stops)
+        return sum(step.minutes for step in self.stops)
 
-    def name_of(self, stop: LessonStep) -> str:
+    def name_of(self, step: LessonStep) -> str:
         """The name that identifies a step in all lessons that include it."""
-        return stop.id if "/" in stop.id else f"{self.name}/{stop.id or stop.title}"
+        return step.id if "/" in step.id else f"{self.name}/{step.id or step.title}"
 
     def find(self, id: str) -> int | None:
         """Index of the step with this id; None if there is none."""
-        return next((place for place, stop in enumerate(self.stops) if stop.id and stop.id == id), None)
+        return next((place for place, step in enumerate(self.stops) if step.id and step.id == id), None)
 
-    def with_stop(self, stop: LessonStep, at: int | None = None) -> "Lesson":
+    def with_stop(self, step: LessonStep, at: int | None = None) -> "Lesson":
         """A lesson with one more step, before index ``at`` or at the end."""
         place = len(self.stops) if at is None else at
-        return replace(self, stops=(*self.stops[:place], stop, *self.stops[place:]))
+        return replace(self, stops=(*self.stops[:place], step, *self.stops[place:]))
 
     def without(self, at: int) -> "Lesson":
         return replace(self, stops=(*self.stops[:at], *self.stops[at + 1 :]))
 
-    def changed(self, at: int, stop: LessonStep) -> "Lesson":
+    def changed(self, at: int, step: LessonStep) -> "Lesson":
         """A lesson with the step at index ``at`` replaced."""
-        return replace(self, stops=(*self.stops[:at], stop, *self.stops[at + 1 :]))
+        return replace(self, stops=(*self.stops[:at], step, *self.stops[at + 1 :]))
 
     def moved(self, at: int, to: int) -> "Lesson":
         """A lesson with the step at index ``at`` moved to index ``to``."""

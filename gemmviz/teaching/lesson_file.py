@@ -29,7 +29,7 @@ def translated(lesson: Lesson, translate: Translate) -> Lesson:
     """A lesson whose texts are replaced by what ``translate`` returns for them. Steps of other lessons stay. Raises UsageError
     for a caption with a number that no expectation names.
     """
-    stops = tuple(stop if "/" in stop.id else _of_step(stop, number, translate) for number, stop in enumerate(lesson.stops, 1))
+    stops = tuple(step if "/" in step.id else _of_step(step, number, translate) for number, step in enumerate(lesson.stops, 1))
     title, about = (
         _of_text(translate, "the lesson", name, text) for name, text in (("title", lesson.title), ("about", lesson.about))
     )

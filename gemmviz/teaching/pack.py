@@ -258,7 +258,7 @@ def _for_the_lecturer(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
     if _tasks(lesson).stops:
         answers = _saver(_tasks(lesson), engine, answers=True, theme=_PAPER)
         yield PackFile("lecturer/worksheet-answers.pdf", "the worksheet with answers", answers)
-    if any(stop.question is not None for stop in lesson.stops):
+    if any(step.question is not None for step in lesson.stops):
         purpose = "the questions of the lesson, for Moodle's question import"
         yield PackFile("lecturer/quiz.xml", purpose, _writer(lambda: _quiz(lesson, engine)))
     purpose = "generated questions about a run of the lesson, for Moodle's question import"
@@ -273,8 +273,8 @@ def _source_files(lesson: Lesson) -> Iterator[PackFile]:
 
 def kernels_of(lesson: Lesson) -> dict[str, str]:
     """The CUDA text of each kernel of a lesson by its name, those that steps are compared with included."""
-    setups = [stop.shot.setup for stop in lesson.stops]
-    setups += [stop.shot.against.setup for stop in lesson.stops if stop.shot.against is not None]
+    setups = [step.shot.setup for step in lesson.stops]
+    setups += [step.shot.against.setup for step in lesson.stops if step.shot.against is not None]
     return {name: text for name, text in sorted({each.kernel.name: each.kernel.text for each in setups}.items())}
 
 
@@ -331,7 +331,7 @@ def _quiz(lesson: Lesson, engine: Engine) -> str:
 def _practice(lesson: Lesson, engine: Engine) -> str:
     """Questions about the first run of a lesson that gives enough of them; none if no run does."""
     for count in _PRACTICE_LENGTHS:
-        for stop in lesson.stops:
+        for step in lesson.stops:
             with suppress(GemmvizError):  # too few different questions, or a kernel that fails on purpose
-                return moodle_xml(quiz_of(stop.shot.setup, engine, count))
+                return moodle_xml(quiz_of(step.shot.setup, engine, count))
     return moodle_xml(replace(lesson, stops=()))

@@ -103,7 +103,7 @@ _STEPS, _WARPS = 12, 6  # drawn from each site, and for each of these steps, whe
 _CachedAnswer = TypeVar("_CachedAnswer")
 
 
-class AskedAccess(Struct, frozen=True):
+class QuizAccess(Struct, frozen=True):
     """An operand of a site at a step. ``place``: its index among the operands."""
 
     step: int
@@ -170,7 +170,7 @@ class QuizSource:
 
     # Accesses
 
-    def access(self, accepts: Callable[[Operand], bool]) -> AskedAccess | None:
+    def access(self, accepts: Callable[[Operand], bool]) -> QuizAccess | None:
         """A random step of a random operand for which ``accepts`` is true; None if there is none. It is identified by its line
         and its array.
         """
@@ -184,7 +184,7 @@ class QuizSource:
         if not places:
             return None
         number, place, operand = self.random.choice(places)
-        return AskedAccess(int(self.random.choice(self.steps_of(number))), place, operand)
+        return QuizAccess(int(self.random.choice(self.steps_of(number))), place, operand)
 
     def is_alone(self, site: Site, operand: Operand) -> bool:
         """Whether no other access of the kind in the site's line is to the same array."""
@@ -210,7 +210,7 @@ class QuizSource:
         visits[loop] += trips
         return known.get(tuple(visits))
 
-    def touched(self, access: AskedAccess, step: int, block: Triple, thread: Triple) -> int | None:
+    def touched(self, access: QuizAccess, step: int, block: Triple, thread: Triple) -> int | None:
         """The element that a thread accesses with this operand at a step; None if it takes no part or isn't traced."""
         trace = self.replay.trace
         if not self.is_traced(block) or not _is_within(thread, trace.launch.block):

@@ -67,7 +67,7 @@ def lesson_reel(
     A kernel whose listing is beside questions has a page of its own before them.
     """
     stops = _with_sources(lesson.stops)
-    shown = tuple((stop, place) for stop in stops for place in range(len(_still_parts(stop, answers))))
+    shown = tuple((step, place) for step in stops for place in range(len(_still_parts(step, answers))))
     pictures = _Pictures(shown, engine_of, manner, changed, answers)
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
     return Reel(
@@ -169,12 +169,12 @@ def _beat_frames(stage: Prepared, manner: ExportOptions, caption: Caption, fps: 
         yield Frame(stills.setdefault(moment >= ARRIVAL, frame).still, frame.motion)
 
 
-def _still_parts(stop: LessonStep, answers: bool) -> list[Reveal]:
+def _still_parts(step: LessonStep, answers: bool) -> list[Reveal]:
     """Parts of a step in a still medium: a question, also its right answer if ``answers``; the first part of an exercise that
     is still open; the last part of any other step.
     """
-    parts = parts_of(stop)
-    if stop.question is not None:
+    parts = parts_of(step)
+    if step.question is not None:
         return parts[:2] if answers else parts[:1]
-    is_open = stop.build == "blanks" or stop.exercise is not None
-    return parts[:1] if is_open and not (answers and stop.build == "blanks") else parts[-1:]
+    is_open = step.build == "blanks" or step.exercise is not None
+    return parts[:1] if is_open and not (answers and step.build == "blanks") else parts[-1:]

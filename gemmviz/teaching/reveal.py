@@ -40,36 +40,36 @@ class Reveal:
         return replace(self.whole, caption=words.text, is_beat=True, number="" if before else number)
 
 
-def caption_of(stop: LessonStep) -> Caption:
+def caption_of(step: LessonStep) -> Caption:
     """Title and caption of a step; a caption whose numbers are not computed yet is empty."""
-    return Caption(stop.with_numbers({}).title, "" if FIELD.search(stop.caption) else stop.caption)
+    return Caption(step.with_numbers({}).title, "" if FIELD.search(step.caption) else step.caption)
 
 
-def parts_of(stop: LessonStep, replay: Replay | None = None) -> list[Reveal]:
+def parts_of(step: LessonStep, replay: Replay | None = None) -> list[Reveal]:
     """All parts of a step, with numbers if the step is one of ``filled_step``. ``replay``: the replay of the step's run, which
     gives phases, steps and lanes; without it they are revealed at once.
     """
-    if stop.question is not None:
-        return _of_question(stop.with_numbers({}))
-    whole = caption_of(stop)
-    built = _built(stop, replay)
-    if stop.build == "blanks":
-        return [Reveal(shot, replace(whole, caption=text)) for shot, text in zip(built, _of_blanks(stop), strict=True)]
+    if step.question is not None:
+        return _of_question(step.with_numbers({}))
+    whole = caption_of(step)
+    built = _built(step, replay)
+    if step.build == "blanks":
+        return [Reveal(shot, replace(whole, caption=text)) for shot, text in zip(built, _of_blanks(step), strict=True)]
     parts = [*(Reveal(shot, whole, replay) for shot in built[:-1]), Reveal(built[-1], whole)]
-    if stop.exercise is not None:
-        parts += [Reveal(stop.shot, replace(whole, caption=tr("Hint: {hint}", hint=hint))) for hint in stop.exercise.hints]
+    if step.exercise is not None:
+        parts += [Reveal(step.shot, replace(whole, caption=tr("Hint: {hint}", hint=hint))) for hint in step.exercise.hints]
     return parts
 
 
-def _of_question(stop: LessonStep) -> list[Reveal]:
+def _of_question(step: LessonStep) -> list[Reveal]:
     """The question alone, then the right choice with its view."""
-    question = stop.question
+    question = step.question
     assert question is not None
-    asked = Reveal(stop.shot, Caption(stop.title, question.text, _choice_texts(question)))
-    return [asked, answer_of(stop, question, question.right)]
+    asked = Reveal(step.shot, Caption(step.title, question.text, _choice_texts(question)))
+    return [asked, answer_of(step, question, question.right)]
 
 
-def answer_of(stop: LessonStep, question: Question, place: int) -> Reveal:
+def answer_of(step: LessonStep, question: Question, place: int) -> Reveal:
     """The view and the reason of one choice, with the right choice marked."""
     choice = question.choices[place]
     why = (
@@ -77,7 +77,7 @@ def answer_of(stop: LessonStep, question: Question, place: int) -> Reveal:
         if choice.right
         else tr("{letter} is wrong: {why}", letter=letter(place), why=choice.why)
     )
-    return Reveal(choice.shot or stop.shot, Caption(stop.title, why, _choice_texts(question), question.right, place))
+    return Reveal(choice.shot or step.shot, Caption(step.title, why, _choice_texts(question), question.right, place))
 
 
 def _choice_texts(question: Question) -> tuple[str, ...]:
@@ -112,18 +112,18 @@ def _term_steps(shot: Shot, replay: Replay) -> list[int]:
     return [int(step) for step in steps if step < replay.steps]
 
 
-def _shots_with_blanks_filled(stop: LessonStep) -> list[Shot]:
+def _shots_with_blanks_filled(step: LessonStep) -> list[Shot]:
     """The kernel with its blanks, then with one more blank filled in at a time."""
-    answers = answers_of(stop.exercise.key) if stop.exercise is not None and stop.exercise.key else ()
-    setup = stop.shot.setup
+    answers = answers_of(step.exercise.key) if step.exercise is not None and step.exercise.key else ()
+    setup = step.shot.setup
     kernels = (setup.kernel.filled(answers[:count]) for count in range(len(answers) + 1))
-    return [replace(stop.shot, setup=replace(setup, kernel=kernel)) for kernel in kernels]
+    return [replace(step.shot, setup=replace(setup, kernel=kernel)) for kernel in kernels]
 
 
-def _of_blanks(stop: LessonStep) -> list[str]:
+def _of_blanks(step: LessonStep) -> list[str]:
     """The caption of the step, then for each blank the comment above it in the kernel, which says what is filled in."""
-    captions, above = [stop.caption], stop.caption
-    for line in stop.shot.setup.kernel.text.split("\n"):
+    captions, above = [step.caption], step.caption
+    for line in step.shot.setup.kernel.text.split("\n"):
         if line.startswith(" ") and line.lstrip().startswith("//"):
             above = line.lstrip().removeprefix("//").strip()
         captions += [above] * len(BLANK.findall(line))

@@ -204,8 +204,8 @@ def has_plain_products(replay: Replay, scope: Scope) -> bool:
     """Whether each thread of the block has at most one element of C and reads one element of a tile at a time."""
     trace = replay.trace
     shared = [number for number, array in enumerate(trace.arrays) if array.space == "shared"]
-    wide = any(op.access == "read" and op.array in shared and op.width > 1 for site in trace.sites for op in site.operands)
-    return not wide and bool((np.bincount(replay.owners.of(scope.of_block)[1], minlength=1) <= 1).all())
+    is_wide = any(op.access == "read" and op.array in shared and op.width > 1 for site in trace.sites for op in site.operands)
+    return not is_wide and bool((np.bincount(replay.owners.of(scope.of_block)[1], minlength=1) <= 1).all())
 
 
 def _trace_column(trace: Trace, scope: Scope, thread: int) -> int:

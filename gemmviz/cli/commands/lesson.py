@@ -74,7 +74,7 @@ def _print_lessons(names: list[str], as_json: bool) -> int:
     lessons = [_lesson_and_file(name)[0] for name in names]
     if as_json:
         print_json([
-            {"name": each.name, "title": each.title, "minutes": each.minutes, "steps": [stop.title for stop in each.stops]}
+            {"name": each.name, "title": each.title, "minutes": each.minutes, "steps": [step.title for step in each.stops]}
             for each in lessons
         ])  # fmt: skip
         return 0
@@ -101,7 +101,7 @@ def _check_lessons(names: list[str], print_all: bool, as_json: bool) -> int:
                 reported.add(each.key)
                 failed += not each.is_remark
                 print_error(each.as_error(), 0)
-        if not any(stop.expect or stop.question for stop in lesson.stops):
+        if not any(step.expect or step.question for step in lesson.stops):
             failed += 1
             remedy = "add [[step.expect]] with quantity and is"
             print_error(GemmvizError("no step has an expectation, so nothing was checked", file=file, remedy=remedy), 0)

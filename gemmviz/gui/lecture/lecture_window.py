@@ -377,21 +377,21 @@ class Presenter(QWidget):
 
         self._draw_next(following)
 
-    def _draw_next(self, stop: LessonStep | None) -> None:
+    def _draw_next(self, step: LessonStep | None) -> None:
         """Draw the next view if it is of the current run; no other run is started for it."""
         shown = self.model.session.shown
-        is_here = stop is not None and shown is not None and stop.shot.setup == shown.setup
+        is_here = step is not None and shown is not None and step.shot.setup == shown.setup
         self.coming.setVisible(is_here)
-        if stop is None or shown is None or not is_here or (stop, shown.replay) == self._next:
+        if step is None or shown is None or not is_here or (step, shown.replay) == self._next:
             return
-        view = view_named(stop.shot.view)
-        moment = Reader(shown.replay, stop.shot.focus).at(step_at(shown.trace, stop.shot.at))
-        subject = subject_of_view(stop.shot.view)
-        if not subject.is_of_run or not view.is_ready(subject.of_moment(stop.shot, moment)):
+        view = view_named(step.shot.view)
+        moment = Reader(shown.replay, step.shot.focus).at(step_at(shown.trace, step.shot.at))
+        subject = subject_of_view(step.shot.view)
+        if not subject.is_of_run or not view.is_ready(subject.of_moment(step.shot, moment)):
             self.coming.hide()
             return
-        self._next = stop, shown.replay
-        self.coming.set_scene(view.scene(subject.of_moment(stop.shot, moment), options_for(stop.shot, self.model.theme)))
+        self._next = step, shown.replay
+        self.coming.set_scene(view.scene(subject.of_moment(step.shot, moment), options_for(step.shot, self.model.theme)))
 
     def _on_minutes(self, minutes: int) -> None:
         self.model.preferences.put("minutes", minutes)
@@ -416,28 +416,28 @@ def _minutes(model: WindowModel) -> int:
     return round(model.course.lesson.minutes) if model.course.is_on else int(model.preferences.number("minutes", _MINUTES))
 
 
-def _next_words(stop: LessonStep | None) -> str:
+def _next_words(step: LessonStep | None) -> str:
     """Return the title and caption of the next view; titles alone may repeat."""
-    caption = "" if stop is None else caption_of(stop).caption
+    caption = "" if step is None else caption_of(step).caption
     return (
         ""
-        if stop is None
-        else tr("Next: {caption_of_title}", caption_of_title=caption_of(stop).title) + (f". {caption}" if caption else "")
+        if step is None
+        else tr("Next: {caption_of_title}", caption_of_title=caption_of(step).title) + (f". {caption}" if caption else "")
     )
 
 
-def notes_of(stop: LessonStep) -> str:
+def notes_of(step: LessonStep) -> str:
     """Return what the presenter alone should know: the notes, and the answers of a question or the hints of an exercise."""
-    return "\n\n".join(filter(None, (stop.notes, _answers(stop))))
+    return "\n\n".join(filter(None, (step.notes, _answers(step))))
 
 
-def _answers(stop: LessonStep) -> str:
+def _answers(step: LessonStep) -> str:
     """Return the right choices of a question with their reasons, or the hints of an exercise."""
-    if stop.exercise is not None:
-        return "\n".join([stop.exercise.task, *(tr("Hint: {hint}", hint=hint) for hint in stop.exercise.hints)])
-    if stop.question is None:
+    if step.exercise is not None:
+        return "\n".join([step.exercise.task, *(tr("Hint: {hint}", hint=hint) for hint in step.exercise.hints)])
+    if step.question is None:
         return ""
     return "\n".join(
         f"{letter(place)} {'✓' if choice.right else '✗'} {choice.text}: {choice.why}"
-        for place, choice in enumerate(stop.question.choices)
+        for place, choice in enumerate(step.question.choices)
     )

@@ -145,8 +145,8 @@ class WallPicture(SceneWidget):
 
 def covered(image: QImage) -> list[QRect]:
     """Return rectangles that hold all that isn't transparent in an image, one for each group of rows."""
-    high, wide = image.height(), image.width()
-    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(high, image.bytesPerLine() // 4)[:, :wide]
+    height, width = image.height(), image.width()
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(height, image.bytesPerLine() // 4)[:, :width]
     rows = np.flatnonzero(pixels.any(axis=1))
     if not len(rows):
         return []

@@ -173,16 +173,16 @@ class Lessons(QWidget):
             self.contents.scrollToItem(item)
 
 
-def _sign(stop: LessonStep) -> str:
-    asks = stop.question is not None and not stop.title.endswith("?")
-    return " ?" if asks else " ✎" if stop.exercise else ""
+def _sign(step: LessonStep) -> str:
+    asks = step.question is not None and not step.title.endswith("?")
+    return " ?" if asks else " ✎" if step.exercise else ""
 
 
-def _presenter_text(stop: LessonStep, lesson: Lesson) -> str:
+def _presenter_text(step: LessonStep, lesson: Lesson) -> str:
     """Return the titles of the steps that a step requires, and its text for students, unless it asks a question."""
-    titles = [caption_of(lesson.stops[place]).title for place in map(lesson.find, stop.needs) if place is not None]
+    titles = [caption_of(lesson.stops[place]).title for place in map(lesson.find, step.needs) if place is not None]
     before = tr("Requires: {titles}. ", titles=", ".join(titles)) if titles else ""
-    return before + ("" if stop.question is not None else stop.text)
+    return before + ("" if step.question is not None else step.text)
 
 
 class _Task(QWidget):

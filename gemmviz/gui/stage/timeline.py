@@ -107,8 +107,8 @@ class TimelineSlider(QSlider):
     @property
     def _whole(self) -> Box:
         """The box of names and tracks, in units."""
-        wide = max(1.0, self.width() - 2 * _EDGE) / self._scale
-        return Box(_EDGE / self._scale, _EDGE / self._scale, wide, (self.height() - 2 * _EDGE) / self._scale)
+        width = max(1.0, self.width() - 2 * _EDGE) / self._scale
+        return Box(_EDGE / self._scale, _EDGE / self._scale, width, (self.height() - 2 * _EDGE) / self._scale)
 
     @property
     def tracks(self) -> Box:
@@ -124,8 +124,8 @@ class TimelineSlider(QSlider):
         x = x_of_step(self.value() + 0.5, self.maximum() + 1, self.tracks)
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colour, wide = (self.theme.chosen, 3.0) if self.hasFocus() else (self.theme.background, 1.0)
-        painter.setPen(QPen(QColor(colour), wide))
+        colour, width = (self.theme.chosen, 3.0) if self.hasFocus() else (self.theme.background, 1.0)
+        painter.setPen(QPen(QColor(colour), width))
         painter.setBrush(QColor(self.theme.text))
         room = self.tracks
         painter.drawRoundedRect(QRectF(x - 3, room.y - 5, 6, room.height + 8), 2, 2)

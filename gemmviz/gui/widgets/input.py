@@ -110,8 +110,8 @@ def draw_ring(painter: QPainter, box: QRectF, palette: QPalette) -> None:
     """Draw a ring in two colours, so that one of them stands out on any other."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for role, wide in ((QPalette.ColorRole.Base, RING + 3.0), (QPalette.ColorRole.Text, RING)):
-        painter.setPen(QPen(palette.color(role), wide))
+    for role, width in ((QPalette.ColorRole.Base, RING + 3.0), (QPalette.ColorRole.Text, RING)):
+        painter.setPen(QPen(palette.color(role), width))
         painter.drawRect(box)
 
 

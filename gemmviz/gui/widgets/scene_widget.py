@@ -233,8 +233,8 @@ class SceneWidget(QWidget):
         """Paint the message in the upper right corner, scaled with the picture."""
         size = max(13.0, min(area.height() / 36, area.width() / 40))
         painter.setFont(font("semibold", size))
-        wide = painter.fontMetrics().horizontalAdvance(self.pending) + 1.6 * size
-        sign = QRectF(area.right() - wide - size, area.top() + size, wide, 2.0 * size)
+        width = painter.fontMetrics().horizontalAdvance(self.pending) + 1.6 * size
+        sign = QRectF(area.right() - width - size, area.top() + size, width, 2.0 * size)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.palette().text())

@@ -7,7 +7,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import AskedAccess, GeneratedQuestion, QuizKind, QuizSource, off_by_one, swaps
+from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizAccess, QuizKind, QuizSource, off_by_one, swaps
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
@@ -49,7 +49,7 @@ def _offset(array: MemoryArray, element: int) -> str:
     return f"{element} = {outer} · {length} + {inner}"
 
 
-def _wrong_elements(source: QuizSource, access: AskedAccess, block: Triple, thread: Triple) -> Iterator[tuple[int, str]]:
+def _wrong_elements(source: QuizSource, access: QuizAccess, block: Triple, thread: Triple) -> Iterator[tuple[int, str]]:
     """Elements that others read, or that the thread reads at another time, each with the mistake that leads to it."""
     for other_block, other_thread, reason in _mistaken_threads(source, block, thread):
         element = source.touched(access, access.step, other_block, other_thread)

@@ -6,7 +6,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import AskedAccess, GeneratedQuestion, QuizKind, QuizSource, off_by_one, swaps
+from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizAccess, QuizKind, QuizSource, off_by_one, swaps
 
 _Held = tuple[int, int]  # the number of a matrix, and the element of it
 
@@ -52,20 +52,20 @@ def _storing(source: QuizSource, tile: int) -> str:
     return tr("line {lines} stores it", lines=min(lines)) if len(lines) == 1 else tr("it is stored")
 
 
-def _phase(source: QuizSource, access: AskedAccess) -> str:
+def _phase(source: QuizSource, access: QuizAccess) -> str:
     """The phase of a step, without the counters of the inner loops."""
     loops = source.replay.trace.site_of(access.step).loops
     return source.words.moment(access.step).partition(" when ")[0] if loops else ""
 
 
-def _end_steps(source: QuizSource, access: AskedAccess) -> list[int]:
+def _end_steps(source: QuizSource, access: QuizAccess) -> list[int]:
     """The first and the last step of a line in the phase of a step."""
     trace = source.replay.trace
     steps = [step for step in source.steps_of(int(trace.site[access.step])) if trace.phase[step] == trace.phase[access.step]]
     return [steps[0], steps[-1]]
 
 
-def _held_in(source: QuizSource, access: AskedAccess, step: int, block: Triple, cell: int) -> _Held | None:
+def _held_in(source: QuizSource, access: QuizAccess, step: int, block: Triple, cell: int) -> _Held | None:
     """The element of a matrix that a cell holds at a step; None if it holds anything else."""
     content = source.moment(step, Focus(block)).tiles.get(access.operand.array)
     if content is None or content.array[cell] < 0:
@@ -73,7 +73,7 @@ def _held_in(source: QuizSource, access: AskedAccess, step: int, block: Triple, 
     return int(content.array[cell]), int(content.element[cell])
 
 
-def _not_held(source: QuizSource, access: AskedAccess, block: Triple, cell: int, held: _Held) -> Iterator[tuple[_Held, str]]:
+def _not_held(source: QuizSource, access: QuizAccess, block: Triple, cell: int, held: _Held) -> Iterator[tuple[_Held, str]]:
     """What others hold, or the cell at another time, with the mistake that leads to it."""
     for other_block, other_cell, reason in _mistaken_cells(source, access, block, cell):
         other = _held_in(source, access, access.step, other_block, other_cell)
@@ -96,7 +96,7 @@ def _not_held(source: QuizSource, access: AskedAccess, block: Triple, cell: int,
         yield (number, matrix.element_at(*own)), tr("the subscripts of the tile: they count from the tile's first element")
 
 
-def _mistaken_cells(source: QuizSource, access: AskedAccess, block: Triple, cell: int) -> Iterator[tuple[Triple, int, str]]:
+def _mistaken_cells(source: QuizSource, access: QuizAccess, block: Triple, cell: int) -> Iterator[tuple[Triple, int, str]]:
     """Blocks and cells that are mistaken for the right ones."""
     tile, words = source.replay.trace.arrays[access.operand.array], source.words
     row, column = tile.place(cell)
