@@ -238,6 +238,50 @@ class Copy(Instruction, frozen=True):
         return True
 
 
+class MatrixProduct(Instruction, frozen=True):
+    """A product of matrices that the lanes of a warp hold in registers, by the ``instruction`` of this name of
+    MATRIX_INSTRUCTIONS. ``values``: the registers of A, B and C. Its value is those of D. It touches no memory.
+    """
+
+    instruction: str
+    values: tuple["Expr", ...]
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        return ()
+
+
+class LoadMatrix(Instruction, frozen=True):
+    """A load of ``count`` matrices of 8 rows of 16 bytes from shared memory by all lanes of a warp (ldmatrix). Lane 8 m + r
+    gives the address of row r of matrix m; ``row`` is the first register there. Lane l gets register l % 4 of row l / 4 of each
+    matrix, or with ``is_transposed`` the elements of 16 bits in column l / 4 of rows 2 (l % 4) and 2 (l % 4) + 1.
+
+    A transposed matrix is recorded as the registers that the lanes would get without.
+    """
+
+    row: Deref
+    count: int
+    is_transposed: bool
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        return (Touch(self.access, self.row, "read", is_typed=False),) * self.count
+
+
+class StoreMatrix(Instruction, frozen=True):
+    """A store of matrices to shared memory by all lanes of a warp (stmatrix), the reverse of LoadMatrix. ``values``: a register
+    for each matrix.
+    """
+
+    row: Deref
+    values: tuple["Expr", ...]
+    is_transposed: bool
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        return tuple(Touch(self.access, self.row, "write", (value,), is_typed=False) for value in self.values)
+
+
 class Address(Struct, frozen=True):
     """A pointer as an integer in bytes. ``window``: "shared" counts from the start of the block's shared memory; "generic" and
     "global" are addresses as pointers hold them.

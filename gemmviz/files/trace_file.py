@@ -410,7 +410,7 @@ def _check_origins(trace: Trace, file: str) -> None:
         refuse(file, "it refers to steps that it doesn't have")
     for step in np.unique(steps).tolist():
         stores = [o for o in trace.site_of(step).accesses("write") if trace.arrays[o.array].space == "shared"]
-        if not stores or (steps == step).sum() > stores[0].width:
+        if not stores or (steps == step).sum() > sum(operand.width for operand in stores):
             refuse(file, "it has an origin for a value that was not stored in a tile")
     matrices = [array.size for array in trace.arrays if array.space == "global"]
     if trace.origin.size:

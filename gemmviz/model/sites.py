@@ -139,6 +139,7 @@ SITE_KINDS: Mapping[str, Kind] = {
     "warp barrier": Kind(is_barrier=True),
     "wait": Kind(),
     "matrix": Kind(_READS | _WRITES, may_lack=True),
+    "product": Kind(),
     "fence": Kind(),
 }
 
@@ -147,7 +148,8 @@ class Site(Struct, frozen=True):
     """One place in the source that accesses memory or synchronises.
 
     ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls through which it was inlined. A
-    "copy" moves elements from one array to another without registers; an "atomic" reads and writes its operand at once; a
+    "copy" moves elements from one array to another without registers; an "atomic" reads and writes its operand at once. A warp
+    loads or stores a "matrix" together, with an operand for each 8 x 8 matrix; a "product" multiplies such in its registers. A
     "wait" completes asynchronous steps. ``is_async``: a later wait completes the access. ``visible_to``: for a wait, the
     threads that see the completed elements: the waiting one (cp.async.wait_group), or all waiting threads of the block (an
     mbarrier); for a barrier, "grid" if the blocks of the grid wait for each other.

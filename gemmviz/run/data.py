@@ -14,7 +14,8 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.cuda.functions import function_for
-from gemmviz.cuda.nodes import Assign, Binary, Call, Convert, Program
+from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
+from gemmviz.cuda.nodes import Assign, Binary, Call, Convert, MatrixProduct, Program
 from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
 from gemmviz.model.arrays import Bools, Floats, Longs
@@ -261,7 +262,11 @@ _ARITHMETIC = frozenset("+-*/")
 @lru_cache(maxsize=64)
 def arithmetic_roundoff(program: Program) -> float:
     """The largest unit roundoff of a floating-point operation or narrowing conversion in a program; 0 without any."""
-    return max((scalar.element.roundoff for part in parts(program.body) for scalar in _rounding_types(part)), default=0.0)
+    matrices = (
+        MATRIX_INSTRUCTIONS[part.instruction].roundoff for part in parts(program.body) if isinstance(part, MatrixProduct)
+    )
+    scalars = (scalar.element.roundoff for part in parts(program.body) for scalar in _rounding_types(part))
+    return max((*scalars, *matrices), default=0.0)
 
 
 def _rounding_types(part: object) -> tuple[Scalar, ...]:

@@ -65,7 +65,7 @@ def multiplied(waits: bool = True) -> HandMade:
     """One product in registers, and one whose factor is read from shared memory until a wait says that it is done."""
     run = fragments()
     run.step("barrier")
-    run.step("matrix")
+    run.step("product")
     run.step("matrix", (Operand(TILE, "read", fragment(8, 8, 8, 2)), np.zeros(32, int)), is_async=True)
     if waits:
         run.step("wait", completes=(0,), visible_to="block")

@@ -52,9 +52,9 @@ def refused(unit: Unit) -> SourceError:
         ("int q = 3; int q = 4;", 16, "q is declared twice", "rename one of them"),
         ("A[0].x = 1.0f;", 5, "a const float has no members", "use the value itself"),
         (
-            "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f; nvcuda::wmma::fill_fragment(f, 0.0f);",
-            73,
-            "the matrix instruction fill_fragment is not supported yet",
+            "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 8, 8, 128, int> f; nvcuda::wmma::bmma_sync(f, f, f, f);",
+            70,
+            "the matrix instruction bmma_sync is not supported yet",
             "use a kernel without tensor cores",
         ),
         (

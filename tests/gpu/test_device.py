@@ -23,6 +23,7 @@ from gemmviz.cuda.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.files.devices import device_names, device_of
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
@@ -35,6 +36,7 @@ from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import kernel_from, sure
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT
+from tests.run.test_matrix_instructions import MMA, TILES, wmma_kernel
 
 pytestmark = pytest.mark.gpu
 COUNTED = """#include <cuda_pipeline.h>
@@ -68,6 +70,17 @@ SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (64, 16, 32), (100, 70
 def gpu() -> Iterator[RemoteGpu]:
     with contextlib.closing(RemoteGpu(timeout_s=3.0)) as made:
         yield made
+
+
+@pytest.mark.parametrize(
+    "kernel", [*(wmma_kernel(*each) for each in TILES), parse_kernel(MMA.replace("PITCH", "24"), "tile.cu")]
+)
+def test_matrix_instructions(gpu: RemoteGpu, kernel: KernelSpec) -> None:
+    """Traces are equal step for step, and values in every bit."""
+    setup = setup_for(kernel, Problem(32, 32, 32))
+    ours, theirs = (engine(setup, recording=Recording(values=True)) for engine in (trace_kernel, gpu.trace))
+    for name in ("site", "visits", "epoch", "element", "origin_step", "origin_array", "origin", "value"):
+        assert np.array_equal(getattr(ours.whole, name), getattr(theirs.whole, name)), name
 
 
 def has_profiler() -> bool:

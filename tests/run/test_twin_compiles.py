@@ -7,10 +7,12 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.units import TWIN_ENTRY, probed_source, twin_for
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from tests.conftest import kernel_from, sure
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.program_writer import Writer, kernel_text
+from tests.run.test_matrix_instructions import MMA, TILES, wmma_kernel
 
 pytestmark = pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia-cuda-nvrtc")
 OPTIONS = ("--gpu-architecture=sm_90", "--std=c++17")
@@ -32,6 +34,13 @@ def test_the_twin_of_every_shipped_kernel(name: str, flags: tuple[str, ...]) -> 
 def test_twins_of_random_kernels() -> None:
     for seed in range(10):
         compile_twin(setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")))
+
+
+@pytest.mark.parametrize("flags", [(), ("-DGV_VALUES", "-DGV_PHASES")])
+def test_twins_with_matrix_instructions(flags: tuple[str, ...]) -> None:
+    kernels = [wmma_kernel(*TILES[number]) for number in (0, 1, 2, 8, 14, 15)]
+    for kernel in (*kernels, parse_kernel(MMA.replace("PITCH", "24"), "tile.cu")):
+        compile_twin(setup_for(kernel, Problem(32, 32, 32)), *flags)
 
 
 def test_the_probed_kernel_without_its_host_functions() -> None:

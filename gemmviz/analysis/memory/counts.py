@@ -346,11 +346,13 @@ def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
 
 def totals(counts: LaunchCounts) -> dict[str, int]:
     """Sums by kind of access, under the names of the hardware's counters. As there, an asynchronous copy is a global load and
-    wavefronts of shared memory, but no store instruction.
+    wavefronts of shared memory, but no store instruction; nor are loads and stores of matrices such instructions.
     """
     loads, stores = counts.total("global", "read"), counts.total("global", "write", atomic=False)
     shared_loads, shared_stores = counts.total("shared", "read"), counts.total("shared", "write", atomic=False)
     shared = shared_loads + shared_stores
+    copies = counts.total("shared", "write", kind="copy").requests
+    matrices = [counts.total("shared", access, kind="matrix").requests for access in ("read", "write")]
     return {
         "global_load_requests": loads.requests,
         "global_load_sectors": loads.sectors,
@@ -360,14 +362,27 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
         "global_store_sectors": stores.sectors,
         "global_store_sectors_ideal": stores.ideal_sectors,
         "global_store_bytes": stores.bytes_asked,
-        "shared_load_instructions": shared_loads.requests,
-        "shared_store_instructions": shared_stores.requests - counts.total("shared", "write", kind="copy").requests,
+        "shared_load_instructions": shared_loads.requests - matrices[0],
+        "shared_store_instructions": shared_stores.requests - copies - matrices[1],
         "shared_load_bytes": shared_loads.bytes_asked,
         "shared_store_bytes": shared_stores.bytes_asked,
         "shared_wavefronts": shared.wavefronts,
         "shared_wavefronts_ideal": shared.ideal_wavefronts,
+        **_matrix_loads(counts),
         **_atomics(counts),
     }
+
+
+def _matrix_loads(counts: LaunchCounts) -> dict[str, int]:
+    """Instructions that load matrices, which the hardware counts separately; empty for a launch without them. The matrices of
+    one instruction have the same operand.
+    """
+    loads = [
+        each.requests // site.rows
+        for (site, operand), each in counts.accesses.items()
+        if site.kind == "matrix" and operand.access == "read"
+    ]
+    return {"matrix_load_instructions": sum(loads)} if loads else {}
 
 
 def _atomics(counts: LaunchCounts) -> dict[str, int]:

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Scope
-from gemmviz.analysis.replay.tiles import stored_operand
+from gemmviz.analysis.replay.tiles import stored_at
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.sites import Operand
 from gemmviz.model.trace import Trace
@@ -91,9 +91,7 @@ def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elem
     tile, cell = np.full(len(threads), THREADS), np.zeros(len(threads), np.int64)
     first = int(np.searchsorted(trace.origin_step, step + 1))
     for row in range(first, min(first + _ROWS_AHEAD, len(trace.origin_step))):
-        later = int(trace.origin_step[row])
-        place, stored = stored_operand(trace, later)
-        record, component = int(trace.row[later]) + place, row - int(np.searchsorted(trace.origin_step, later))
+        record, stored, component = stored_at(trace, row)
         offset = np.broadcast_to(stored.layout.offset(component, trace.lane[columns]), columns.shape)
         same = (trace.origin_array[row, columns] == operand.array) & (trace.origin[row, columns] == elements)
         same &= (trace.element[record, columns] >= 0) & (tile == THREADS)

@@ -12,7 +12,7 @@ from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.tiles import stored_operand
+from gemmviz.analysis.replay.tiles import stored_at
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import fields
@@ -163,11 +163,11 @@ def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copie
         number = int(trace.origin_array[at, column])
         if int(trace.phase[step]) != phase or number < 0:
             continue
-        place, operand = stored_operand(trace, step)
-        cell = int(trace.element[int(trace.row[step]) + place, column])
+        record, operand, component = stored_at(trace, at)
+        cell = int(trace.element[record, column])
         if cell < 0:
             continue
-        offset = operand.layout.offset(at - int(np.searchsorted(trace.origin_step, step)), trace.lane[column])
+        offset = operand.layout.offset(component, trace.lane[column])
         matrix, tile = trace.arrays[number], trace.arrays[operand.array]
         source = matrix.indices(int(trace.origin[at, column]))
         copies.append(CopiedElement(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))

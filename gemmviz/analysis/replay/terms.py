@@ -2,7 +2,8 @@
 
 C[i, j] is the sum of A[i, k] * B[k, j] over k. A product can be computed once the thread that stores C[i, j] has read both of
 its factors into registers: from the matrix itself or, if a kernel copies the matrix into shared memory, from the copies. A load
-whose value is only stored into a tile doesn't count as a factor.
+whose value is only stored into a tile doesn't count as a factor. Where matrix instructions multiply, what any lane of the
+thread's warp has read counts, as each lane uses factors that others hold.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.grid import Owners
-from gemmviz.analysis.replay.tiles import EMPTY, stored_operand
+from gemmviz.analysis.replay.tiles import EMPTY, stored_at
 from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.trace import Trace
@@ -90,7 +91,7 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
     rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(elements))
     tables = []
     for name, own in (("A", rows), ("B", columns)):
-        pairs, which = _distinct_pairs(np.asarray(threads, np.int64), own)
+        pairs, which = _distinct_pairs(_holders(trace, np.asarray(threads, np.int64)), own)
         if len(pairs) * depth > _MOST_CELLS:
             return None
         steps = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
@@ -172,7 +173,7 @@ def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: i
         """Adds reads, earliest first."""
         row, column = (np.asarray(each, np.int64) for each in array.row_column(element))
         own, k = (row, column) if is_row else (column, row)
-        key = thread * extent + own
+        key = _holders(trace, thread) * extent + own
         at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
         known = (keys[at] == key) & (own < extent) & (k < depth)
         flat = (at * depth + k)[known][::-1]
@@ -187,6 +188,12 @@ def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: i
                 for offset in trace.offsets(touches.operand, thread + scope.of_block.start):
                     note(step, thread, touched + offset)
     return table
+
+
+def _holders(trace: Trace, thread: Longs) -> Longs:
+    """Numbers for those whose reads count for a thread of the block: the threads, or their warps if warps multiply matrices."""
+    multiplies = any(site.kind == "product" for site in trace.sites)
+    return thread // trace.rules.warp_size if multiplies else thread
 
 
 def _active_accesses(trace: Trace, scope: Scope, steps: Longs, rows: Longs) -> Iterator[tuple[Longs, Longs, Longs]]:
@@ -204,7 +211,7 @@ def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # ty
     for number, array in enumerate(trace.arrays):
         if array.space != "shared":
             continue
-        stores = [at for at, step in enumerate(trace.origin_step.tolist()) if _stores_into(trace, step, number)]
+        stores = [at for at in range(len(trace.origin_step)) if stored_at(trace, at)[1].array == number]
         if not stores:
             continue
         held_array, held = np.full(array.size, EMPTY, np.int8), np.zeros(array.size, np.int64)
@@ -222,17 +229,12 @@ def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # ty
                         note(step[is_copy], thread[is_copy], held[cell[is_copy]])
 
 
-def _stores_into(trace: Trace, step: int, number: int) -> bool:
-    return stored_operand(trace, step)[1].array == number
-
-
 def _apply_store(trace: Trace, scope: Scope, at: int, held_array: npt.NDArray[np.int8], held: Longs) -> None:
     """Updates the contents of a shared array after a store into it."""
-    step = int(trace.origin_step[at])
-    place, operand = stored_operand(trace, step)
-    cells = trace.element[int(trace.row[step]) + place, scope.of_block]
+    record, operand, component = stored_at(trace, at)
+    cells = trace.element[record, scope.of_block]
     active = cells >= 0
     lanes = trace.lane[scope.of_block][active]
-    where = cells[active] + operand.layout.offset(at - int(np.searchsorted(trace.origin_step, step)), lanes)
+    where = cells[active] + operand.layout.offset(component, lanes)
     held_array[where] = trace.origin_array[at, scope.of_block][active]
     held[where] = trace.origin[at, scope.of_block][active]

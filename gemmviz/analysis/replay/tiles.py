@@ -82,9 +82,7 @@ class Tiles:
 
     def _apply(self, row: int) -> None:
         trace, step = self.trace, int(self.trace.origin_step[row])
-        component = row - int(np.searchsorted(trace.origin_step, step))
-        place, operand = stored_operand(trace, step)
-        record = int(trace.row[step]) + place
+        record, operand, component = stored_at(trace, row)
         cells = trace.element[record, self.threads]
         active = cells >= 0
         content = self._contents[operand.array]
@@ -98,13 +96,19 @@ class Tiles:
         content.value[where] = np.where(array == CONSTANT, origin.view(np.float32), stored)
 
 
-def stored_operand(trace: Trace, step: int) -> tuple[int, Operand]:
-    """The index of the operand of a step that is stored into shared memory, and the operand."""
-    return next(
+def stored_at(trace: Trace, at: int) -> tuple[int, Operand, int]:
+    """Where the value of the origin at index ``at`` is stored into shared memory: the row of the record, the operand, and which
+    of its elements.
+    """
+    step = int(trace.origin_step[at])
+    stores = [
         (place, operand)
         for place, operand in enumerate(trace.site_of(step).operands)
         if operand.access == "write" and trace.arrays[operand.array].space == "shared"
-    )
+    ]
+    matrix, component = divmod(at - int(np.searchsorted(trace.origin_step, step)), stores[0][1].width)
+    place, operand = stores[matrix]
+    return int(trace.row[step]) + place, operand, component
 
 
 # What one block moves of one array, counted from the trace of a run.

@@ -1,5 +1,8 @@
 """Loads, stores, asynchronous copies and atomics of PTX to nodes."""
 
+from collections.abc import Sequence
+
+from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
 from gemmviz.cuda.nodes import Assign as AssignNode
 from gemmviz.cuda.nodes import (
     AtAddress,
@@ -15,11 +18,14 @@ from gemmviz.cuda.nodes import (
     Deref,
     Evaluate,
     Expr,
+    LoadMatrix,
     MakeVector,
+    MatrixProduct,
     Offset,
     Read,
     Reinterpret,
     Stmt,
+    StoreMatrix,
     Wait,
 )
 from gemmviz.cuda.ptx.registers import PTX_TYPES, AsmInstruction, Registers, address_parts, vector_elements
@@ -63,7 +69,49 @@ class MemoryInstructions:
                 return self._wait(self._value(instruction.operands[0], INT))
             case "cp", ("async", ("ca" | "cg"), *_):
                 return self._copy(instruction)
+            case (("ldmatrix" | "stmatrix"), ("sync", "aligned", "m8n8", _, *_)):
+                return self._matrices(instruction)
+            case "mma", ("sync", "aligned", shape, "row", "col", d, a, b, _):
+                matrix = MATRIX_INSTRUCTIONS.get(f"mma_{shape}_{d}_{a}_{b}")
+                return None if matrix is None else self._product(instruction, matrix)
         return None
+
+    def _matrices(self, instruction: AsmInstruction) -> Stmt | None:
+        """Ldmatrix and stmatrix of 8 x 8 matrices of 16 bits."""
+        count = {"x1": 1, "x2": 2, "x4": 4}.get(instruction.modifiers[3], 0)
+        if not count or not {*instruction.modifiers[4:]} <= {"trans", "shared", "shared::cta", "b16"}:
+            return None
+        is_load, is_transposed = instruction.opcode == "ldmatrix", instruction.has("trans")
+        registers, address = instruction.operands if is_load else instruction.operands[::-1]
+        names = vector_elements(registers)
+        if len(names) != count:
+            raise self.around.error(f"{instruction.name} takes {count} registers", "write one for each matrix")
+        row = Deref(UINT, self._pointed(address, UINT, "shared"), self.place)
+        access = self.around.access("matrix", "shared", count)
+        if not is_load:
+            values = tuple(self._value(name, UINT) for name in names)
+            return Evaluate(StoreMatrix(VOID, self.place, access, row, values, is_transposed))
+        ctype = UINT if count == 1 else VectorType(UINT, count)
+        return self._given(names, LoadMatrix(ctype, self.place, access, row, count, is_transposed), UINT)
+
+    def _product(self, instruction: AsmInstruction, matrix: MatrixInstruction) -> Stmt:
+        targets, *given = (vector_elements(each) for each in instruction.operands)
+        names = [name for each in given for name in each]
+        if (*map(len, given), len(targets)) != (*matrix.registers, matrix.registers[-1]):
+            of_a, of_b, of_c = matrix.registers
+            message = f"{instruction.name} takes {of_a} registers of A, {of_b} of B, and {of_c} of C and D each"
+            raise self.around.error(message, "write as many as it takes")
+        values = tuple(self._value(name, scalar) for name, scalar in zip(names, matrix.parameters, strict=True))
+        access = self.around.access("product", None, 1)
+        return self._given(targets, MatrixProduct(matrix.result, self.place, access, matrix.name, values), matrix.result.scalar)
+
+    def _given(self, names: Sequence[str], value: Expr, scalar: Scalar) -> Stmt:
+        """Assigns the components of a value to registers."""
+        slot = self.around.new_slot()
+        whole = Read(value.type, slot, "", False, self.place)
+        parts: list[Expr] = [whole] if len(names) == 1 else [Component(scalar, whole, i, self.place) for i in range(len(names))]
+        assigned = (self.registers.assign(name, part) for name, part in zip(names, parts, strict=True))
+        return Block((Declare(slot, value), *assigned))
 
     def _wait(self, pending: Expr) -> Stmt:
         return Wait(self.around.access("wait", None, 1), pending, self.place, False)
@@ -73,11 +121,7 @@ class MemoryInstructions:
         scalar = self._scalar(instruction, names[0])
         deref, space = self._target(instruction, instruction.operands[1], scalar, len(names))
         access = self.around.access("load", space, len(names))
-        slot = self.around.new_slot()
-        loaded = Declare(slot, Deref(deref.type, deref.pointer, self.place, access))
-        value = Read(deref.type, slot, "", False, self.place)
-        parts: list[Expr] = [value] if len(names) == 1 else [Component(scalar, value, i, self.place) for i in range(len(names))]
-        return Block((loaded, *(self.registers.assign(name, part) for name, part in zip(names, parts, strict=True))))
+        return self._given(names, Deref(deref.type, deref.pointer, self.place, access), scalar)
 
     def _store(self, instruction: AsmInstruction) -> Stmt:
         names = vector_elements(instruction.operands[1])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from gemmviz.cuda import fold
 from gemmviz.cuda.functions import FUNCTIONS, function_for
+from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, PREFIX
 from gemmviz.cuda.nodes import (
     Address,
     Assign,
@@ -29,6 +30,7 @@ from gemmviz.cuda.nodes import (
     Fence,
     Inline,
     MakeVector,
+    MatrixProduct,
     Read,
     Reinterpret,
     Return,
@@ -149,12 +151,21 @@ def _lane_id(low: Lowering, name: str, arguments: list[Node], node: Node) -> Exp
     return lane
 
 
+def _matrix_product(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    """A product of matrices, which the header of wmma calls."""
+    matrix = MATRIX_INSTRUCTIONS[name.removeprefix(PREFIX)]
+    pairs = zip(arguments, matrix.parameters, strict=True)
+    values = tuple(low.converted(low.value(argument), scalar, node) for argument, scalar in pairs)
+    return MatrixProduct(matrix.result, low.place(node), low.add_access("product", None, node), matrix.name, values)
+
+
 WARP_STATEMENTS = {"__syncthreads": barrier, "__syncwarp": barrier, _GRID_SYNC: barrier}
 WARP_FUNCTIONS = {
     **dict.fromkeys([*_SHUFFLES, *(f"{name}_sync" for name in _SHUFFLES)], _shuffle),
     **dict.fromkeys([*_VOTES, *(f"{name}_sync" for name in _VOTES), "__uni_sync", "__match_any_sync"], _vote),
     **dict.fromkeys([f"__reduce_{op}_sync" for op in ("add", "min", "max", "and", "or", "xor")], _vote),
     "__match_all_sync": _match_all_call,
+    **{PREFIX + name: _matrix_product for name in MATRIX_INSTRUCTIONS},
     **dict.fromkeys(("__syncthreads_count", "__syncthreads_and", "__syncthreads_or"), _barrier_vote),
     "__activemask": _active_mask,
     "__lane_id": _lane_id,
@@ -314,7 +325,6 @@ MEMORY_FUNCTIONS = {
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
-_MATRIX_FUNCTIONS = frozenset(("fill_fragment", "load_matrix_sync", "mma_sync", "bmma_sync", "store_matrix_sync"))
 
 
 def intrinsic_call(
@@ -334,7 +344,7 @@ def intrinsic_call(
         return operated(low, name, arguments, node, this)
     if name in STATEMENT_INTRINSICS:
         return Inline(VOID, (), Block((STATEMENT_INTRINSICS[name](low, name, arguments, node),)), None, low.place(node))
-    if name in _MATRIX_FUNCTIONS:
+    if name == "bmma_sync":
         message = f"the matrix instruction {name} is not supported yet"
         raise low.error(message, node, "use a kernel without tensor cores", id="unsupported")
     if name.startswith("__builtin_"):

@@ -8,6 +8,7 @@ from textwrap import indent
 
 from msgspec import Struct
 
+from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.cuda.nodes import (
     Address,
     Assign,
@@ -36,9 +37,11 @@ from gemmviz.cuda.nodes import (
     Index,
     Inline,
     Instruction,
+    LoadMatrix,
     Logic,
     Loop,
     MakeVector,
+    MatrixProduct,
     Offset,
     PointerDifference,
     Program,
@@ -48,6 +51,7 @@ from gemmviz.cuda.nodes import (
     Select,
     Sequence,
     Stmt,
+    StoreMatrix,
     Unary,
     Unrolled,
     Wait,
@@ -65,7 +69,7 @@ from gemmviz.cuda.twin.slots import (
     slots_used_outside,
     target_type,
 )
-from gemmviz.cuda.types import COMPONENTS, ArrayType, CType, PointerType, Scalar, StructType, VectorType
+from gemmviz.cuda.types import COMPONENTS, FLOAT, UINT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 from gemmviz.cuda.walk import parts
 
 # Prints expression nodes as CUDA C, with every access to memory wrapped in a call that records it.
@@ -246,7 +250,39 @@ def _element_behind(printer: ExpressionPrinter, side: Deref) -> Scalar | None:
     return to if isinstance(to, Scalar) else None
 
 
-_PRINTED: dict[type[Instruction], Callable[..., str]] = {Atomic: _printed_atomic, Copy: _printed_copy}
+def _printed_product(printer: ExpressionPrinter, node: MatrixProduct) -> str:
+    """The instruction itself. Constraints: "f" of a float, "r" of an integer."""
+    matrix = MATRIX_INSTRUCTIONS[node.instruction]
+    result, letter = c_type(matrix.result), {FLOAT: "f"}
+    outputs = [f'"={letter.get(matrix.result.scalar, "r")}"(d.{each})' for each in COMPONENTS[: matrix.result.count]]
+    inputs = [
+        f'"{letter.get(scalar, "r")}"({printer.value(value)})'
+        for scalar, value in zip(matrix.parameters, node.values, strict=True)
+    ]
+    places, groups = iter(range(len(outputs) + len(inputs))), (len(outputs), *matrix.registers)
+    operands = ", ".join(f"{{{', '.join(f'%{next(places)}' for _ in range(count))}}}" for count in groups)
+    asm = f'asm volatile("{matrix.ptx} {operands};" : {", ".join(outputs)} : {", ".join(inputs)});'
+    return f"[&]() -> {result} {{ gv_multiply<{node.access}>(gv_self); {result} d; {asm} return d; }}()"
+
+
+def _printed_matrices(printer: ExpressionPrinter, node: LoadMatrix | StoreMatrix) -> str:
+    behind = _element_behind(printer, node.row)
+    element = c_type(behind) if behind is not None and behind.bytes <= UINT.bytes else c_type(UINT)
+    turned, row = str(node.is_transposed).lower(), printer.value(node.row.pointer)
+    if isinstance(node, LoadMatrix):
+        return f"gv_load_matrix{node.count}<{node.access}, {element}, {turned}>(gv_self, {row})"
+    count, given = len(node.values), ", ".join(map(printer.value, node.values))
+    register = given if count == 1 else f"make_uint{count}({given})"
+    return f"gv_store_matrix{count}<{node.access}, {element}, {turned}>(gv_self, {row}, {register})"
+
+
+_PRINTED: dict[type[Instruction], Callable[..., str]] = {
+    Atomic: _printed_atomic,
+    Copy: _printed_copy,
+    MatrixProduct: _printed_product,
+    LoadMatrix: _printed_matrices,
+    StoreMatrix: _printed_matrices,
+}
 
 
 # Prints statements.

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.cuda.nodes import HostCode, Program, SharedArray
+from gemmviz.cuda.nodes import HostCode, LoadMatrix, MatrixProduct, Program, SharedArray, StoreMatrix
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.slots import c_type, headers, slot_types
 from gemmviz.cuda.twin.statements import Printer, storage
@@ -130,7 +130,7 @@ def _blanked(text: str, places: Iterable[Place]) -> str:
 # The twin.
 
 TWIN_ENTRY = "gv_twin"
-_PRELUDE = Path(__file__).with_name("twin.cuh")
+_PRELUDE, _OF_MATRICES = (Path(__file__).with_name(name) for name in ("twin.cuh", "matrix.cuh"))
 _POOL = "gv_pool"
 
 
@@ -196,10 +196,12 @@ def printed_twin(program: Program, file: str) -> Twin:
     printer = Printer(program)
     parameters = [f"{c_type(each.type)} {printer.name(each.slot)}" for each in program.parameters]
     includes = [f"#include <{each}>" for each in headers(_types_used(program))]
+    has_matrices = any(isinstance(part, LoadMatrix | MatrixProduct | StoreMatrix) for part in parts(program.body))
+    preludes = (_PRELUDE, _OF_MATRICES) if has_matrices else (_PRELUDE,)
     lines = [
         f"// The instrumented twin of {file}. Derived; edit the kernel instead.",
         *includes,
-        _PRELUDE.read_text(encoding="utf-8"),
+        *(prelude.read_text(encoding="utf-8") for prelude in preludes),
         f'extern "C" __global__ void {TWIN_ENTRY}({", ".join(parameters)})',
         "{",
         "    gv_thread gv_self;",

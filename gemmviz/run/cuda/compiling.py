@@ -128,7 +128,8 @@ def _include_options() -> tuple[str, ...]:
     """The options that name the folders with CUDA's own headers: a toolkit's, a wheel's or CuPy's; empty if there are none."""
     package = Path(cupy.__file__).parent
     roots = (cupy.cuda.get_cuda_path(), os.environ.get("CUDA_PATH"))
-    return tuple(f"-I{each}" for each in include_folders(package, [Path(root) for root in roots if root]))
+    folders = include_folders(package, [Path(root) for root in roots if root], [Path("/usr/local/cuda/include")])
+    return tuple(f"-I{each}" for each in folders)
 
 
 def _loaded(code: bytes, name: Any) -> Compiled:

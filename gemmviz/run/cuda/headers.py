@@ -8,20 +8,23 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 _CUDA_HEADER = "cuda_fp16.h"
+_MATRICES = Path("crt", "mma.h")  # what mma.h includes, which some wheels leave out
 _TARGET = Path("nv", "target")  # what cooperative_groups.h includes of CUDA's C++ library
 
 
-def include_folders(cupy: Path, toolkits: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """The folder with CUDA's headers, of a toolkit, of a wheel beside the package CuPy or in that package, and the one with its
-    C++ library, which wheels may leave out and CuPy brings along; empty if there are none.
+def include_folders(cupy: Path, toolkits: Sequence[Path] = (), usual: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """The folder with CUDA's headers, of a toolkit, of a wheel beside the package CuPy or in that package, or a ``usual`` one,
+    and the one with its C++ library, which wheels may leave out and CuPy brings along; empty if there are none.
     """
     own = cupy / "_core" / "include" / "cupy"
     folders = [
         *(root / "include" for root in toolkits),
         *sorted(cupy.parent.glob("nvidia/*/include"), reverse=True),
         *sorted((own / "_cuda").glob("*"), reverse=True),
+        *usual,
     ]
-    found = next((folder for folder in folders if (folder / _CUDA_HEADER).is_file()), None)
+    usable = [folder for folder in folders if (folder / _CUDA_HEADER).is_file()]
+    found = next((folder for folder in usable if (folder / _MATRICES).is_file()), usable[0] if usable else None)
     if found is None:
         return ()
     others = [place for folder in dict.fromkeys((found, *folders)) for place in (folder / "cccl", folder)]

@@ -104,6 +104,8 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
         forms = _GRID if site.visible_to == "grid" and site.is_barrier else _SYNCHRONISES[site.kind]
         return _form(forms, is_one), ()
     reads, writes = ([each for each in moment.touched if each.operand.access == access] for access in ("read", "write"))
+    if site.kind == "product":
+        return _form(_TOGETHER["multiply"], is_one), ()
     if site.kind == "matrix":
         return _matrix(reads, writes, is_one), ()
     if not moment.touched:
@@ -156,11 +158,9 @@ def _access(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tupl
 
 def _matrix(reads: list[TouchedOperand], writes: list[TouchedOperand], is_one: bool) -> str:
     """Return what a step does that works on fragments of matrices, which belong to a whole warp."""
-    if reads and not writes:
+    if reads:
         return _form(_TOGETHER["read"], is_one, array=reads[0].array.name)
-    if writes and not reads:
-        return _form(_TOGETHER["store"], is_one, array=writes[0].array.name)
-    return _form(_TOGETHER["multiply"], is_one)
+    return _form(_TOGETHER["store"], is_one, array=writes[0].array.name)
 
 
 def _elements(moment: Moment, touched: TouchedOperand, labels: LabelStyle, name: str | None = None) -> str:

@@ -1,5 +1,17 @@
-// Matrix functions of a warp.
+// Matrix functions of a warp, in terms of mma.sync. Which lane holds which element is undocumented: here it is as recorded on an
+// H100, where the fragments of mma.sync lie side by side (tests/data/h100-wmma-fragments.json).
 #pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+// D of m16n8, from the registers of A, B and C.
+#define __GEMMVIZ_MMA(D, C, k, d, a, b) D __gemmviz_mma_m16n8k##k##_##d##_##a##_##b
+__GEMMVIZ_MMA(float4, float, 16, f32, f16, f16)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, float, float, float, float);
+__GEMMVIZ_MMA(float4, float, 16, f32, bf16, bf16)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, float, float, float, float);
+__GEMMVIZ_MMA(float4, float, 8, f32, tf32, tf32)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, float, float, float, float);
+__GEMMVIZ_MMA(uint2, unsigned, 16, f16, f16, f16)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned);
+__GEMMVIZ_MMA(int4, int, 16, s32, s8, s8)(unsigned, unsigned, unsigned, int, int, int, int);
+__GEMMVIZ_MMA(int4, int, 16, s32, u8, u8)(unsigned, unsigned, unsigned, int, int, int, int);
 
 namespace nvcuda { namespace wmma {
 struct matrix_a {};
@@ -14,19 +26,134 @@ template <> struct __element<precision::tf32> { using type = float; };
 template <> struct __element<precision::u4> { using type = int; };
 template <> struct __element<precision::s4> { using type = int; };
 template <> struct __element<precision::b1> { using type = int; };
-template <class Use, int m, int n, int k> constexpr int __elements() {
-  return std::is_same_v<Use, accumulator> ? m * n / 32 : (std::is_same_v<Use, matrix_a> ? m : n) * k / 32;
-}
+
+template <class Use> constexpr int __use = std::is_same_v<Use, matrix_a> ? 0 : std::is_same_v<Use, matrix_b> ? 1 : 2;
+
 template <class Use, int m, int n, int k, class T, class Layout = void> class fragment {
  public:
   using element_type = typename __element<T>::type;
-  static constexpr int num_elements = __elements<Use, m, n, k>(), num_storage_elements = num_elements;
+  static constexpr int __of = __use<Use>, __m = m, __n = n, __k = k, __packed = 4 / sizeof(element_type);
+  static constexpr int __different = (__of == 0 ? m * k : __of == 1 ? k * n : m * n) / 32;
+  static constexpr int num_elements = __of != 2 && std::is_same_v<T, __half> ? 16 : __different;
+  static constexpr int num_storage_elements = num_elements;
+  static constexpr bool __is_row_major = std::is_same_v<Layout, row_major>;
   element_type x[num_elements];
 };
-template <class F, class T> void load_matrix_sync(F&, const T*, unsigned int);
-template <class F, class T> void load_matrix_sync(F&, const T*, unsigned int, layout_t);
-template <class F, class T> void store_matrix_sync(T*, const F&, unsigned int, layout_t);
-template <class F, class T> void fill_fragment(F&, const T&);
-template <class D, class A, class B, class C> void mma_sync(D&, const A&, const B&, const C&, bool = false);
-float __float_to_tf32(float);
+
+inline unsigned __lane() { return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32u; }
+
+// A fragment consists of those of mma.sync: of A with 16 rows, and of B with 8 columns. A matrix of 8 x 32 is the product of
+// both transposed, so that A and B change places.
+template <class F> constexpr bool __is_wide = F::__of == 0 ? F::__m != 8 : F::__n == 32;
+template <class F> constexpr int __tile = (__is_wide<F> ? 16 : 8) * F::__k / 32;  // elements of a lane
+
+// Row of element i of A, column of one of B.
+template <class F, int i> inline unsigned __outer() {
+  constexpr int tile = i / __tile<F>, reg = i % __tile<F> / F::__packed;
+  return __lane() / 4u + (__is_wide<F> ? 8u * (reg % 2) + 16u * tile : 8u * tile);
+}
+// Column of element i of A, row of one of B.
+template <class F, int i> inline unsigned __along() {
+  constexpr int at = i % __tile<F>, reg = at / F::__packed;
+  return __lane() % 4u * F::__packed + at % F::__packed + (__is_wide<F> ? reg / 2 : reg) * 4u * F::__packed;
+}
+template <class F, int i> inline unsigned __row() {
+  if constexpr (F::__of == 0) return __outer<F, i>();
+  else if constexpr (F::__of == 1) return __along<F, i>();
+  else if constexpr (F::__m == 8) return __lane() % 4u * 2u + i % 2;
+  else return __lane() / 4u + 8u * (i % 4 / 2) + (F::__m == 32 ? 16u * (i / 4) : 0u);
+}
+template <class F, int i> inline unsigned __column() {
+  if constexpr (F::__of == 0) return __along<F, i>();
+  else if constexpr (F::__of == 1) return __outer<F, i>();
+  else if constexpr (F::__m == 8) return __lane() / 4u + 8u * (i % 4 / 2) + 16u * (i / 4);
+  else return __lane() % 4u * 2u + i % 2 + (F::__m == 16 ? 8u * (i / 4) : 0u);
+}
+template <class F, int i> inline unsigned __offset(unsigned pitch, bool is_row_major) {
+  return is_row_major ? __row<F, i>() * pitch + __column<F, i>() : __column<F, i>() * pitch + __row<F, i>();
+}
+
+template <int i, class F, class T> inline void __load(F& f, const T* from, unsigned pitch, bool is_row_major) {
+  if constexpr (i < F::num_elements) {
+    if constexpr (i < F::__different) f.x[i] = from[__offset<F, i>(pitch, is_row_major)];
+    else f.x[i] = f.x[i % F::__different];
+    __load<i + 1>(f, from, pitch, is_row_major);
+  }
+}
+template <class F, class T> inline void load_matrix_sync(F& f, const T* from, unsigned pitch) { __load<0>(f, from, pitch, F::__is_row_major); }
+template <class F, class T> inline void load_matrix_sync(F& f, const T* from, unsigned pitch, layout_t layout) {
+  __load<0>(f, from, pitch, layout == mem_row_major);
+}
+template <int i, class F, class T> inline void __store(T* to, const F& f, unsigned pitch, bool is_row_major) {
+  if constexpr (i < F::num_elements) {
+    to[__offset<F, i>(pitch, is_row_major)] = f.x[i];
+    __store<i + 1>(to, f, pitch, is_row_major);
+  }
+}
+template <class F, class T> inline void store_matrix_sync(T* to, const F& f, unsigned pitch, layout_t layout) {
+  __store<0>(to, f, pitch, layout == mem_row_major);
+}
+template <int i, class F, class T> inline void __fill(F& f, const T& value) {
+  if constexpr (i < F::num_elements) {
+    f.x[i] = value;
+    __fill<i + 1>(f, value);
+  }
+}
+template <class F, class T> inline void fill_fragment(F& f, const T& value) { __fill<0>(f, value); }
+
+// Register i of a fragment: its elements, packed.
+inline unsigned __bits(__half value) { return __half_as_ushort(value); }
+inline unsigned __bits(__nv_bfloat16 value) { return __bfloat16_as_ushort(value); }
+inline unsigned __bits(float value) { return __float_as_uint(value); }
+inline unsigned __bits(signed char value) { return (unsigned char)value; }
+inline unsigned __bits(unsigned char value) { return value; }
+template <int i, class F> inline unsigned __register(const F& f) {
+  if constexpr (F::__packed == 1) return __bits(f.x[i]);
+  else if constexpr (F::__packed == 2) return __bits(f.x[2 * i]) | __bits(f.x[2 * i + 1]) << 16;
+  else return __bits(f.x[4 * i]) | __bits(f.x[4 * i + 1]) << 8 | __bits(f.x[4 * i + 2]) << 16 | __bits(f.x[4 * i + 3]) << 24;
+}
+
+// Part h of D, from the registers of the left and the right matrix that begin with a and b.
+#define __GEMMVIZ_LEFT4 __register<a>(left), __register<a + 1>(left), __register<a + 2>(left), __register<a + 3>(left)
+#define __GEMMVIZ_LEFT2 __register<a>(left), __register<a + 1>(left)
+#define __GEMMVIZ_RIGHT2 __register<b>(right), __register<b + 1>(right)
+#define __GEMMVIZ_ADDED c.x[4 * h], c.x[4 * h + 1], c.x[4 * h + 2], c.x[4 * h + 3]
+#define __GEMMVIZ_RESULT(call)                                                                          \
+  {                                                                                                     \
+    auto r = call;                                                                                      \
+    d.x[4 * h] = r.x, d.x[4 * h + 1] = r.y, d.x[4 * h + 2] = r.z, d.x[4 * h + 3] = r.w;                 \
+  }
+template <int h, int a, int b, class D, class L, class R, class C>
+inline void __product(D& d, const L& left, const R& right, const C& c) {
+  using T = typename L::element_type;
+  if constexpr (std::is_same_v<typename D::element_type, __half>) {
+    uint2 r = __gemmviz_mma_m16n8k16_f16_f16_f16(__GEMMVIZ_LEFT4, __GEMMVIZ_RIGHT2, __register<2 * h>(c), __register<2 * h + 1>(c));
+    d.x[4 * h] = __ushort_as_half((unsigned short)r.x), d.x[4 * h + 1] = __ushort_as_half((unsigned short)(r.x >> 16));
+    d.x[4 * h + 2] = __ushort_as_half((unsigned short)r.y), d.x[4 * h + 3] = __ushort_as_half((unsigned short)(r.y >> 16));
+  } else if constexpr (std::is_same_v<T, __half>)
+    __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k16_f32_f16_f16(__GEMMVIZ_LEFT4, __GEMMVIZ_RIGHT2, __GEMMVIZ_ADDED))
+  else if constexpr (std::is_same_v<T, __nv_bfloat16>)
+    __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k16_f32_bf16_bf16(__GEMMVIZ_LEFT4, __GEMMVIZ_RIGHT2, __GEMMVIZ_ADDED))
+  else if constexpr (std::is_same_v<T, float>)
+    __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k8_f32_tf32_tf32(__GEMMVIZ_LEFT4, __GEMMVIZ_RIGHT2, __GEMMVIZ_ADDED))
+  else if constexpr (std::is_same_v<T, signed char>)
+    __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k16_s32_s8_s8(__GEMMVIZ_LEFT2, __register<b>(right), __GEMMVIZ_ADDED))
+  else
+    __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k16_s32_u8_u8(__GEMMVIZ_LEFT2, __register<b>(right), __GEMMVIZ_ADDED))
+}
+template <class D, class A, class B, class C> void bmma_sync(D&, const A&, const B&, const C&);
+template <class D, class A, class B, class C> inline void mma_sync(D& d, const A& a, const B& b, const C& c, bool = false) {
+  constexpr int left = 16 * A::__k / 32 / A::__packed, right = left / 2;  // registers of a part
+  if constexpr (D::__m == 16) {
+    __product<0, 0, 0>(d, a, b, c);
+    __product<1, 0, right>(d, a, b, c);
+  } else if constexpr (D::__m == 32) {
+    __product<0, 0, 0>(d, a, b, c);
+    __product<1, left, 0>(d, a, b, c);
+  } else {
+    __product<0, 0, 0>(d, b, a, c);
+    __product<1, left, 0>(d, b, a, c);
+  }
+}
+inline float __float_to_tf32(float value) { return __uint_as_float((__float_as_uint(value) + 0x1000u) & ~0x1fffu); }
 } }

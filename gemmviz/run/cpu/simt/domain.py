@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from gemmviz.cuda import fold
@@ -86,6 +87,20 @@ class Domain:
     def updated(self, width: int, update: Callable[..., list[Any]], *args: Any) -> list[Any]:
         """The values of some elements of memory before and after an update, which ``update(*args)`` computes."""
         return update(*args)
+
+    def multiplied(self, compute: Callable[[], list[Any]], count: int) -> list[Any]:
+        """The ``count`` registers of a product of matrices, which ``compute`` gives."""
+        return compute()
+
+    def packed(self, halves: list[Any]) -> Any:
+        """A register of 32 bits from two integers of 16, the lower first."""
+        low, high = (np.asarray(half).astype(np.uint32) for half in halves)
+        return low | high << np.uint32(16)
+
+    def halves(self, register: Any) -> list[Any]:
+        """The two integers of 16 bits in a register, the lower first."""
+        bits = np.asarray(register, np.uint32)
+        return [(bits >> np.uint32(shift)).astype(np.uint16) for shift in (0, 16)]
 
     def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None:
         """Reports to the sink the value that a store is about to write."""

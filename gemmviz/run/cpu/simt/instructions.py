@@ -4,22 +4,20 @@ An asynchronous copy reads its source at once; what it writes can be seen after 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.cuda.nodes import Atomic, AtomicOp, Commit, Copy, Fence, Instruction, Wait
-from gemmviz.cuda.types import Scalar, named_type, size_bytes, unit_bytes
+from gemmviz.cuda.nodes import Atomic, AtomicOp, Commit, Copy, Fence, Instruction, LoadMatrix, MatrixProduct, StoreMatrix, Wait
+from gemmviz.cuda.types import Scalar, size_bytes, unit_bytes
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.element_types import element_type
 from gemmviz.model.errors import Place
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.simt.accesses import over_memories
 from gemmviz.run.cpu.simt.domain import Compiling
 from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Closure, Machine, PendingCopy, is_empty
-from gemmviz.run.cpu.simt.memory import NULL, AccessType, Memory, SharedMemory, access_type
+from gemmviz.run.cpu.simt.matrix import load_closure, product_closure, store_closure
+from gemmviz.run.cpu.simt.memory import NULL, AccessType, Memory, SharedMemory, access_type, elements_of_bytes
 
 Zero = Callable[[Scalar], Any]
 
@@ -230,16 +228,7 @@ def _elements_of_copy(machine: Machine, to: Any, of: Any, size: int, place: Plac
     if size % wider.unit:
         message = f"copying {size} bytes from {of.name} to {to.name} at a time is not supported"
         raise machine.fault(message, place, "copy whole elements", id="unsupported")
-    return _kind_of_copy(wider.info.element_type, size)
-
-
-@lru_cache(maxsize=64)
-def _kind_of_copy(element_name: str, size: int) -> AccessType:
-    spelling = element_type(element_name).spellings[0][0]
-    scalar = named_type(spelling)
-    assert isinstance(scalar, Scalar)
-    width = size // scalar.bytes
-    return replace(access_type(scalar), width=width, step=width)
+    return elements_of_bytes(wider.info.element_type, size)
 
 
 def _in_scalars(offset: Any, unit: int, size: int) -> Any:
@@ -334,4 +323,10 @@ def fence(node: Fence) -> Closure:
     return run
 
 
-_COMPILED: Mapping[type[Instruction], Callable[..., Closure]] = {Atomic: _atomic_closure, Copy: _copy_closure}
+_COMPILED: Mapping[type[Instruction], Callable[..., Closure]] = {
+    Atomic: _atomic_closure,
+    Copy: _copy_closure,
+    MatrixProduct: product_closure,
+    LoadMatrix: load_closure,
+    StoreMatrix: store_closure,
+}

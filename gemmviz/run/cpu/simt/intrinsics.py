@@ -10,18 +10,19 @@ from gemmviz.cuda.functions import CLOCKS, function_for
 from gemmviz.cuda.nodes import Call
 from gemmviz.cuda.types import Scalar, VectorType, scalar_of
 from gemmviz.model.arrays import Bools, Longs
+from gemmviz.model.fragments import LANES
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import access_type
 from gemmviz.run.cpu.simt.values import constant
+from gemmviz.run.cpu.simt.warps import outer_of, over_threads, over_warps
 
 # Compiles shuffles to closures: each lane takes the value of another lane of its warp.
 
-_LANES = 32  # lanes
 _SHUFFLE_WIDTHS = (1, 2, 4, 8, 16, 32)
-_ALL = (1 << _LANES) - 1
+_ALL = (1 << LANES) - 1
 
 
 def shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
@@ -53,7 +54,7 @@ class _Exchange:
 
     def __init__(self, machine: Machine, node: Call, space: ThreadSpace, selector: list[npt.NDArray[Any]], named: Any) -> None:
         self.space = space
-        whole = machine.mask is None and space.threads_per_block % _LANES == 0
+        whole = machine.mask is None and space.threads_per_block % LANES == 0
         names_all = named is None or (isinstance(named, int) and named & _ALL == _ALL)
         others = [True if each is None else each for each in (machine.mask, machine.exited, named)]
         selector = [_over_lanes(each, space) for each in selector]
@@ -100,19 +101,19 @@ class _Exchange:
         if named is None:
             return
         masks = masks.astype(np.int64)
-        lanes = np.arange(space.threads_per_block) % _LANES
+        lanes = np.arange(space.threads_per_block) % LANES
         stranger = active & ((masks >> lanes) & 1 == 0)
         if stranger.any():
             raise machine.fault(
                 f"the mask of {node.name} doesn't name the lane that calls it", node.place, self._lanes(stranger, self.outer),
                 "pass a mask with a bit for every lane that arrives here, such as 0xffffffff",
             )  # fmt: skip
-        wanted = absent & (target == source) & ((masks >> (target % _LANES)) & 1 != 0)
+        wanted = absent & (target == source) & ((masks >> (target % LANES)) & 1 != 0)
         wanted &= ~np.take_along_axis(exited, source, axis=1)
         if wanted.any():
             row, thread = (int(each[0]) for each in np.nonzero(wanted))
             raise machine.fault(
-                f"{node.name} reads lane {int(source[row, thread]) % _LANES} of the warp, which its mask names but which "
+                f"{node.name} reads lane {int(source[row, thread]) % LANES} of the warp, which its mask names but which "
                 "doesn't arrive here", node.place, self._lanes(wanted, self.outer),
                 "its value is undefined: let all lanes that the mask names call it", id="uninitialised-read",
             )  # fmt: skip
@@ -141,9 +142,9 @@ def _lanes_read(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], 
     ``selector`` and ``width`` are (blocks, threads), or of length 1 along an axis.
     """
     own = np.arange(threads, dtype=np.int64)
-    lane, by, segment = own % _LANES, selector.astype(np.int64) % _LANES, _LANES - width.astype(np.int64)
+    lane, by, segment = own % LANES, selector.astype(np.int64) % LANES, LANES - width.astype(np.int64)
     first = lane & segment
-    last = first | (~segment & (_LANES - 1))
+    last = first | (~segment & (LANES - 1))
     match name.removesuffix("_sync"):
         case "__shfl_up":
             target, is_inside = lane - by, lane - by >= first
@@ -180,14 +181,14 @@ def _in_warp(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
     def run(machine: Machine) -> Any:
         given = [arg(machine) for arg in args]
         mask, value = given[0] if has_mask else _ALL, given[1] if len(given) > 1 else 0
-        outer = _joint_blocks(space, machine.mask, mask, value)
-        values, masks = (_by_warp(each, outer, space) for each in (value, mask))
-        here = _by_warp(True if machine.mask is None else machine.mask, outer, space)
+        outer = outer_of(space, machine.mask, mask, value)
+        values, masks = (over_warps(each, outer, space) for each in (value, mask))
+        here = over_warps(True if machine.mask is None else machine.mask, outer, space)
         active = here & _exists(space)
-        named = (masks.astype(np.uint64)[..., None] >> np.arange(_LANES, dtype=np.uint64)) & np.uint64(1) != 0
+        named = (masks.astype(np.uint64)[..., None] >> np.arange(LANES, dtype=np.uint64)) & np.uint64(1) != 0
         _check_own_bit(machine, node, active & ~np.diagonal(named, axis1=-2, axis2=-1), outer, space)
         found = compute(values, active[..., None, :] & named)
-        return _over_threads(found.astype(result), outer, space)
+        return over_threads(found.astype(result), outer, space)
 
     return run
 
@@ -197,7 +198,7 @@ def _in_block(node: Call, value: Closure, space: ThreadSpace) -> Closure:
 
     def run(machine: Machine) -> Any:
         chosen = value(machine)
-        outer = _joint_blocks(space, machine.mask, chosen)
+        outer = outer_of(space, machine.mask, chosen)
         shape = outer + space.thread_shape
         true = np.broadcast_to(np.asarray(chosen) != 0, shape).reshape(-1, space.threads_per_block)
         active = np.broadcast_to(True if machine.mask is None else machine.mask, shape).reshape(true.shape)
@@ -214,35 +215,13 @@ def _dtype(node: Call) -> Any:
     return node.type.dtype
 
 
-def _joint_blocks(space: ThreadSpace, *values: Any) -> tuple[int, ...]:
-    """The block axes of all values together."""
-    blocks = len(space.block_shape)
-    shapes = [np.shape(each)[:blocks] for each in values if each is not None and np.ndim(each)]
-    return np.broadcast_shapes((1,) * blocks, *shapes)
-
-
-def _by_warp(value: Any, outer: tuple[int, ...], space: ThreadSpace) -> _LaneTable:
-    """A value as (blocks, warps, lanes), zero in lanes that don't exist."""
-    rows = np.broadcast_to(np.asarray(value), outer + space.thread_shape).reshape(-1, space.threads_per_block)
-    missing = -space.threads_per_block % _LANES
-    if missing:
-        rows = np.pad(rows, ((0, 0), (0, missing)))
-    return np.asarray(rows.reshape(len(rows), -1, _LANES))
-
-
 def _exists(space: ThreadSpace) -> Bools:
-    return _by_warp(True, (1,) * len(space.block_shape), space)
-
-
-def _over_threads(found: _LaneTable, outer: tuple[int, ...], space: ThreadSpace) -> _LaneTable:
-    """Values (blocks, warps, lanes) over the axes of the threads."""
-    rows = found.reshape(len(found), -1)[:, : space.threads_per_block]
-    return np.asarray(rows.reshape(outer + space.thread_shape))
+    return over_warps(True, (1,) * len(space.block_shape), space)
 
 
 def _check_own_bit(machine: Machine, node: Call, bad: Bools, outer: tuple[int, ...], space: ThreadSpace) -> None:
     if bad.any():
-        lanes = _over_threads(bad, outer, space)
+        lanes = over_threads(bad, outer, space)
         raise machine.fault(
             f"the mask of {node.name} doesn't name the lane that calls it", node.place, lanes,
             "pass a mask with a bit for every lane that arrives here, such as 0xffffffff",
@@ -251,7 +230,7 @@ def _check_own_bit(machine: Machine, node: Call, bad: Bools, outer: tuple[int, .
 
 def _bits(chosen: Bools) -> _LaneTable:
     """Lanes (..., lanes) as numbers with a bit for each: (...)."""
-    return np.asarray((chosen.astype(np.uint64) << np.arange(_LANES, dtype=np.uint64)).sum(axis=-1))
+    return np.asarray((chosen.astype(np.uint64) << np.arange(LANES, dtype=np.uint64)).sum(axis=-1))
 
 
 def _ballot(values: _LaneTable, seen: Bools) -> _LaneTable:

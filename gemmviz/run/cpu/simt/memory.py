@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.cuda.types import Scalar, VectorType, scalar_of
+from gemmviz.cuda.types import Scalar, VectorType, named_type, scalar_of
+from gemmviz.model.element_types import element_type
 from gemmviz.model.errors import OUT_OF_RANGE, ErrorId, KernelFault, Place
+from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.machine import Machine
@@ -492,3 +494,12 @@ class SharedMemory(Memory):
             self.data = np.broadcast_to(self.data, (*wanted, self.data.shape[-1])).copy()
             self._views = {}
             self.written = np.broadcast_to(self.written, (*wanted, self.written.shape[-1])).copy()
+
+
+@lru_cache(maxsize=64)
+def elements_of_bytes(element_name: str, size: int) -> AccessType:
+    """How ``size`` bytes of an array are accessed in elements of its type, by the type's name."""
+    scalar = named_type(element_type(element_name).spellings[0][0])
+    assert isinstance(scalar, Scalar)
+    width = size // scalar.bytes
+    return replace(access_type(scalar), width=width, step=width)

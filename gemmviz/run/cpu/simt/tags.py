@@ -295,6 +295,15 @@ class Tags(Domain):
     def zero(self, scalar: Scalar, of: Holder) -> Any:
         return constant_tag(0.0) if scalar.is_float or self._holds_tags(of) else super().zero(scalar, of)
 
+    def multiplied(self, compute: Callable[[], list[Any]], count: int) -> list[Any]:
+        return [COMPUTED] * count
+
+    def packed(self, halves: list[Any]) -> Any:
+        return COMPUTED
+
+    def halves(self, register: Any) -> list[Any]:
+        return [COMPUTED, COMPUTED]
+
     def combined(self, node: Assign) -> Finish:
         holds_tags = self._holds_tags(node.target)
         if node.within is not None and node.within.is_float:

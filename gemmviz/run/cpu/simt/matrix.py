@@ -1,0 +1,220 @@
+"""Compiles what whole warps do with matrices to closures: products, and loads and stores of matrices of 8 rows of 16 bytes.
+
+A product computes D = A . B + C for all warps at once, bit for bit as an H100 does.
+
+Floats: all products of an element and its element of C are added at once. Products are exact. Every term is cut off, towards
+zero, at 25 bits below the largest exponent among the terms, where the exponent of a product is the sum of its factors'. The sum
+of what is left is exact, and is cut off to a float32 or rounded to the nearest float16. Found by fitting recorded results of an
+H100: of 921,600 in float32 and 204,800 in float16 all are equal (``tests/data/h100-matrix-products.npz`` holds some of them).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
+from gemmviz.cuda.nodes import LoadMatrix, MatrixProduct, StoreMatrix
+from gemmviz.cuda.types import UINT, USHORT, VectorType
+from gemmviz.model.arrays import Floats
+from gemmviz.model.errors import Place
+from gemmviz.model.fragments import BITS, COLUMNS, LANES, ROWS, MatrixName, fragment_of
+from gemmviz.model.translation import tr
+from gemmviz.run.cpu.simt.accesses import over_memories
+from gemmviz.run.cpu.simt.domain import Compiling
+from gemmviz.run.cpu.simt.machine import Closure, Machine
+from gemmviz.run.cpu.simt.memory import access_type, elements_of_bytes
+from gemmviz.run.cpu.simt.warps import outer_of, over_threads, over_warps
+
+_Registers = list[npt.NDArray[Any]]  # each (blocks, warps, lanes)
+_KEPT_BITS = 25  # below the largest exponent
+_FLOAT_BITS, _LEAST_BIT = 23, -149  # of a float32: those of its fraction; the exponent of its smallest number
+_LEAST_EXPONENT = {"f16": -14, "bf16": -126, "tf32": -126, "f32": -126}
+_ZERO = -100_000  # the exponent of zero
+
+
+def product_closure(compiler: Compiling, node: MatrixProduct) -> Closure:
+    """The registers of D."""
+    access, place, domain = node.access, node.place, compiler.domain
+    instruction = MATRIX_INSTRUCTIONS[node.instruction]
+    values = [domain.operand(compiler, value) for value in node.values]
+
+    def run(machine: Machine) -> list[Any]:
+        given = [value(machine) for value in values]
+        check_whole_warps(machine, place)
+        machine.touch(access, -1, 0, place)
+        return domain.multiplied(lambda: _multiplied(machine, instruction, given), instruction.registers[-1])
+
+    return run
+
+
+def _multiplied(machine: Machine, instruction: MatrixInstruction, given: list[Any]) -> _Registers:
+    space = machine.space
+    of_a, of_b, _ = instruction.registers
+    arrays = [np.asarray(each, scalar.dtype) for each, scalar in zip(given, instruction.parameters, strict=True)]
+    outer = outer_of(space, machine.mask, *arrays)
+    held = [np.ascontiguousarray(over_warps(each, outer, space)) for each in arrays]
+    found = product(instruction, held[:of_a], held[of_a : of_a + of_b], held[of_a + of_b :])
+    return [over_threads(each, outer, space) for each in found]
+
+
+def check_whole_warps(machine: Machine, place: Place) -> None:
+    """Raises KernelFault unless all lanes of each warp take part, or none."""
+    space = machine.space
+    if space.threads_per_block % LANES:
+        remedy = tr("use a multiple of 32 threads in a block")
+        raise machine.fault(tr("a matrix instruction needs whole warps"), place, remedy=remedy)
+    if machine.mask is not None:
+        outer = outer_of(space, machine.mask)
+        active = over_warps(machine.mask, outer, space)
+        torn = active.any(axis=-1, keepdims=True) & ~active
+        if torn.any():
+            message = tr("a matrix instruction is not reached by all lanes of the warp")
+            raise machine.fault(message, place, over_threads(torn, outer, space), id="divergent-barrier")
+
+
+def product(instruction: MatrixInstruction, a: _Registers, b: _Registers, c: _Registers) -> _Registers:
+    """The registers of D, from those of A, B and C."""
+    left, right = _matrix("a", instruction.a, instruction, a), _matrix("b", instruction.b, instruction, b)
+    added = _matrix("c", instruction.d, instruction, c)
+    if instruction.d == "s32":
+        result = (left.astype(np.int64) @ right.astype(np.int64) + added.astype(np.int64)).astype(np.int32)
+    else:
+        result = _sums(instruction, left, right, added)
+    found = fragment_of("c", instruction.k, 32)
+    elements = result[..., found.row, found.column]
+    if instruction.d == "f16":
+        packed = np.ascontiguousarray(elements).view(np.uint32)
+        return [packed[..., each] for each in range(packed.shape[-1])]
+    return [elements[..., each] for each in range(elements.shape[-1])]
+
+
+def _matrix(use: MatrixName, kind: str, instruction: MatrixInstruction, registers: _Registers) -> npt.NDArray[Any]:
+    """The matrix that the lanes of each warp hold: (blocks, warps, rows, columns), floats as float64."""
+    held = np.ascontiguousarray(np.stack(registers, axis=-1))
+    found = fragment_of(use, instruction.k, BITS[kind])
+    shape = {"a": (ROWS, instruction.k), "b": (instruction.k, COLUMNS), "c": (ROWS, COLUMNS)}[use]
+    elements = _ELEMENTS[kind](held)
+    matrix = np.empty((*held.shape[:2], *shape), elements.dtype)
+    matrix[..., found.row, found.column] = elements
+    return matrix
+
+
+_ELEMENTS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[Any]]] = {
+    "f16": lambda held: held.view(np.float16).astype(np.float64),
+    "bf16": lambda held: (held.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64),
+    "tf32": lambda held: (held & ~np.uint32((1 << 13) - 1)).view(np.float32).astype(np.float64),
+    "f32": lambda held: held.astype(np.float64),
+    "s8": lambda held: held.view(np.int8),
+    "u8": lambda held: held.view(np.uint8),
+    "s32": lambda held: held,
+}
+
+
+def _sums(instruction: MatrixInstruction, a: Floats, b: Floats, c: Floats) -> npt.NDArray[Any]:
+    turned = np.swapaxes(b, -1, -2)[..., None, :, :]
+    terms = a[..., :, None, :] * turned
+    of_factors = _exponent(a, instruction.a)[..., :, None, :] + _exponent(turned, instruction.b)
+    largest = np.maximum(of_factors.max(axis=-1), _exponent(c, instruction.d))
+    kept = np.maximum(largest - _KEPT_BITS, -1000)
+    exact = _cut(terms, kept[..., None]).sum(axis=-1) + _cut(c, kept)
+    plain = terms.sum(axis=-1) + c
+    total = np.where(np.isfinite(plain), exact, plain)  # what isn't finite follows IEEE's rules
+    if instruction.d == "f16":
+        return np.asarray(total.astype(np.float16))
+    return _cut(total, np.maximum(_exponent(total, "f32") - _FLOAT_BITS, _LEAST_BIT)).astype(np.float32)
+
+
+def _exponent(values: Floats, kind: str) -> npt.NDArray[np.int64]:
+    """The exponents of floats: those of their type's smallest normal number for smaller ones."""
+    found = np.frexp(np.where(np.isfinite(values), values, 0.0))[1].astype(np.int64) - 1
+    return np.asarray(np.where(values == 0, _ZERO, np.maximum(found, _LEAST_EXPONENT[kind])))
+
+
+def _cut(values: Floats, bit: npt.NDArray[np.int64]) -> Floats:
+    """Values cut off, towards zero, to multiples of two to the power of ``bit``."""
+    return np.ldexp(np.trunc(np.ldexp(values, -bit)), bit)
+
+
+# Matrices of 8 rows of 16 bytes, which the lanes of a warp load and store together.
+
+_ROW_REGISTERS, _LANE = 4, np.arange(LANES)
+
+
+class _Rows:
+    """The rows of matrices to which the lanes of whole warps point: ``at`` (blocks, warps, lanes), in registers of 32 bits."""
+
+    def __init__(self, machine: Machine, place: Place, offset: Any) -> None:
+        self.space = machine.space
+        check_whole_warps(machine, place)
+        given = np.asarray(offset)
+        self.outer = outer_of(self.space, machine.mask, given)
+        self.at = over_warps(given, self.outer, self.space)
+        if (self.at % _ROW_REGISTERS).any():
+            bad = over_threads(self.at % _ROW_REGISTERS != 0, self.outer, self.space)
+            message = tr("the address of a row of a matrix is not a multiple of 16 bytes")
+            raise machine.fault(message, place, bad, id="misaligned-access")
+
+    def registers(self, matrix: int) -> Any:
+        """The offset of each lane's own register of a matrix."""
+        return over_threads(self.at[..., 8 * matrix + _LANE // 4] + _LANE % 4, self.outer, self.space)
+
+    def halves(self, matrix: int) -> list[Any]:
+        """The offsets of each lane's two elements of a transposed matrix, in elements of 16 bits."""
+        rows = (8 * matrix + _LANE % 4 * 2 + each for each in range(2))
+        return [over_threads(2 * self.at[..., row] + _LANE // 4, self.outer, self.space) for row in rows]
+
+
+def load_closure(compiler: Compiling, node: LoadMatrix) -> Closure:
+    address, place, access, domain = compiler.address(node.row.pointer), node.place, node.access, compiler.domain
+    register, half = access_type(UINT), access_type(USHORT)
+
+    def one(machine: Machine, memory: Any, offset: Any) -> list[Any]:
+        rows, found = _Rows(machine, place, offset), []
+        for matrix in range(node.count):
+            own = memory.checked(machine, rows.registers(matrix), register, place)
+            machine.step(access, (memory.number,) * node.count, matrix, memory.recorded(own, register), machine.mask, place)
+            if node.is_transposed:
+                found.append(domain.packed([memory.load(machine, each, half, place) for each in rows.halves(matrix)]))
+            else:
+                found.append(memory.load(machine, own, register, place))
+            if machine.wants_values:
+                machine.sink.value(_first_element(machine, memory, own, place))
+        return found
+
+    def run(machine: Machine) -> Any:
+        found = over_memories(machine, *address(machine), None, one)
+        return found if isinstance(node.type, VectorType) else found[0]
+
+    return run
+
+
+def _first_element(machine: Machine, memory: Any, register: Any, place: Place) -> Any:
+    """The first of the elements that lie where a register does."""
+    kind = elements_of_bytes(memory.info.element_type, UINT.bytes)
+    return memory.load(machine, register * (UINT.bytes // kind.bytes), kind, place)
+
+
+def store_closure(compiler: Compiling, node: StoreMatrix) -> Closure:
+    address, place, access, domain = compiler.address(node.row.pointer), node.place, node.access, compiler.domain
+    values = [domain.given(compiler, node.row, value) for value in node.values]
+    register, half = access_type(UINT), access_type(USHORT)
+
+    def one(machine: Machine, memory: Any, offset: Any) -> None:
+        rows = _Rows(machine, place, offset)
+        for matrix, value in enumerate(values):
+            given = value(machine)
+            own = memory.checked(machine, rows.registers(matrix), register, place)
+            machine.step(access, (memory.number,) * len(values), matrix, memory.recorded(own, register), machine.mask, place)
+            halves = domain.halves(given) if node.is_transposed else []
+            if not machine.wants_values:
+                domain.announce(machine, memory, [domain.packed(halves) if halves else given], register)
+            for at, part in zip(rows.halves(matrix), halves, strict=False):
+                memory.store(machine, at, part, half, place)
+            if not halves:
+                memory.store(machine, own, given, register, place)
+            if machine.wants_values:
+                machine.sink.value(_first_element(machine, memory, own, place))
+
+    return lambda machine: over_memories(machine, *address(machine), None, one)
