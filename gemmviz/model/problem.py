@@ -94,6 +94,12 @@ class Problem:
         return {name: int(number) for name, number in self._numbers.items() if name not in factors}
 
     @property
+    def dimensions(self) -> str:
+        """The sizes of a multiplication as text, those of square matrices once: "N = 8"."""
+        names = "N" if self.M == self.N == self.K else "MNK"
+        return ", ".join(f"{name} = {self.sizes[name]}" for name in names)
+
+    @property
     def factors(self) -> dict[str, float]:
         """Given factors that are no sizes, such as alpha."""
         return {factor.name: self._numbers[factor.name] for factor in self.kind.factors if factor.name in self._numbers}

@@ -331,6 +331,11 @@ class Moment:
         """
         return self.request_of(int(self.trace.row[self.step]))
 
+    @property
+    def shown_warp(self) -> int | None:
+        """The chosen warp, else that of the request; None if no lane is active."""
+        return self.focus.warp if self.focus.warp is not None else self.request.warp if self.request else None
+
     def request_of(self, row: int) -> Request | None:
         """One warp of the block and the elements that its lanes touch in a row of the record: the chosen warp, else the first
         with an active lane; None if no lane is active.

@@ -22,13 +22,13 @@ def blocks_at(n: int, width: int) -> int:
 
 def growth_chart(benchmark: Benchmark) -> Chart:
     """Return the rates of the kernels with one thread per element. The ticks show the size and the blocks per SM."""
-    chart, width = replace(rate_chart(benchmark), title=tr("GFLOP/s by size, and blocks for each SM")), _width(benchmark)
+    chart, width = replace(rate_chart(benchmark), title=tr("GFLOP/s by size, and blocks for each SM")), _common_width(benchmark)
     sms = benchmark.gpu.sms
     if not width or not sms:
         return chart
     curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
     sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
-    ticks = tuple((float(n), f"{n}\n{_short(blocks_at(n, width) / sms)}") for n in sizes)
+    ticks = tuple((float(n), f"{n}\n{_four_digits(blocks_at(n, width) / sms)}") for n in sizes)
     label = tr(
         "N; below it, blocks of {width} × {width} threads for each of the {sms} SMs of {gpu}",
         width=width,
@@ -40,12 +40,12 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     return replace(chart, x=x, curves=curves, marks=(even,))
 
 
-def _short(value: float) -> str:
+def _four_digits(value: float) -> str:
     """Return a number as text with four digits."""
     return f"{value:.4g}"
 
 
-def _width(benchmark: Benchmark) -> int:
+def _common_width(benchmark: Benchmark) -> int:
     """Return the width of all tiles and blocks, 0 if they differ."""
     widths = {_of(row) for row in benchmark.rows if row.kernel in ("02_naive", "03_coalesced", "04_tiled")}
     return widths.pop() if len(widths) == 1 else 0
@@ -57,10 +57,10 @@ def _of(row: Measured) -> int:
 
 # Work, span and parallelism of a multiplication as it grows, in operations.
 
-_SIZES = tuple(2**power for power in range(5, 14))
-_TIMES = tuple(2**power for power in range(9))
+_SQUARE_SIZES = tuple(2**power for power in range(5, 14))
+_TIMES_LARGER = tuple(2**power for power in range(9))
 _MOST_ELEMENTS = 2**31  # of a matrix
-_NAMES = (marked("work T₁ = 2 M N K"), marked("parallelism T₁ / T∞"), marked("span T∞ = K + 1"))
+_LAW_NAMES = (marked("work T₁ = 2 M N K"), marked("parallelism T₁ / T∞"), marked("span T∞ = K + 1"))
 _VALUES = (work_of, parallelism_of, span_of)
 
 
@@ -69,20 +69,20 @@ def work_chart(case: LaunchCase) -> Chart:
     here = case.problem
     is_square = here.M == here.N == here.K
     if is_square:
-        problems = {float(n): Problem(n, n, n) for n in sorted({*_SIZES, here.N})}
+        problems = {float(n): Problem(n, n, n) for n in sorted({*_SQUARE_SIZES, here.N})}
         label, ticks, mark = tr("N of N × N matrices"), tuple((n, f"{n:g}") for n in problems), float(here.N)
     else:
         largest = max(here.M * here.N, here.N * here.K, here.M * here.K)
-        times = [n for n in _TIMES if n * n * largest < _MOST_ELEMENTS]
+        times = [n for n in _TIMES_LARGER if n * n * largest < _MOST_ELEMENTS]
         problems = {float(n): Problem(n * here.M, n * here.N, n * here.K) for n in times}
         label, ticks, mark = (
-            tr("size, in multiples of {sizes}", sizes=_sizes(here)),
+            tr("size, in multiples of {sizes}", sizes=here.dimensions),
             tuple((n, f"× {n:g}") for n in problems),
             1.0,
         )
     at = tr(
         "{sizes}: {work_of} operations, the longest chain has {span_of}",
-        sizes=_sizes(here),
+        sizes=here.dimensions,
         work_of=spaced(work_of(here)),
         span_of=spaced(span_of(here)),
     )
@@ -90,23 +90,17 @@ def work_chart(case: LaunchCase) -> Chart:
         tr("Work and span of the multiplication"),
         Axis(label, is_log=True, ticks=ticks),
         Axis(tr("operations"), is_log=True),
-        tuple(_curve(tr(name), value, problems, mark) for name, value in zip(_NAMES, _VALUES, strict=True)),
+        tuple(_law_curve(tr(name), value, problems, mark) for name, value in zip(_LAW_NAMES, _VALUES, strict=True)),
         marks=(Mark(mark, "", is_here=True),),
-        families=tuple(map(tr, _NAMES)),
+        families=tuple(map(tr, _LAW_NAMES)),
         notes=(at, tr("counted from the algorithm, not measured")),
     )
 
 
-def _sizes(problem: Problem) -> str:
-    if problem.M == problem.N == problem.K:
-        return f"N = {problem.N}"
-    return f"M = {problem.M}, N = {problem.N}, K = {problem.K}"
-
-
-def _curve(name: str, value: Callable[[Problem], float], problems: dict[float, Problem], here: float) -> Curve:
+def _law_curve(name: str, value: Callable[[Problem], float], problems: dict[float, Problem], here: float) -> Curve:
     """Return a curve with its value at the setup's own size."""
     points = tuple((at, float(value(problem))) for at, problem in problems.items())
-    texts = tuple(f"{name}, {_sizes(problem)}: {spaced(value(problem))}" for problem in problems.values())
+    texts = tuple(f"{name}, {problem.dimensions}: {spaced(value(problem))}" for problem in problems.values())
     values = tuple(spaced(value(problem)) if at == here else "" for at, problem in problems.items())
     return Curve(name, name, name, points, texts, values=values)
 
@@ -116,7 +110,7 @@ def _curve(name: str, value: Callable[[Problem], float], problems: dict[float, P
 _UNTILED = marked("without tiles, 2 M N K")
 
 
-def _part(elements: int, untiled: int) -> str:
+def _part_of_reads(elements: int, untiled: int) -> str:
     """Return the part of the reads without tiles: "1/8", or a percentage if it isn't one n-th."""
     if not elements or not untiled:
         return ""
@@ -138,7 +132,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
     )
     flat = tuple((x, float(case.untiled)) for x, _ in points)
     flat_texts = tuple(tr("without tiles: {untiled} reads", untiled=spaced(case.untiled)) for _ in flat)
-    parts = tuple(_part(row.elements, case.untiled) for row in case.rows)
+    parts = tuple(_part_of_reads(row.elements, case.untiled) for row in case.rows)
     has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # a logarithmic axis has no zero
     names = (case.what.partition(",")[0], tr(_UNTILED))
     here = next((row for row in case.rows if row.width == case.here), None)

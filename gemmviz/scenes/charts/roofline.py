@@ -60,10 +60,10 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         text_at("roof-peak", (room.right - 6, y.at(peak) - 10), top, size, theme.text, "end"),
         text_at("roof-slope", (x.at(3 * start) + 26, y.at(3 * start * device.bandwidth_gb_s) + 26), slope, size, theme.text),
     ]
-    return [*primitives, *_levels(case, x, y, theme), *_so_far(case, x, y, room, theme)]
+    return [*primitives, *_level_marks(case, x, y, theme), *_block_so_far(case, x, y, room, theme)]
 
 
-def _levels(case: SpeedCase, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
+def _level_marks(case: SpeedCase, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
     """Draw the mark of each level of memory; where levels meet, the rate of the first is named."""
     primitives, named, peak = list[Primitive](), list[float](), case.device.peak_gflops
     for place, each in enumerate(case.traffic):
@@ -85,7 +85,7 @@ def _level(
 ) -> list[Primitive]:
     """Draw a filled mark at the kernel's rate, and a hollow one on the roof above or below it."""
     x, y = at
-    device, key, part = case.device, _key(case, place), Part("level", place)
+    device, key, part = case.device, _level_key(case, place), Part("level", place)
     seen = min(max(flops_per_byte, LEAST_INTENSITY), MOST_INTENSITY)
     across, hollow = x.at(seen), y.at(max(device.roof(seen), device.peak_gflops * _LOWEST_RATE))
     half = side / 2
@@ -109,14 +109,16 @@ def _rate_name(
     roof = case.device.roof(flops_per_byte)
     y = at[1].at(max(roof, case.device.peak_gflops * _LOWEST_RATE)) - side / 2 - 4
     at_mark, part = (at[0] - side / 2 - 6, y), Part("rate on the roof", place)
-    return text_at(f"{_key(case, place)}-rate", at_mark, number(roof), theme.type.note, theme.text, "end", "semibold", part)
+    return text_at(
+        f"{_level_key(case, place)}-rate", at_mark, number(roof), theme.type.note, theme.text, "end", "semibold", part
+    )
 
 
-def _key(case: SpeedCase, place: int) -> str:
+def _level_key(case: SpeedCase, place: int) -> str:
     return f"level-{case.traffic[place].level.replace(' ', '-')}"
 
 
-def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:
+def _block_so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:
     """Draw ticks at the current intensity of the watched block along the lower edge."""
     if case.so_far is None:
         return []

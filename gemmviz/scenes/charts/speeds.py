@@ -17,13 +17,13 @@ FASTEST_CHOICE = marked("fastest choice")  # of parameters: the end of a curve's
 _UNNAMED = marked("on a device that it does not name")
 
 
-def _text(row: Measured) -> str:
+def _point_text(row: Measured) -> str:
     """Return the text of a point, without its value."""
     assert row.timing is not None
     return f"{row.label}, N = {row.problem.N}: {number(row.gflops or 0)} GFLOP/s, {number(row.timing.median_ms * 1e3)} µs"
 
 
-def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
+def _variant_groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
     """Return the timed rows by kernel and label in the order of the benchmark, smallest problem first."""
     groups: dict[str, dict[str, list[Measured]]] = {}
     for row in rows_of(benchmark):
@@ -44,11 +44,11 @@ def _fastest(rows: Iterable[Measured], by: Callable[[Measured], int]) -> list[Me
     return [best[value] for value in sorted(best)]
 
 
-def _size_of(row: Measured) -> int:
+def _n_of(row: Measured) -> int:
     return row.problem.N
 
 
-def _tile(row: Measured) -> int:
+def _tile_width(row: Measured) -> int:
     """Return the first parameter: the width of a tile or of a block."""
     return next(iter(row.parameters.values()))
 
@@ -58,16 +58,16 @@ def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) 
     as are other precisions than float32.
     """
     curves = []
-    for kernel, choices in _groups(benchmark).items():
+    for kernel, choices in _variant_groups(benchmark).items():
         several = len(choices) > 1
         name = f"{kernel}, {FASTEST_CHOICE}" if several else kernel
-        lines = {name: _fastest(chain(*choices.values()), _size_of), **(choices if several else {})}
+        lines = {name: _fastest(chain(*choices.values()), _n_of), **(choices if several else {})}
         for label, rows in lines.items():
             rated = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
             if rated:
                 points = tuple((float(row.problem.N), y) for row, y in rated)
                 main = label not in choices or not several
-                texts = tuple(_text(row) for row, _ in rated)
+                texts = tuple(_point_text(row) for row, _ in rated)
                 opens = tuple(opens_of(row) for row, _ in rated)
                 short = f"{kernel}{_width_text(row for row, _ in rated)}" if main else label
                 shown = main and not variant_of(rated[0][0])
@@ -120,7 +120,7 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
     for row in rows_of(benchmark):
         if row.parameters:
             tiled.setdefault((row.kernel, row.problem.N), []).append(row)
-    fastest = {place: _fastest(rows, _tile) for place, rows in tiled.items()}
+    fastest = {place: _fastest(rows, _tile_width) for place, rows in tiled.items()}
     groups = {place: rows for place, rows in fastest.items() if len(rows) > 1}
     points = {size: sum(len(rows) for (_, other), rows in groups.items() if other == size) for _, size in groups}
     first = max(points, key=lambda size: (points[size], size), default=0)
@@ -128,16 +128,14 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
 
 
 def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
-    points = tuple((float(_tile(row)), row.gflops or 0) for row in rows)
+    points = tuple((float(_tile_width(row)), row.gflops or 0) for row in rows)
     opens = tuple(map(opens_of, rows))
-    return _valued(Curve(label, label, rows[0].kernel, points, tuple(map(_text, rows)), shown, shown, opens=opens))
+    return _valued(Curve(label, label, rows[0].kernel, points, tuple(map(_point_text, rows)), shown, shown, opens=opens))
 
 
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
     """Return the speed-ups relative to the fastest untiled kernel of the same size."""
-    untiled = {
-        _size_of(row): row.gflops for row in _fastest((row for row in rows_of(benchmark) if row.kernel == UNTILED), _size_of)
-    }
+    untiled = {_n_of(row): row.gflops for row in _fastest((row for row in rows_of(benchmark) if row.kernel == UNTILED), _n_of)}
 
     def speed_up(row: Measured) -> float | None:
         base = untiled.get(row.problem.N)
@@ -187,10 +185,12 @@ def share_chart(benchmark: Benchmark) -> Chart:
     y = Axis(tr("% of cuBLAS"), is_log=True)
     chart = recorded_chart(benchmark, tr("Share of cuBLAS by size"), SIZE, y, shares(benchmark), POINT)
     notes = (*chart.notes, tr("rings: what the course reports for large matrices, {unnamed}", unnamed=tr(_UNNAMED)))
-    return replace(chart, remark=_remark_on_shares(benchmark), asides=_reported(), asides_name=tr("the course"), notes=notes)
+    return replace(
+        chart, remark=_remark_on_shares(benchmark), asides=_reported_asides(), asides_name=tr("the course"), notes=notes
+    )
 
 
-def _reported() -> tuple[Aside, ...]:
+def _reported_asides() -> tuple[Aside, ...]:
     """Return the shares that the course reports, each once."""
     found = {(each.kernel, each.percent) for each in reported_shares()}
     return tuple(Aside(percent, f"{counted(f'{percent:g}')} %", kernel) for kernel, percent in sorted(found))
@@ -198,7 +198,7 @@ def _reported() -> tuple[Aside, ...]:
 
 def _remark_on_shares(benchmark: Benchmark) -> str:
     """Return how fast cuBLAS itself gets, so that a falling share isn't read as a falling speed; "" if it gets no faster."""
-    rows = _fastest((row for row in rows_of(benchmark) if row.kernel == CUBLAS), _size_of)
+    rows = _fastest((row for row in rows_of(benchmark) if row.kernel == CUBLAS), _n_of)
     first, last = (rows[0].gflops or 0, rows[-1].gflops or 0) if rows else (0, 0)
     if last <= first:
         return ""

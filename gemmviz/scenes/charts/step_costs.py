@@ -46,7 +46,7 @@ def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
             ),
             unsigned=True,
         ),
-        bars=tuple(_bars(*part, together) for part in parts if part[2].any()),
+        bars=tuple(_cost_bars(*part, together) for part in parts if part[2].any()),
         marks=(Mark(step + 1, is_here=True),),
         notes=(
             tr(
@@ -59,7 +59,7 @@ def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
     )
 
 
-def _bars(role: Role, bottoms: np.ndarray, heights: np.ndarray, together: int) -> Bars:
+def _cost_bars(role: Role, bottoms: np.ndarray, heights: np.ndarray, together: int) -> Bars:
     bars = np.flatnonzero(heights)
     x, low, high = (bars * together + (together + 1) / 2).tolist(), bottoms[bars].tolist(), heights[bars].tolist()
     return Bars(role, tuple(map(float, x)), tuple(map(float, low)), tuple(map(float, high)), 0.86 * together)

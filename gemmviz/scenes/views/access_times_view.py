@@ -72,7 +72,7 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
         pieces.append(round_boxes(f"ring-{place}", box, theme.panel if place % 2 else theme.background, theme.line))
         pieces.append(write(f"ring-{place}-name", foot, tr(name), theme.aside))
     for row in case.times.rows:
-        pieces += _row_of(row, plan, options)
+        pieces += _memory_row(row, plan, options)
     step = next(step for step in (10, 20, 50, 100, 200, 500, 1000, 10_000) if plan.most / step <= 10)
     ticks = range(0, int(plan.most) + 1, step)
     pieces += ticks_along(
@@ -97,7 +97,7 @@ def access_times_motion(case: AccessTimesCase, options: ViewOptions) -> tuple[Pr
     return (*(() if options.arrived else (hand,)), squares("words", places, _WORD, theme.load), *arrived)
 
 
-def _row_of(row: AccessTime, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _memory_row(row: AccessTime, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the name of a memory, the way to it, and the memory at the end of it."""
     theme, track, end = options.theme, plan.rows[row.memory], plan.at(row.memory, row.cycles)
     name = plan.names.trimmed(right=_WORD)._replace(y=track.y, height=track.height)

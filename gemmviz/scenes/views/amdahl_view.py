@@ -17,7 +17,7 @@ _NO_TIME = marked("kernel: 0 ms")
 _MOST_LIMIT_LINES = 3
 
 
-class _Row(NamedTuple):
+class _TimeRow(NamedTuple):
     """The places of a name, of a bar, and of how many times as fast the program is."""
 
     name: Box
@@ -28,8 +28,8 @@ class _Row(NamedTuple):
 class _Plan(NamedTuple):
     """The row of the headings, those of the kernels and of none, the lines below, and the width of a millisecond."""
 
-    head: _Row
-    rows: list[_Row]
+    head: _TimeRow
+    rows: list[_TimeRow]
     said: Box
     limits: list[Line]
     unit: float
@@ -42,7 +42,7 @@ class _Plan(NamedTuple):
         limits = wrapped("amdahl-limits", text, style, room.width, _MOST_LIMIT_LINES)
         sizes: list[float | Share] = [46, *[REST] * (len(case.names) + 1)]
         table, _, said = room.rows(REST, AIR, LINE_PITCH * style.size * len(limits))
-        head, *rows = (_Row(*row.columns(250, REST, 150)) for row in table.rows(*sizes))
+        head, *rows = (_TimeRow(*row.columns(250, REST, 150)) for row in table.rows(*sizes))
         rows = [row._replace(bar=row.bar.part(down=(0.2, 0.8))) for row in rows]
         return cls(head, rows, said, limits, head.bar.width / (case.kernel_ms[0] + case.copies_ms))
 

@@ -37,13 +37,13 @@ def banks_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     return () if picture is None else tuple(picture.falling(options.passed))
 
 
-def _access_of(moment: Moment, options: ViewOptions) -> "_Access | None":
+def _access_of(moment: Moment, options: ViewOptions) -> "_BankAccess | None":
     shared = moment.touched_in("shared")
     request = None if shared is None else moment.request_of(shared.row)
-    return None if shared is None or request is None else _Access(moment, shared, request, options)
+    return None if shared is None or request is None else _BankAccess(moment, shared, request, options)
 
 
-class _Access:
+class _BankAccess:
     """The parts of the picture and their places."""
 
     def __init__(self, moment: Moment, shared: TouchedOperand, request: Request, options: ViewOptions) -> None:

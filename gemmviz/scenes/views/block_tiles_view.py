@@ -14,8 +14,8 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.layout import Box, all_beside, beside, write
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.layout import Box, all_beside, beside, cells_in, write
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import PHASE, Theme
@@ -32,7 +32,7 @@ _MOVING, _LEAST_MOVING, _MOST_MOVING = 0.46, 6, 4096  # side of a moving element
 
 def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw A · B = C in a row, or as a cross with B above C where that gives larger cells."""
-    return framed(_matrices(moment, options), moment, options)
+    return framed(_drawn_matrices(moment, options), moment, options)
 
 
 def tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -41,7 +41,7 @@ def tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """
     if options.arrived:
         return ()
-    places, unit = _places(moment, options)
+    places, unit = _matrix_places(moment, options)
     first, homes, primitives = moment.scope.in_block.start - moment.scope.of_block.start, moment.homes, list[Primitive]()
     for place, touched in enumerate(moment.touched):
         active = np.flatnonzero(touched.in_block >= 0)
@@ -65,7 +65,7 @@ def _centres(cells: npt.NDArray[Any], box: Box, unit: float) -> Floats:
     return np.column_stack([box.x + (cells[:, 1] + 0.5) * unit, box.y + (cells[:, 0] + 0.5) * unit])
 
 
-def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float]:
+def _matrix_places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float]:
     """Return the boxes of the matrices, and the side of a cell."""
     m, n, k = moment.trace.setup.problem.sizes.values()
     least = options.theme.type.least
@@ -85,9 +85,9 @@ def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float
     return {"A": Box(x, below, k * unit, m * unit), "B": b, "C": Box(b.x, below, n * unit, m * unit)}, unit
 
 
-def _matrices(moment: Moment, options: ViewOptions) -> list[Primitive]:
+def _drawn_matrices(moment: Moment, options: ViewOptions) -> list[Primitive]:
     m, n, k = moment.trace.setup.problem.sizes.values()
-    places, unit = _places(moment, options)
+    places, unit = _matrix_places(moment, options)
     primitives: list[Primitive] = []
     for name, box in places.items():
         primitives.append(Rects(f"{name}-ground", boxes(box), options.theme.panel))
@@ -95,7 +95,7 @@ def _matrices(moment: Moment, options: ViewOptions) -> list[Primitive]:
     for name in "AB":
         primitives += _needed_areas(moment, name, places[name], unit, options)
     for name, rows, columns in (("A", m, k), ("B", k, n), ("C", m, n)):
-        primitives += _lines(name, places[name], rows, columns, options)
+        primitives += _element_lines(name, places[name], rows, columns, options)
     primitives += _block_names(moment, places["C"], unit, options)
     primitives += _numbers_of_c(places["C"], (m, n), unit, options)
     return [*primitives, *_matrix_names(moment, places, options)]
@@ -175,15 +175,11 @@ def _as_cells(moment: Moment, box: Box, options: ViewOptions) -> Primitive:
         )
         return fill
 
-    fill, palette = (
-        replay.cached("block cells", made),
-        (options.theme.panel, *(options.theme.tint("C", shade) for shade in _TINTS_OF_BLOCKS)),
-    )
-    wide, high = box.width / shape[1], box.height / shape[0]
-    return Cells("blocks", box.x, box.y, wide, fill, palette, palette, height=high)
+    fill, palette = replay.cached("block cells", made), (options.theme.panel, *_block_tints(options.theme))
+    return cells_in("blocks", box, fill, palette, None)
 
 
-def _shades(theme: Theme) -> tuple[str, ...]:
+def _block_tints(theme: Theme) -> tuple[str, ...]:
     return tuple(theme.tint("C", shade) for shade in _TINTS_OF_BLOCKS)
 
 
@@ -196,7 +192,7 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
     starts = (blocks.numbers * trace.space.threads_per_block).tolist()
     texts = tuple(f"({x}, {y})" for x, y in (trace.space.indices(start)[0][:2] for start in starts))
     rows, columns = trace.setup.problem.shapes["C"]
-    has_lines = bool(_lines("C", box, rows, columns, options))
+    has_lines = bool(_element_lines("C", box, rows, columns, options))
     block = float(parts[:, 2].min()), float(parts[:, 3].min())
     needed = max(theme.strong.sized(1).width(text) for text in texts)
     cells = 2 if has_lines and needed * theme.type.least + 8 > unit and block[0] >= 2 * unit else 1
@@ -207,7 +203,7 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
     middle = parts[:, :2] + np.array([wide, high]) / 2 if has_lines else parts[:, :2] + parts[:, 2:] / 2
     here = (blocks.numbers == moment.scope.block_number) & (not moment.focus.everyone)
     primitives: list[Primitive] = []
-    for shade, fill in enumerate((*_shades(theme), theme.tint("C", _WATCHED))):
+    for shade, fill in enumerate((*_block_tints(theme), theme.tint("C", _WATCHED))):
         some = here if shade == len(_TINTS_OF_BLOCKS) else ~here & (blocks.shades == shade)
         if some.any():
             if cells > 1:  # a name over two cells hides the line between them
@@ -233,7 +229,7 @@ def _needed_areas(moment: Moment, name: str, box: Box, unit: float, options: Vie
     return primitives
 
 
-def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -> list[Primitive]:
+def _element_lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -> list[Primitive]:
     """Draw lines between single elements if there are few."""
     if max(rows, columns) >= _MOST_LINES:
         return []

@@ -20,7 +20,7 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
 _ELEMENT_BYTES, _SECTOR, _LANES = 4, 32, 32
-_GAP = 40
+_BETWEEN_LEVELS = 40
 _WIDEST_WORDS, _USUAL_LEVELS = 300, 4
 _MOVED = 1  # place of what is moved in sectors
 _LEAST_SIDE = 4  # units: a square that is visible
@@ -46,12 +46,12 @@ class _Plan(Struct, frozen=True):
             Traffic(tr("minimum: {names} once", names=names), case.least_bytes, tr("counted from the sizes")),
         )
         count, room = max(len(rows), _USUAL_LEVELS), options.room(124, 40)
-        column = min(_WIDEST_WORDS, (room.width - _GAP * (count - 1)) / count)
+        column = min(_WIDEST_WORDS, (room.width - _BETWEEN_LEVELS * (count - 1)) / count)
         texts = tuple(_lines_below(f"bytes-{place}", row, column, options.theme) for place, row in enumerate(rows))
         low = room.bottom - max(LINE_PITCH * sum(line.size for line in lines) for lines in texts)
-        largest = min(low - room.y, room.width - (count - 1) * (column + _GAP))
+        largest = min(low - room.y, room.width - (count - 1) * (column + _BETWEEN_LEVELS))
         if not case.problem.is_multiply:  # the levels may be equally large
-            column = (room.width - _GAP * (len(rows) - 1)) / len(rows)
+            column = (room.width - _BETWEEN_LEVELS * (len(rows) - 1)) / len(rows)
             largest = min(low - room.y, column)
         x, most, places, scale = room.x, _most(case, rows), list[Box](), None
         for place, row in enumerate(rows):
@@ -60,13 +60,13 @@ class _Plan(Struct, frozen=True):
             if place == _MOVED and case.problem.is_multiply:
                 scale = Box(x, low - largest, largest, largest)
                 side = largest  # the same places for all kernels
-            x += max(side, column) + _GAP
+            x += max(side, column) + _BETWEEN_LEVELS
         return cls(rows, texts, tuple(places), scale, most)
 
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     """Draw the words below a square for each level, and the outline of the largest. ``bytes_motion`` draws the squares."""
-    title, note = tr("Bytes: {what}", what=case.what), _note(case.problem)
+    title, note = tr("Bytes: {what}", what=case.what), _untiled_note(case.problem)
     if not case.traffic:
         waiting = (
             tr("The launch was not counted: {no_counts}", no_counts=case.no_counts)
@@ -147,7 +147,7 @@ def _lines_below(key: str, row: Traffic, room: float, theme: Theme) -> list[Line
     ]
 
 
-def _note(problem: Problem) -> str:
+def _untiled_note(problem: Problem) -> str:
     """Return what a multiplication without tiles requests; nothing for other problems."""
     if not problem.is_multiply:
         return problem.kind.formula

@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
-_AIR = 1.6  # height of the picture, in heights of the box, unless more has to be shown
+_HEADROOM = 1.6  # height of the picture, in heights of the box, unless more has to be shown
 _WALL, _JET = 4, 26
 _MIB = 2**20
 
@@ -32,7 +32,7 @@ class _Plan(NamedTuple):
     @classmethod
     def of(cls, case: LaunchCase, options: ViewOptions) -> "_Plan":
         cache, room = case.device.last_level_cache, options.room(150, 48)
-        unit = room.height / max(_AIR * cache, 1.06 * data_bytes(case.problem))
+        unit = room.height / max(_HEADROOM * cache, 1.06 * data_bytes(case.problem))
         _, column, _, said = room.columns(150, min(680, 0.44 * options.width), 70, REST)
         return cls(column.strip("bottom", cache * unit)[0], unit, said.trimmed(top=options.theme.large.size))
 
@@ -65,7 +65,7 @@ def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     for name, low, high in _spans(case.problem):
         for is_lost, start, stop in ((False, low, min(high, edge)), (True, max(low, edge), high)):
             if start < min(stop, poured):
-                pieces += _layer(name, is_lost, plan.band(start, min(stop, poured)), plan.unit, theme)
+                pieces += _poured_layer(name, is_lost, plan.band(start, min(stop, poured)), plan.unit, theme)
     if 0 < poured < total:
         name = next(each for each, _, high in _spans(case.problem) if poured < high)
         column = options.room(120)
@@ -83,7 +83,7 @@ def _spans(problem: Problem) -> list[tuple[str, int, int]]:
     return spans
 
 
-def _layer(name: str, is_lost: bool, band: Box, unit: float, theme: Theme) -> list[Primitive]:
+def _poured_layer(name: str, is_lost: bool, band: Box, unit: float, theme: Theme) -> list[Primitive]:
     """Draw a part of a matrix in its colour, or red and hatched where it does not fit, with its name and size."""
     key, style = f"{name}-{'lost' if is_lost else 'held'}", theme.strong
     text = f"{name}  {number(band.height / unit / _MIB)} MiB"

@@ -16,10 +16,12 @@ from gemmviz.scenes.kit.view import View
 # A block as a sketch: a cell for each thread, and beside it the shared arrays that the kernel declares, cell by cell.
 
 _MOST, _LARGEST, _APART = 8, 120, 64  # most rows and columns; largest cell; between tables
-_Shape = tuple[str, int, int]
+_NamedTable = tuple[str, int, int]
 
 
-def block_sketch(block: tuple[int, int, int], tiles: tuple[_Shape, ...], room: Box, options: ViewOptions) -> list[Primitive]:
+def block_sketch(
+    block: tuple[int, int, int], tiles: tuple[_NamedTable, ...], room: Box, options: ViewOptions
+) -> list[Primitive]:
     """Draw the threads of a block and the cells of its shared arrays (name, rows, columns) with cells of one size, as large as
     fit the room; nothing if they are too many or too small.
     """
@@ -57,7 +59,7 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     if len(sheets) == 2:
         title = f"{sheets[0].listing.name} → {case.main.name}"
         return titled([*pieces, *_equal_lines(case, sheets, options)], title, _what_is_lit(case), options)
-    room, facts = _regions(case, options)
+    room, facts = _code_and_facts(case, options)
     below = room.trimmed(top=sheets[0].box.bottom + _GAP - room.y)
     pieces += block_sketch(case.block, case.tiles, below, options) if case.block else []
     note = (
@@ -86,7 +88,7 @@ def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
     return (*pieces, *(stop_line(case.stop, sheets[-1], options) if case.stop else ()))
 
 
-def _regions(case: CodeCase, options: ViewOptions) -> tuple[Box, Box]:
+def _code_and_facts(case: CodeCase, options: ViewOptions) -> tuple[Box, Box]:
     """Return the room of a listing, and that of the facts beside it."""
     room = options.room(116, 24)
     if not case.facts:
@@ -98,7 +100,7 @@ def _regions(case: CodeCase, options: ViewOptions) -> tuple[Box, Box]:
 def _sheets(case: CodeCase, options: ViewOptions) -> list[Sheet]:
     """Return the sheet of a kernel, or those of two that are compared, the earlier one first."""
     if case.beside is None or case.is_grown:
-        code, _ = _regions(case, options)
+        code, _ = _code_and_facts(case, options)
         return [Sheet.of("code", case.main, code, listing_size((case.main,), code.width, code.height, options.theme))]
     halves = options.room(116 + _TITLES, 24).columns(REST, REST, gap=_BETWEEN)
     size = listing_size((case.main, case.beside), halves[0].width, halves[0].height, options.theme)

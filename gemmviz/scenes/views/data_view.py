@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View
 
-_CONSTANT = 65536  # bytes: CUDA C++ Programming Guide, Technical Specifications per Compute Capability
+_CONSTANT_BYTES = 65536  # bytes: CUDA C++ Programming Guide, Technical Specifications per Compute Capability
 _RULES = {
     "register": (marked("registers"), marked("used by one thread")),
     "shared": (marked("shared memory"), marked("read and written by a block")),
@@ -24,12 +24,14 @@ _RULES = {
 def data_scene(case: DataUse, options: ViewOptions) -> Scene:
     """Draw the table of data, and a box for each memory with the use that it is for. Names are drawn by ``data_motion``."""
     theme, pieces = options.theme, list[Primitive]()
-    room, memories = _places(options)
-    rows = [_row(each) for each in case.arrays]
+    room, memories = _data_places(options)
+    rows = [_use_row(each) for each in case.arrays]
     if case.variables:
         rows.append([TableCell(_variables(case), strong=True), TableCell(tr("each thread")), TableCell(tr("its own"))])
     pieces += table("data", (tr("data"), tr("elements read"), tr("written")), rows, room, theme, largest=theme.type.name)
-    small = [each.name for each in case.arrays if each.space == "global" and each.is_only_read and each.size_bytes <= _CONSTANT]
+    small = [
+        each.name for each in case.arrays if each.space == "global" and each.is_only_read and each.size_bytes <= _CONSTANT_BYTES
+    ]
     for key, (name, rule) in _RULES.items():
         head, _, foot = _of_memory(memories[key], options)
         name_style = theme.strong.sized(theme.type.name)
@@ -38,14 +40,14 @@ def data_scene(case: DataUse, options: ViewOptions) -> Scene:
             *term(f"memory-{key}-name", head, tr(name), name_style, tr(rule), theme.aside),
         ]
         if key == "constant" and small and case.device.vendor == "NVIDIA":
-            text = tr("{small} would fit into its {constant}", small=listed(small), constant=size_text(_CONSTANT))
+            text = tr("{small} would fit into its {constant}", small=listed(small), constant=size_text(_CONSTANT_BYTES))
             pieces.append(write("small", foot, text, theme.small))
     return titled(pieces, tr("Data of {what}", what=case.what), tr("counted over the whole launch"), options)
 
 
 def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the names on their way from the table into their memories."""
-    theme, chips, (room, memories) = options.theme, list[Chip](), _places(options)
+    theme, chips, (room, memories) = options.theme, list[Chip](), _data_places(options)
     named = [(each.name, str(each.space)) for each in case.arrays] + [(name, "register") for name in case.variables]
     rows = room.grid(len(case.arrays) + bool(case.variables) + 1, 1)[1:]
     for key, box in memories.items():
@@ -57,7 +59,7 @@ def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
     return moving_chips(chips, options)
 
 
-def _places(options: ViewOptions) -> tuple[Box, dict[str, Box]]:
+def _data_places(options: ViewOptions) -> tuple[Box, dict[str, Box]]:
     """Return the room of the table, and the box of each memory."""
     left, right = options.room(124, 40).columns(REST, REST, gap=40)
     return left, dict(zip(_RULES, right.grid(len(_RULES), 1, down=16), strict=True))
@@ -69,7 +71,7 @@ def _of_memory(box: Box, options: ViewOptions) -> list[Box]:
     return [head, chips, rest.strip("bottom", options.theme.type.least)[0]]
 
 
-def _row(each: ArrayUse) -> list[TableCell]:
+def _use_row(each: ArrayUse) -> list[TableCell]:
     written = spaced(each.writes) if each.writes else tr("never")
     return [TableCell(each.name, strong=True), TableCell(spaced(each.reads) if each.reads else tr("never")), TableCell(written)]
 

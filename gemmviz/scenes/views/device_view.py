@@ -19,8 +19,8 @@ _CACHE, _PAD = 1 / 6, 20  # of the chip's height: a cache; from the edge of a bo
 def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw one multiprocessor on the left, the chip on the right, and the memory off the chip below."""
     device, theme = case.device, options.theme
-    one, chip, below = _regions(options)
-    primitives = [*_one(device, one, options), *_chip(device, chip, options), *_off_chip(device, below, options)]
+    one, chip, below = _device_boxes(options)
+    primitives = [*_one(device, one, options), *_whole_chip(device, chip, options), *_off_chip(device, below, options)]
     primitives += [
         path("zoom", [(one.right, one.y + 40), (chip.x + 24, chip.y + 74)], theme.faint, 2, dashed=True),
         path("bus", [chip.at(0.5, 1), (chip.middle_x, below.y)], theme.text, 4),
@@ -33,7 +33,7 @@ def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the multiprocessors of the chip up to ``options.moment``, and the number of cores so far."""
     device, theme = case.device, options.theme
-    _, chip, _ = _regions(options)
+    _, chip, _ = _device_boxes(options)
     shown = device.sms if options.moment >= ARRIVAL else max(1, round(device.sms * options.way))
     text = tr(
         "the chip: {many}, {cores} {core}s",
@@ -47,7 +47,7 @@ def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     return replace(cells, fill=fill), *panel("chip", chip, theme, text)[1:]
 
 
-def _regions(options: ViewOptions) -> tuple[Box, Box, Box]:
+def _device_boxes(options: ViewOptions) -> tuple[Box, Box, Box]:
     """Return the boxes of one multiprocessor, the chip and the memory below them."""
     upper, below = options.room(120, 40).rows(Share(4), REST, gap=30)
     one, chip = upper.columns(Share(11), Share(12), gap=60)
@@ -64,7 +64,7 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
         max_threads_per_sm=grouped(device.max_threads_per_sm),
     )
     head, of_cores, _, rest = inner.rows(40, Share(7), 14, Share(8))
-    bars = _bars(device)
+    bars = _chip_memories(device)
     return [
         *panel("one", room, theme, tr("one of its {many}", many=sized(device.sms, words["sm"]))),
         write("cores-name", head, text, theme.plain),
@@ -83,7 +83,7 @@ def _chip_memory(key: str, text: str, box: Box, options: ViewOptions) -> list[Pr
     return memory(f"{key}-bar", box, [Line(f"{key}-said", text, *style)], options.theme)
 
 
-def _bars(device: Device) -> dict[str, str]:
+def _chip_memories(device: Device) -> dict[str, str]:
     """Return the memories of an SM: their keys, and their texts with sizes."""
     words = device.words
     registers, held = grouped(device.registers_per_sm), size_text(device.register_bytes)
@@ -107,7 +107,7 @@ def _inside(device: Device, room: Box) -> Box:
     return room.trimmed(_PAD, 62, _PAD, 18 + _CACHE * room.height * len(caches_of(device, "device")))
 
 
-def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
+def _whole_chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the frame of the chip and its caches. Its multiprocessors are drawn by ``device_motion``."""
     primitives: list[Primitive] = [*panel("chip", room, options.theme)]
     rest = room.trimmed(_PAD, 0, _PAD, 6)

@@ -36,7 +36,7 @@ class _Plan(NamedTuple):
 
 def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the control with the statement that it fetches, the lanes of the watched warp, and the way between them."""
-    warp = _warp(moment)
+    warp = moment.shown_warp
     if warp is None:
         return framed([message(tr("No thread of this block is active in this step."), options)], moment, options)
     theme, plan = options.theme, _Plan.of(moment.trace.rules.warp_size, options)
@@ -53,29 +53,25 @@ def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
         *code_primitives(moment, square(control.middle, control.width - 32, _CODE), options),
         Lines("ways", boxes(*ways), theme.line, 3),
     ]
-    return framed([*pieces, *_lanes(moment, warp, plan, options)], moment, options)
+    return framed([*pieces, *_executing_lanes(moment, warp, plan, options)], moment, options)
 
 
 def fetch_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the instruction on its way: one piece until it leaves the control, then one for each lane."""
-    warp = _warp(moment)
+    warp = moment.shown_warp
     if warp is None or options.arrived:
         return ()
     plan = _Plan.of(moment.trace.rules.warp_size, options)
     side, start = 0.4 * plan.lanes[0].height, plan.control.at(1)
     ends = [along([start, plan.lanes[lane].middle], options.way) for lane in _touched(moment, warp, options)]
     return (
-        round_boxes("instruction", [square(at, side) for at in ends], _colour(warp, options), options.theme.background, 1.5),
+        round_boxes(
+            "instruction", [square(at, side) for at in ends], _warp_colour(warp, options), options.theme.background, 1.5
+        ),
     )
 
 
-def _warp(moment: Moment) -> int | None:
-    if moment.focus.warp is not None:
-        return moment.focus.warp
-    return moment.request.warp if moment.request else None
-
-
-def _colour(warp: int, options: ViewOptions) -> str:
+def _warp_colour(warp: int, options: ViewOptions) -> str:
     return options.theme.warps[warp % len(options.theme.warps)]
 
 
@@ -96,23 +92,23 @@ def _touched(moment: Moment, warp: int, options: ViewOptions) -> dict[int, str]:
     return found
 
 
-def _lanes(moment: Moment, warp: int, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _executing_lanes(moment: Moment, warp: int, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the lanes, lit once the instruction has arrived, each with its number and its own element."""
     theme, touched = options.theme, _touched(moment, warp, options)
     dark = [box for lane, box in enumerate(plan.lanes) if lane not in touched]
     lit = [plan.lanes[lane] for lane in touched]
-    colour = _colour(warp, options) if options.arrived else theme.empty
+    colour = _warp_colour(warp, options) if options.arrived else theme.empty
     style = theme.small.inked(theme.ink_on(colour)) if options.arrived else theme.aside
     forms = ("{lane}: {name}", "{name}") if options.arrived else ("{lane}",)
     texts = [[form.format(lane=lane, name=name) for lane, name in touched.items()] for form in forms]
     return [
         *([round_boxes("lanes-idle", dark, None, theme.line)] if dark else []),
         round_boxes("lanes", lit, colour, None if options.arrived else theme.line),
-        write_all("lanes-names", [box.inset(NEAR - 2, 0) for box in lit], _fitting(texts, plan, style), style),
+        write_all("lanes-names", [box.inset(NEAR - 2, 0) for box in lit], _longest_form(texts, plan, style), style),
     ]
 
 
-def _fitting(forms: list[list[str]], plan: _Plan, style: Style) -> list[str]:
+def _longest_form(forms: list[list[str]], plan: _Plan, style: Style) -> list[str]:
     """Return the texts of the lanes in the first form in which all fit, else those of the last one."""
     room = plan.lanes[0].width - 2 * NEAR
     return next((texts for texts in forms if all(style.width(text) <= room for text in texts)), forms[-1])

@@ -17,14 +17,14 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.cells import WIDE, chips, stored_matrix
 
-_SHARED = 0.58  # of the width: shared memory; global memory is reached beside it
+_SHARED_WIDTH = 0.58  # of the width: shared memory; global memory is reached beside it
 _SHARED_AT, _GLOBAL_AT = 0.48, 0.66  # of the width: the pipes
 _LEAST_PIPE, _MOST_PIPE = 6, 44
 
 
 def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw all levels of memory; between them the bytes transferred so far by the warps of the watched threads."""
-    return framed(_levels(moment, options), moment, options)
+    return framed(_drawn_levels(moment, options), moment, options)
 
 
 def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -51,7 +51,7 @@ def _level_boxes(moment: Moment, options: ViewOptions) -> tuple[Box, list[Box]]:
     room = options.room(options.top - 10)
     first, below = room.rows(REST, Share(count - 1), gap=room.height / 10)
     levels = [first, *below.grid(count - 1, 1, down=room.height / 33)]
-    levels[1] = levels[1].part(across=(0, _SHARED))
+    levels[1] = levels[1].part(across=(0, _SHARED_WIDTH))
     return room, levels
 
 
@@ -59,7 +59,7 @@ def _pipe_x(room: Box, is_global: bool) -> float:
     return room.at(_GLOBAL_AT if is_global else _SHARED_AT)[0]
 
 
-def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
+def _drawn_levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     (room, levels), theme = _level_boxes(moment, options), options.theme
     primitives = list[Primitive]()
     for place, ((name, who, size), box) in enumerate(zip(_level_facts(moment), levels, strict=True)):

@@ -18,7 +18,7 @@ from gemmviz.scenes.kit.view import View
 
 # The memories of host and device as two boxes between which matrices are copied, call by call.
 
-_NAMES = ("A", "B", "C")
+_COPIED = ("A", "B", "C")
 _OLD = 0.3  # strength of a matrix that holds no result yet
 
 
@@ -34,8 +34,8 @@ class Memories(NamedTuple):
         host, device = room.rows(REST, REST, gap=0.28 * room.height)
         side, slots = min(host.height / 2, room.width / 5), dict[str, Box]()
         for box, form in ((host, "{}"), (device, "{}d")):
-            places = box.part((0.16, 1)).columns(*[REST] * len(_NAMES))
-            slots |= {form.format(name): square(place.middle, side) for name, place in zip(_NAMES, places, strict=True)}
+            places = box.part((0.16, 1)).columns(*[REST] * len(_COPIED))
+            slots |= {form.format(name): square(place.middle, side) for name, place in zip(_COPIED, places, strict=True)}
         return cls(host, device, slots)
 
     def way(self, call: HostCall) -> list[tuple[float, float]]:
@@ -50,12 +50,12 @@ def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme
         *named_memory("host", memories.host, tr(marked("host")), theme),
         *named_memory("device", memories.device, tr(marked("device")), theme),
     ]
-    for name in _NAMES:
-        pieces += _matrix(f"own-{name}", name, memories.slots[name], theme, 1) if name != "C" else []
-    places = [memories.slots[f"{name}d"] for name in _NAMES]
+    for name in _COPIED:
+        pieces += _matrix_tag(f"own-{name}", name, memories.slots[name], theme, 1) if name != "C" else []
+    places = [memories.slots[f"{name}d"] for name in _COPIED]
     names = [
         beside(f"place-{name}", box, "bottom", f"{name}d", theme.aside, 8, "middle")
-        for name, box in zip(_NAMES, places, strict=True)
+        for name, box in zip(_COPIED, places, strict=True)
     ]
     ways = [memories.way(call) for call in calls if call.name == "Memcpy"]
     arrows = [arrow("", along(way, 0.32), along(way, 0.68), "", slope=1).segments for way in ways]
@@ -76,7 +76,7 @@ def memories_at(memories: Memories, calls: tuple[HostCall, ...], done: float, th
             break
         if call.name == "Memcpy" and share < 1:
             at = along(memories.way(call), eased(share))
-            moving = _matrix("moving", call.target[0], square(at, memories.slots["A"].width), theme, 1)
+            moving = _matrix_tag("moving", call.target[0], square(at, memories.slots["A"].width), theme, 1)
         elif call.name == "Memcpy" and call.target.endswith("d"):
             held[call.target] = 1
         elif call.name == "Memcpy":
@@ -86,11 +86,11 @@ def memories_at(memories: Memories, calls: tuple[HostCall, ...], done: float, th
         elif call.name == "Free" and share >= 1:
             held.pop(call.target, None)
     places = {f"held-{name}": (name, strength) for name, strength in held.items()} | {"result": ("C", result)}
-    drawn = [_matrix(key, name[0], memories.slots[name], theme, strength) for key, (name, strength) in places.items()]
+    drawn = [_matrix_tag(key, name[0], memories.slots[name], theme, strength) for key, (name, strength) in places.items()]
     return [*(each for group in drawn for each in group), *moving]
 
 
-def _matrix(key: str, name: str, slot: Box, theme: Theme, strength: float) -> list[Primitive]:
+def _matrix_tag(key: str, name: str, slot: Box, theme: Theme, strength: float) -> list[Primitive]:
     return [*tag(key, slot, name, theme.tint(name, strength), theme, theme.strong.sized(theme.type.title))]
 
 
@@ -145,9 +145,9 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     if not case.runs:
         primitives += memories_drawn(Memories.within(plan.right), case.calls, theme)
     title = (
-        tr("Host, {sizes}: three copies in, one out", sizes=_sizes(case))
+        tr("Host, {sizes}: three copies in, one out", sizes=case.problem.dimensions)
         if case.copies_c
-        else tr("Host, {sizes}: two copies in, one out", sizes=_sizes(case))
+        else tr("Host, {sizes}: two copies in, one out", sizes=case.problem.dimensions)
     )
     return titled(primitives, title, case.source or tr("times {unmeasured}", unmeasured=case.unmeasured), options)
 
@@ -166,13 +166,6 @@ def transfers_motion(case: TransferCase, options: ViewOptions) -> tuple[Primitiv
         line = plan.code[int(done)].part(down=_THICK)
         pieces.append(round_boxes("present", line.shifted(-16)._replace(width=6), theme.faint))
     return tuple(pieces)
-
-
-def _sizes(case: TransferCase) -> str:
-    problem = case.problem
-    if problem.M == problem.N == problem.K:
-        return f"N = {problem.N}"
-    return f"M = {problem.M}, N = {problem.N}, K = {problem.K}"
 
 
 def code_of(call: HostCall, prefix: str) -> str:

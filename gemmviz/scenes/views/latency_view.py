@@ -18,11 +18,11 @@ from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.kit.what_if import what_if_curve
 
 _MOST_ROWS, _TALLEST = 16, 168  # rows of warps, and the height of one
-_NAMES = 118  # width of the names beside them
+_NAMES_ROOM = 118  # width of the names beside them
 _WAITING = marked("waits for memory")
 
 
-class _Regions(NamedTuple):
+class _LatencyPlan(NamedTuple):
     """The regions of a frame, from above: the rows of the warps, the scheduler, the sentence, and the curve."""
 
     rows: list[Box]
@@ -31,8 +31,8 @@ class _Regions(NamedTuple):
     below: Box
 
     @classmethod
-    def of(cls, hiding: Hiding, options: ViewOptions) -> "_Regions":
-        room, theme = options.room(116, 26).trimmed(left=_NAMES), options.theme
+    def of(cls, hiding: Hiding, options: ViewOptions) -> "_LatencyPlan":
+        room, theme = options.room(116, 26).trimmed(left=_NAMES_ROOM), options.theme
         shown = max(1, min(hiding.warps, _MOST_ROWS))
         rows, _, line, _, said, below = room.rows(
             0.54 * room.height, 12, min(44, room.height / 12), 2.2 * theme.type.least, 1.3 * theme.strong.size, REST, gap=4
@@ -43,7 +43,7 @@ class _Regions(NamedTuple):
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     """Draw the empty strip of the scheduler and the curve of values to try."""
     hiding, theme = hiding_of(case), options.theme
-    regions = _Regions.of(hiding, options)
+    regions = _LatencyPlan.of(hiding, options)
     note = tr(
         "model: a warp issues for {busy} cycles, then waits {latency} for memory; {block}",
         busy=BUSY,
@@ -72,7 +72,7 @@ def latency_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive
     of the warp that issues; then the share in which the scheduler issues.
     """
     hiding, theme = hiding_of(case), options.theme
-    regions, until = _Regions.of(hiding, options), CYCLES * options.moment
+    regions, until = _LatencyPlan.of(hiding, options), CYCLES * options.moment
     pieces = [*_warp_rows(hiding, regions.rows, until, theme), *_scheduler(hiding, regions.line, until, theme)]
     if options.moment < 1:
         line = regions.line.part((options.moment, options.moment))

@@ -17,11 +17,11 @@ from gemmviz.scenes.kit.scale import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View
 
-_FILLED = 0.94  # of a cell of the grid: its block
-_MOST = 64  # blocks along an axis that are drawn
-_LARGEST = 124
+_BLOCK_SHARE = 0.94  # of a cell of the grid: its block
+_MOST_BLOCKS_DRAWN = 64  # blocks along an axis that are drawn
+_LARGEST_BLOCK = 124
 _BEFORE_VALUE = 30  # from a line of code to what its formulas come to
-_FLIGHT = 0.3  # share of the motion that one block takes
+_BLOCK_FLIGHT = 0.3  # share of the motion that one block takes
 _GROWN = 0.6  # when the block of threads begins to grow
 
 
@@ -41,8 +41,8 @@ class _Plan(NamedTuple):
         *code, _, below = options.room(120, 34).rows(pitch, pitch, pitch, 62, REST)
         rooms = below.columns(REST, REST, gap=100)
         tables = (
-            room.tiled(down, across, _LARGEST)
-            for room, (across, down, _) in zip(rooms, (_shown(launch.grid), launch.block), strict=True)
+            room.tiled(down, across, _LARGEST_BLOCK)
+            for room, (across, down, _) in zip(rooms, (_shown_blocks(launch.grid), launch.block), strict=True)
         )
         grid, block = tables
         return cls(code, grid, block, rooms)
@@ -57,12 +57,14 @@ def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         pieces = said if strips is None else strips_still(case, strips, options)
         return titled(pieces, title, case.refusal if strips is not None else case.device.name, options)
     plan, theme = _Plan.of(launch, options), options.theme
-    cut = tr(" (the first ones are shown)") if _shown(launch.grid) != launch.grid else ""
+    cut = tr(" (the first ones are shown)") if _shown_blocks(launch.grid) != launch.grid else ""
     grid = tr(
-        "grid: {extents} = {blocks}{cut}", extents=_extents(launch.grid), blocks=many(launch.block_count, "block"), cut=cut
+        "grid: {extents} = {blocks}{cut}", extents=_product_text(launch.grid), blocks=many(launch.block_count, "block"), cut=cut
     )
     block = tr(
-        "each block: {extents} = {threads}", extents=_extents(launch.block), threads=sized(launch.threads_per_block, "thread")
+        "each block: {extents} = {threads}",
+        extents=_product_text(launch.block),
+        threads=sized(launch.threads_per_block, "thread"),
     )
     heads = [
         beside(f"{key}-name", room, "top", text, theme.strong, 16)
@@ -82,11 +84,11 @@ def launch_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     return (*threads[:1], _flying_blocks(case.launch, plan, options), *threads[1:])  # the ways lie below the other blocks
 
 
-def _shown(grid: tuple[int, int, int]) -> tuple[int, int, int]:
-    return min(grid[0], _MOST), min(grid[1], _MOST), 1
+def _shown_blocks(grid: tuple[int, int, int]) -> tuple[int, int, int]:
+    return min(grid[0], _MOST_BLOCKS_DRAWN), min(grid[1], _MOST_BLOCKS_DRAWN), 1
 
 
-def _extents(extents: tuple[int, int, int]) -> str:
+def _product_text(extents: tuple[int, int, int]) -> str:
     x, y, z = extents
     return f"{grouped(x)} × {grouped(y)}" + (f" × {z}" if z > 1 else "")
 
@@ -121,10 +123,12 @@ def _code(kernel: KernelSpec, launch: Launch, plan: _Plan, options: ViewOptions)
 
 def _flying_blocks(launch: Launch, plan: _Plan, options: ViewOptions) -> Squares:
     """Draw the blocks of the grid, flying one after another from its line to their places, with (x, y) where that fits."""
-    theme, (across, down, _), cell = options.theme, _shown(launch.grid), plan.grid.width / _shown(launch.grid)[0]
+    theme, (across, down, _), cell = options.theme, _shown_blocks(launch.grid), plan.grid.width / _shown_blocks(launch.grid)[0]
     number = np.arange(across * down)
-    share = eased(np.clip((options.passed / _GROWN - number / len(number) * (1 - _FLIGHT)) / _FLIGHT, 0, 1))[:, None]
-    end = cell_squares(plan.grid, across, number, _FILLED)
+    share = eased(np.clip((options.passed / _GROWN - number / len(number) * (1 - _BLOCK_FLIGHT)) / _BLOCK_FLIGHT, 0, 1))[
+        :, None
+    ]
+    end = cell_squares(plan.grid, across, number, _BLOCK_SHARE)
     start = np.array([[plan.code[0].x + 180, plan.code[0].y, 12]])
     there = share[:, 0] > 0
     texts = np.array([f"({n % across}, {n // across})" for n in number[there].tolist()])
@@ -139,7 +143,7 @@ def _growing_block(case: LaunchCase, launch: Launch, plan: _Plan, options: ViewO
     share = eased_from(options.passed, _GROWN, 1 - _GROWN)
     if share <= 0:
         return []
-    theme, (dx, dy, _), side = options.theme, launch.block, _FILLED * plan.grid.width / _shown(launch.grid)[0]
+    theme, (dx, dy, _), side = options.theme, launch.block, _BLOCK_SHARE * plan.grid.width / _shown_blocks(launch.grid)[0]
     start = Box(plan.grid.x, plan.grid.y, side, side)
     box = start.towards(plan.block, share)
     number = np.arange(dx * dy).reshape(dy, dx)

@@ -16,10 +16,10 @@ from gemmviz.scenes.kit.view import View
 
 _LEGEND_LINES, _INSET, _PAD, _HANGING = 4, 16, 6, 4
 _LEADING, _TIGHT = 1.28, 1.15  # of rows, and of those that would not fit otherwise
-_LARGEST = 1.6  # the size of the text, relative to the least one
+_LARGEST_PRINT = 1.6  # the size of the text, relative to the least one
 
 
-class _Row(Struct, frozen=True):
+class _PrintedRow(Struct, frozen=True):
     """One row of the picture: the number of its line, 0 for the continuation of one, and its text."""
 
     number: int
@@ -37,54 +37,56 @@ def listing_scene(source: PrintedSource, options: ViewOptions) -> Scene:
     head, said, below = room.rows(_INSET, high, REST, gap=_INSET)
     title = text_line("title", (head.x, 50), source.name, theme.type.title, head.width, theme.text, "semibold", "title")
     words: tuple[Primitive, ...] = (title, *lines_down(said, legend)) if options.words else ()
-    primitives = _columns(source, below if options.words else options.room(_INSET, _INSET), theme)
+    primitives = _printed_columns(source, below if options.words else options.room(_INSET, _INSET), theme)
     return Scene(options.width, options.height, theme.background, tuple(primitives), words=words)
 
 
-def _columns(source: PrintedSource, room: Box, theme: Theme) -> list[Primitive]:
+def _printed_columns(source: PrintedSource, room: Box, theme: Theme) -> list[Primitive]:
     size, high = theme.type.least, room.height
-    wide = _rows(source, room.width, size)
+    wide = _printed_rows(source, room.width, size)
     if len(wide) <= high / (_LEADING * size):
-        size, wide = _largest(source, room.width, high, size, wide)
-        return _column("left", wide, room, size, _LEADING * size, theme)
+        size, wide = _largest_print(source, room.width, high, size, wide)
+        return _printed_column("left", wide, room, size, _LEADING * size, theme)
     left, right = room.columns(REST, REST, gap=_INSET)
     most = max(1, int(high / (_TIGHT * size)))
-    rows = _around_lit(_rows(source, left.width, size), 2 * most)
-    split = _split(rows, most)
+    rows = _around_lit(_printed_rows(source, left.width, size), 2 * most)
+    split = _rows_at_left(rows, most)
     leading = min(_LEADING * size, high / max(split, len(rows) - split))
     parts = (("left", rows[:split], left), ("right", rows[split:], right))
-    return [piece for key, own, box in parts for piece in _column(key, own, box, size, leading, theme)]
+    return [piece for key, own, box in parts for piece in _printed_column(key, own, box, size, leading, theme)]
 
 
-def _largest(source: PrintedSource, room: float, high: float, least: float, rows: list[_Row]) -> tuple[float, list[_Row]]:
+def _largest_print(
+    source: PrintedSource, room: float, high: float, least: float, rows: list[_PrintedRow]
+) -> tuple[float, list[_PrintedRow]]:
     """Return the largest size of the text at which no more lines are continued than at the least one, and the rows then."""
-    sizes = np.arange(_LARGEST * least, least, -1)
+    sizes = np.arange(_LARGEST_PRINT * least, least, -1)
     fitting = (size for size in sizes if len(rows) <= high / (_LEADING * size))
-    found = ((float(size), _rows(source, room, size)) for size in fitting)
+    found = ((float(size), _printed_rows(source, room, size)) for size in fitting)
     return next(((size, wide) for size, wide in found if len(wide) == len(rows)), (least, rows))
 
 
-def _split(rows: list[_Row], most: int) -> int:
+def _rows_at_left(rows: list[_PrintedRow], most: int) -> int:
     """Return the number of rows of the left column: half of them, but no line is in both columns unless it must be."""
     half = max(-(-len(rows) // 2), len(rows) - most)
     fitting = [at for at in range(max(1, len(rows) - most), min(most, len(rows) - 1) + 1) if rows[at].number]
     return min(fitting, key=lambda at: abs(at - half), default=half)
 
 
-def _rows(source: PrintedSource, room: float, size: float) -> list[_Row]:
+def _printed_rows(source: PrintedSource, room: float, size: float) -> list[_PrintedRow]:
     """Return the rows of all lines that aren't empty, long lines continued in further rows."""
     most = max(_HANGING + 1, int((room - 2 * _INSET) / text_width("0", size, "mono")) - _digits(source))
-    rows: list[_Row] = []
+    rows: list[_PrintedRow] = []
     for number, line in source.lines:
         is_lit, indent = number == source.lit, len(line) - len(line.lstrip())
         rest, start = line, number
         while len(rest) > most:
             cut = rest.rfind(" ", indent + _HANGING + 1, most)
             cut = cut if cut > 0 else most
-            rows.append(_Row(start, rest[:cut], is_lit))
+            rows.append(_PrintedRow(start, rest[:cut], is_lit))
             rest, start = " " * min(indent + _HANGING, most // 2) + rest[cut:].lstrip(), 0
         if rest.strip():
-            rows.append(_Row(start, rest, is_lit))
+            rows.append(_PrintedRow(start, rest, is_lit))
     return rows
 
 
@@ -93,14 +95,14 @@ def _digits(source: PrintedSource) -> int:
     return len(str(source.lines[-1][0])) + 2 if source.lines else 0
 
 
-def _around_lit(rows: list[_Row], most: int) -> list[_Row]:
+def _around_lit(rows: list[_PrintedRow], most: int) -> list[_PrintedRow]:
     """Return the rows that fit, with the highlighted one in the middle."""
     lit = next((place for place, row in enumerate(rows) if row.is_lit), 0)
     first = max(0, min(lit - most // 2, len(rows) - most))
     return rows[first : first + most]
 
 
-def _column(key: str, rows: list[_Row], room: Box, size: float, leading: float, theme: Theme) -> list[Primitive]:
+def _printed_column(key: str, rows: list[_PrintedRow], room: Box, size: float, leading: float, theme: Theme) -> list[Primitive]:
     """Draw some rows on a panel as high as they are."""
     panel = room._replace(height=len(rows) * leading + 2 * _PAD)
     lines = panel.inset(0, _PAD).rows(*[leading] * len(rows))

@@ -17,13 +17,13 @@ from gemmviz.scenes.stage.cells import final_values, label_size, longest_of, val
 
 _LARGEST, _HEAD = 110, 44
 _TURNS = (marked("row by row"), marked("from the last column"), marked("shuffled"))
-_MOST = 64  # rows and columns with cells of their own
+_MOST_ORDERED = 64  # rows and columns with cells of their own
 _SEED = 7
 
 
 def order_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the names of the orders, and what threads exchange."""
-    if _shape(moment) is None:
+    if _shape_of_result(moment) is None:
         return framed([message(tr("This kernel stores no result, or one with too many elements"), options)], moment, options)
     if not options.words:
         return framed([], moment, options)
@@ -43,18 +43,18 @@ def order_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the elements that are computed at ``options.moment`` in each order."""
-    shape, number = _shape(moment), moment.trace.result
+    shape, number = _shape_of_result(moment), moment.trace.result
     if shape is None or number is None:
         return ()
     theme, array = options.theme, moment.trace.arrays[number]
-    orders = moment.replay.cached("orders", lambda: _orders(moment, shape))
+    orders = moment.replay.cached("orders", lambda: _turns_taken(moment, shape))
     count = round(eased(options.moment) * (orders[0].max(initial=0) + 1))
     drawn: list[Primitive] = []
     for place, (ranks, (_, room)) in enumerate(zip(orders, _order_places(options)[1], strict=True)):
         box = room.tiled(*shape, _LARGEST)
         cell = box.width / shape[1]
         fill = ((ranks >= 0) & (ranks < count)).astype(np.uint8)
-        texts = _texts(moment, number, cell, options.least)
+        texts = _stored_texts(moment, number, cell, options.least)
         size = label_size(longest_of(texts.ravel().tolist()), cell, options.pixels, options.least)
         accent = theme.accent(array.name)
         labels = np.where(fill > 0, texts, "") if size else None
@@ -64,11 +64,11 @@ def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     return tuple(drawn)
 
 
-def _shape(moment: Moment) -> tuple[int, int] | None:
+def _shape_of_result(moment: Moment) -> tuple[int, int] | None:
     """Return the rows and columns of the result; None if there are too many, or nothing is stored."""
     owners = moment.replay.owners
     array = owners.array
-    if array is None or not len(owners.elements) or max(array.extents) > _MOST:
+    if array is None or not len(owners.elements) or max(array.extents) > _MOST_ORDERED:
         return None
     return array.extents[0], array.extents[1]
 
@@ -80,7 +80,7 @@ def _order_places(options: ViewOptions) -> tuple[Box, list[list[Box]]]:
     return foot, [column.rows(head, REST) for column in room.columns(*[REST] * len(_TURNS), gap=60)]
 
 
-def _orders(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:
+def _turns_taken(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:
     """Return the turn in which each element is computed, in each order: (rows, columns), -1 for one that is never stored."""
     row, column = np.indices(shape).reshape(2, -1)
     unit = _units(moment, shape)
@@ -104,7 +104,7 @@ def _units(moment: Moment, shape: tuple[int, int]) -> Longs:
     return found.ravel()
 
 
-def _texts(moment: Moment, number: int, cell: float, least: float) -> np.ndarray:
+def _stored_texts(moment: Moment, number: int, cell: float, least: float) -> np.ndarray:
     """Return what the run stored in each element, as text; "" where it is unknown or doesn't fit."""
     array = moment.trace.arrays[number]
     last = moment.replay.cached(("stored values", id(moment.replay.value)), lambda: final_values(moment, number))

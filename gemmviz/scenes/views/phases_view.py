@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.table import TableCell, table, text_size
 from gemmviz.scenes.kit.view import View
 
-_CHOICES = ((2, 8), (2, 4), (1, 8), (1, 4), (1, 2), (1, 1))  # phases and threads, tried until the text can be read
+_TRIED_COUNTS = ((2, 8), (2, 4), (1, 8), (1, 4), (1, 2), (1, 1))  # phases and threads, tried until the text can be read
 _MOST_PRODUCTS = 4
 _STRETCH = 3  # how much higher than their text rows may be
 _BEFORE, _NOW = 0.22, 0.7  # strength of the colours of earlier phases and of the current one
@@ -24,14 +24,14 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     if not len(trace.origin_step) or not moment.replay.phases:
         return framed([message(tr("This kernel copies nothing to shared memory."), options)], moment, options)
     room = options.room()
-    for most_phases, most_threads in _CHOICES:
-        heads, rows = _table(moment, most_phases, most_threads, options)
+    for most_phases, most_threads in _TRIED_COUNTS:
+        heads, rows = _phase_table(moment, most_phases, most_threads, options)
         if text_size(heads, rows, room) >= theme.type.least:
             break
     return framed(table("phases", heads, rows, room, theme, stretch=_STRETCH), moment, options)
 
 
-def _table(
+def _phase_table(
     moment: Moment, most_phases: int, most_threads: int, options: ViewOptions
 ) -> tuple[list[str], list[list[TableCell]]]:
     """Return the heads and rows for some phases and threads around the current ones."""
@@ -54,8 +54,8 @@ def _table(
                 ),
             )
             row += [
-                *_copied(moment, copies, options),
-                _summed(moment, products, options) if is_plain else _of_many(moment, thread),
+                *_copy_cells(moment, copies, options),
+                _sum_cell(moment, products, options) if is_plain else _of_many(moment, thread),
             ]
         rows.append(row)
     heads = [tr("thread")]
@@ -64,7 +64,7 @@ def _table(
     return heads, rows
 
 
-def _copied(moment: Moment, copies: list[CopiedElement], options: ViewOptions) -> list[TableCell]:
+def _copy_cells(moment: Moment, copies: list[CopiedElement], options: ViewOptions) -> list[TableCell]:
     """Return one cell for the first copy of each of two matrices."""
     labels, theme = options.labels, options.theme
     copied = moment.replay.cached("copied", lambda: np.unique(moment.trace.origin_array[moment.trace.origin_array >= 0]))
@@ -91,7 +91,7 @@ def _of_many(moment: Moment, thread: int) -> TableCell:
     )
 
 
-def _summed(moment: Moment, products: list[Product], options: ViewOptions) -> TableCell:
+def _sum_cell(moment: Moment, products: list[Product], options: ViewOptions) -> TableCell:
     labels = options.labels
     terms = [f"{labels.element(*each.left)} · {labels.element(*each.right)}" for each in products[:_MOST_PRODUCTS]]
     more = [tr("+ {products} more", products=len(products) - _MOST_PRODUCTS)] if len(products) > _MOST_PRODUCTS else []

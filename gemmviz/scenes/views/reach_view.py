@@ -52,11 +52,11 @@ def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         sm, name = rooms[f"sm-{place}"], f"{tr(device.words['sm'])} {place}"
         name += "" if place == 0 else tr(", one of the other {sms}", sms=device.sms - 1)
         pieces += [*panel(f"sm-{place}", sm, theme, name, _PAD), _cores(f"cores-{place}", device, rooms, options)]
-    for key, text in _memories(device).items():
+    for key, text in _reached_memories(device).items():
         pieces += memory(f"{key}-box", rooms[key], [Line(f"{key}-name", text, *theme.strong)], theme)
     pieces += _roads(rooms, options)
     title = tr("What a {core} of {device} reaches", core=tr(device.words["core"]), device=device.name)
-    return titled(pieces, title, _note(device), options)
+    return titled(pieces, title, _reach_note(device), options)
 
 
 def reach_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -68,7 +68,7 @@ def reach_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     return (squares("words", middles, _WORD, theme.load, theme.ink_on(theme.load), theme.background),)
 
 
-def _memories(device: Device) -> dict[str, str]:
+def _reached_memories(device: Device) -> dict[str, str]:
     """Return the texts of the memories."""
     sm, shared, cache = tr(device.words["sm"]), tr(device.words["shared memory"]), device.last_level_cache
     own = {
@@ -110,7 +110,7 @@ def _roads(rooms: dict[str, Box], options: ViewOptions) -> list[Primitive]:
     ]
 
 
-def _note(device: Device) -> str:
+def _reach_note(device: Device) -> str:
     major = device.compute_capability.partition(".")[0]
     if device.vendor == "NVIDIA" and major.isdecimal() and int(major) >= _HOPPER:
         return tr("without clusters of blocks, whose blocks may read each other's shared memory; boxes are not to scale")

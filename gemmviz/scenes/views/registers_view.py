@@ -20,7 +20,7 @@ from gemmviz.scenes.stage.cells import CellGrid, label_size
 from gemmviz.scenes.stage.small_matrices import Element, middle_of, small_inputs, small_matrices, small_tile_places, small_tiles
 
 _MOST_THREADS, _LEAST_WIDE = 4, 330  # threads, and the least width of each
-_SIDE = 44  # of a value on its way
+_VALUE_SIDE = 44  # of a value on its way
 _HELD = 0.34  # strength of the colour of a value that was read before
 
 
@@ -50,27 +50,27 @@ class _Plan(NamedTuple):
 
 def registers_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the registers of some threads around the watched one, above what all of them share."""
-    held = _held(moment, moment.step if options.arrived else moment.step - 1, options)
+    held = _values_held(moment, moment.step if options.arrived else moment.step - 1, options)
     if not held:
         return framed([message(tr("The threads of this block don't sum one element of C each."), options)], moment, options)
     plan, theme = _Plan.of(len(held), options), options.theme
-    where = tr("shared memory") if _has_tiles(moment) else tr("global memory")
+    where = tr("shared memory") if _uses_shared_memory(moment) else tr("global memory")
     text = tr(
         "In registers: a copy of every variable for each thread. In {where}, below: one copy for all of them", where=where
     )
     primitives: list[Primitive] = [write("registers-words", plan.words, text, theme.small)]
     for number, values in enumerate(held):
         primitives += _thread_registers(moment, number, values, plan, options)
-    return framed([*primitives, *_common(moment, plan, options)], moment, options)
+    return framed([*primitives, *_shared_by_all(moment, plan, options)], moment, options)
 
 
 def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the factors that are read at this step on their way to the registers of their threads."""
-    held = [] if options.arrived else _held(moment, moment.step, options)
+    held = [] if options.arrived else _values_held(moment, moment.step, options)
     if not held:
         return ()
     plan, pieces = _Plan.of(len(held), options), list[Primitive]()
-    sources = _sources(moment, plan, options)
+    sources = _read_places(moment, plan, options)
     for number, values in enumerate(held):
         for place, factor in enumerate((values.a, values.b)):
             if factor is None or factor.step != moment.step or (values.thread, factor.matrix) not in sources:
@@ -83,12 +83,12 @@ def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
 def _value_chip(key: str, at: Point, factor: ReadFactor, values: PrivateValues, options: ViewOptions) -> Squares:
     accent = options.theme.accent(factor.matrix)
     text = _factor_name(factor, values, options).partition("[")[2].rstrip("]").replace(" ", "")
-    size = label_size(text, _SIDE, options.pixels, options.least)
-    drawn = squares(key, [at], _SIDE, accent, options.theme.ink_on(accent), options.theme.background)
+    size = label_size(text, _VALUE_SIDE, options.pixels, options.least)
+    drawn = squares(key, [at], _VALUE_SIDE, accent, options.theme.ink_on(accent), options.theme.background)
     return replace(drawn, labels=np.array([text]) if size else None, label_size=size)
 
 
-def _held(moment: Moment, step: int, options: ViewOptions) -> list[PrivateValues]:
+def _values_held(moment: Moment, step: int, options: ViewOptions) -> list[PrivateValues]:
     """Return the values of the threads that are shown; nothing if any of them has no single sum."""
     count = moment.trace.space.threads_per_block
     most = max(1, min(_MOST_THREADS, int((options.width - 2 * MARGIN) / _LEAST_WIDE)))
@@ -124,15 +124,15 @@ def _thread_registers(
     return primitives
 
 
-def _has_tiles(moment: Moment) -> bool:
+def _uses_shared_memory(moment: Moment) -> bool:
     return any(each.space == "shared" for each in moment.trace.arrays)
 
 
-def _common(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _shared_by_all(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw what is there once: the tiles of the block, or the matrices."""
     theme, inner = options.theme, plan.arrays
     box = round_boxes("common", plan.common, theme.slate, theme.level(1))
-    if _has_tiles(moment):
+    if _uses_shared_memory(moment):
         return [box, *small_tiles(moment, small_tile_places(moment, inner, options), options)]
     now: set[Element] = set()
     for touched in moment.touched if options.arrived else ():
@@ -141,7 +141,7 @@ def _common(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     return [box, *small_matrices(moment, small_inputs(moment, inner, options), now, options)]
 
 
-def _sources(moment: Moment, plan: _Plan, options: ViewOptions) -> dict[tuple[int, str], tuple[float, float]]:
+def _read_places(moment: Moment, plan: _Plan, options: ViewOptions) -> dict[tuple[int, str], tuple[float, float]]:
     """Return where each thread's reads of this step come from, by the thread and the matrix of the element."""
     tiles = small_tile_places(moment, plan.arrays, options)
     matrices = small_inputs(moment, plan.arrays, options)

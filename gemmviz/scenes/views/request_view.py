@@ -16,11 +16,11 @@ def request_scene(moment: Moment, options: ViewOptions) -> Scene:
     return (memory_scene if moment.main.array.space == "global" else banks_scene)(moment, options)
 
 
-def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+def _motion_of_request(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw what moves in the same view."""
     if moment.main is None:
         return ()
     return (memory_motion if moment.main.array.space == "global" else banks_motion)(moment, options)
 
 
-VIEW = View(marked("Request: memory or banks"), Moment, request_scene, _motion, is_count=True, least=140, order=5)
+VIEW = View(marked("Request: memory or banks"), Moment, request_scene, _motion_of_request, is_count=True, least=140, order=5)

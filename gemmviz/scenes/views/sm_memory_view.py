@@ -79,7 +79,7 @@ def sm_memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     for name, bar in ((REGISTERS, plan.registers), (SHARED, plan.shared)):
         primitives += _divided_memory(name, bar, plan, options)
     primitives += _global_memory(plan, options)
-    return framed([*primitives, *_ways(moment, plan, options)], moment, options)
+    return framed([*primitives, *_copy_ways(moment, plan, options)], moment, options)
 
 
 def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -196,7 +196,7 @@ def _global_memory(plan: _Plan, options: ViewOptions) -> list[Primitive]:
     return [round_boxes("outer-bar", box, theme.panel, theme.level(4), 3), write("outer-name", inner, text, strong)]
 
 
-def _ways(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _copy_ways(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw arrows from global memory to registers and, in a kernel with copies, from there to shared memory."""
     faint, below = options.theme.faint, plan.registers.bottom
     road, x = plan.road_x - _ROAD / 3, plan.shared.x + _ARROW

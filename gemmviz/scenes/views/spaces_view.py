@@ -22,7 +22,7 @@ from gemmviz.scenes.kit.view import View
 
 _INSET, _HEADING = 14, 38
 _NOTE = marked("an array is in registers if the compiler knows its indices, else in local memory")
-_PARTS = (
+_PLACES_OF_MEMORIES = (
     (marked("on the chip, in each {sm}"), ("register", "shared")),
     (marked("off the chip"), ("local", "global", "constant", "texture")),
 )
@@ -56,7 +56,7 @@ class _Plan(NamedTuple):
         lines = rest.rows(*[pitch] * int(rest.height / pitch))
         groups, cards = list[Box](), dict[str, Box]()
         first, upper, _, second, lower = right.rows(_HEADING, Share(1), _INSET, _HEADING, Share(2))
-        for name, own, (_, names) in zip((first, second), (upper, lower), _PARTS, strict=True):
+        for name, own, (_, names) in zip((first, second), (upper, lower), _PLACES_OF_MEMORIES, strict=True):
             groups.append(name._replace(height=own.bottom - name.y))
             places = own.trimmed(_INSET, 0, _INSET, NEAR).grid(len(names) // 2, 2, _INSET)
             cards |= dict(zip(names, places, strict=True))
@@ -70,16 +70,16 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     device, plan, theme = case.device, _Plan.of(options), options.theme
     used = used_spaces(case.setup.kernel.text)
     pieces: list[Primitive] = []
-    for number, ((name, _), box) in enumerate(zip(_PARTS, plan.groups, strict=True)):
+    for number, ((name, _), box) in enumerate(zip(_PLACES_OF_MEMORIES, plan.groups, strict=True)):
         text = tr(name).format(sm=tr(device.words["sm"])) + ("" if number == 0 else _cached(device))
         head = box.inset(_INSET, 0)._replace(height=_HEADING)
         pieces += [
             round_boxes(f"place-{number}", box, None, theme.line),
             write(f"place-{number}-name", head, text, theme.aside),
         ]
-    for memory in _memories(device):
+    for memory in _memory_cards(device):
         pieces += _card(memory, plan.cards[memory.name], memory.name in used, theme)
-    for place, (each, box) in enumerate(zip(_shown(case, plan), plan.code[1:], strict=False)):
+    for place, (each, box) in enumerate(zip(_shown_declarations(case, plan), plan.code[1:], strict=False)):
         pieces.append(write(f"declared-{place}", box, each.text, Style(theme.type.code, theme.text, "mono")))
     pieces.append(write("declared-name", plan.code[0], tr("declared by the kernel"), theme.strong))
     return titled(pieces, tr("Memories of {device}", device=device.name), f"{case.setup.kernel.name}: {tr(_NOTE)}", options)
@@ -88,7 +88,7 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the names of the declared variables on their way from their declarations into their memories."""
     plan, theme, chips = _Plan.of(options), options.theme, list[Chip]()
-    shown = list(enumerate(_shown(case, plan)))
+    shown = list(enumerate(_shown_declarations(case, plan)))
     for space, card in plan.cards.items():
         own = [(place, f"→ {each.name}" if each.is_pointer else each.name) for place, each in shown if each.space == space]
         ends = chip_boxes(_of_card(card, theme)[2], [name for _, name in own])
@@ -97,7 +97,7 @@ def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     return moving_chips(chips, options)
 
 
-def _shown(case: LaunchCase, plan: _Plan) -> tuple[Declaration, ...]:
+def _shown_declarations(case: LaunchCase, plan: _Plan) -> tuple[Declaration, ...]:
     """Return the declarations that fit below each other: all kinds of memories before more of one kind."""
     found = declarations(case.setup.kernel.text, case.setup.definitions)
     rank = {each.name: sum(other.space == each.space for other in found[:n]) for n, each in enumerate(found)}
@@ -136,7 +136,7 @@ def _cached(device: Device) -> str:
     return tr(", global and local memory cached") if device.levels[1:-1] else tr(", global and local memory not cached")
 
 
-def _memories(device: Device) -> tuple[_Memory, ...]:
+def _memory_cards(device: Device) -> tuple[_Memory, ...]:
     """Return all memories."""
     registers, shared = size_text(device.register_bytes), size_text(device.shared_per_sm)
     sm, memory = tr(device.words["sm"]), size_text(device.memory_bytes)

@@ -20,7 +20,7 @@ from gemmviz.scenes.kit.view import View
 _COLUMNS, _MOST_WARPS, _THREADS = 4, 16, 4
 _RUN, _CHANGE = 1, 0.8  # lengths in the CPU's model: between two changes, and of a change; of no machine
 _TIME = _THREADS * _RUN + (_THREADS - 1) * _CHANGE
-_NAMES = 190  # width of the names of the strips
+_STRIP_NAMES = 190  # width of the names of the strips
 
 
 class _Plan(NamedTuple):
@@ -36,7 +36,7 @@ class _Plan(NamedTuple):
         upper, _, below = options.room(160, 30).rows(REST, 30, 150)
         left, right = upper.columns(REST, REST, gap=60)
         registers, _, memory = right.rows(Share(9), Share(4), Share(12))
-        return cls(left, registers, memory, below.trimmed(left=_NAMES))
+        return cls(left, registers, memory, below.trimmed(left=_STRIP_NAMES))
 
     def warp(self, place: int, count: int) -> Box:
         """Return the box of a warp's registers."""

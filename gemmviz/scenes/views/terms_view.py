@@ -15,9 +15,9 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.view import View
 
 _INSET = 18
-_MOST = 32  # blocks or threads along an axis that are drawn
+_MOST_IN_A_ROW = 32  # blocks or threads along an axis that are drawn
 _LARGEST, _WORD = 58, 22
-_SPACES = (marked("global"), marked("local"), marked("constant"), marked("texture"))
+_MEMORY_SPACES = (marked("global"), marked("local"), marked("constant"), marked("texture"))
 
 
 def _terms_boxes(case: LaunchCase, launch: Launch, options: ViewOptions) -> dict[str, Box]:
@@ -36,18 +36,18 @@ def _terms_boxes(case: LaunchCase, launch: Launch, options: ViewOptions) -> dict
     places = parts.grid(-(-len(names) // 2), 2, NEAR)
     if len(names) % 2:
         places[len(names) - 1] = places[len(names) - 1]._replace(width=parts.width)
-    spaces = outer.trimmed(NEAR, head, NEAR, 10).columns(*[REST] * len(_SPACES), gap=NEAR)
+    spaces = outer.trimmed(NEAR, head, NEAR, 10).columns(*[REST] * len(_MEMORY_SPACES), gap=NEAR)
     return {
-        "kernel": kernel, "grid-word": grid_word, "grid": upper.tiled(*_shown(launch.grid), _LARGEST),
-        "block-word": block_word, "block": lower.tiled(*_shown(launch.block), _LARGEST), "device": device,
+        "kernel": kernel, "grid-word": grid_word, "grid": upper.tiled(*_table_shape(launch.grid), _LARGEST),
+        "block-word": block_word, "block": lower.tiled(*_table_shape(launch.block), _LARGEST), "device": device,
         "sms": sms.trimmed(top=head), "sm": sm, "slot": slot, "cores": cores, "memory": outer,
-        **dict(zip(names, places, strict=False)), **dict(zip(_SPACES, spaces, strict=True)),
+        **dict(zip(names, places, strict=False)), **dict(zip(_MEMORY_SPACES, spaces, strict=True)),
     }  # fmt: skip
 
 
-def _ways(boxes: dict[str, Box]) -> list[list[tuple[float, float]]]:
+def _cache_ways(boxes: dict[str, Box]) -> list[list[tuple[float, float]]]:
     """Return the ways from spaces of the device's memory to their own caches."""
-    pairs = [(boxes[name], boxes.get(f"{name} cache")) for name in _SPACES]
+    pairs = [(boxes[name], boxes.get(f"{name} cache")) for name in _MEMORY_SPACES]
     return [[space.at(0.5, 0), cache.at(0.5, 1)] for space, cache in pairs if cache is not None]
 
 
@@ -57,7 +57,7 @@ def terms_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         return titled([message(case.refusal, options)], tr("The words of {what}", what=case.what), case.device.name, options)
     boxes, theme = _terms_boxes(case, case.launch, options), options.theme
     pieces = [*_software(case, case.launch, boxes, options), *_hardware(case, boxes, options)]
-    pieces += [path(f"way-{number}", way, theme.faint, 2) for number, way in enumerate(_ways(boxes))]
+    pieces += [path(f"way-{number}", way, theme.faint, 2) for number, way in enumerate(_cache_ways(boxes))]
     return titled(pieces, tr("The words, in one picture"), case.device.name, options)
 
 
@@ -66,9 +66,9 @@ def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     if case.launch is None:
         return ()
     boxes, theme = _terms_boxes(case, case.launch, options), options.theme
-    start = boxes["grid"].grid(*_shown(case.launch.grid))[0]
+    start = boxes["grid"].grid(*_table_shape(case.launch.grid))[0]
     box = start.towards(boxes["slot"], options.way).inset(1)
-    words = [square(along(way, options.way), _WORD) for way in _ways(boxes)]
+    words = [square(along(way, options.way), _WORD) for way in _cache_ways(boxes)]
     text = tr("a {block} runs here, from its first thread to its last", block=tr(case.device.words["block"]))
     style = theme.strong.sized(theme.type.least).inked(theme.ink_on(theme.load))
     moved = [round_boxes("moving-words", words, theme.load, meaning="moving")] if words else []
@@ -76,9 +76,9 @@ def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     return (*moved, write("moving-name", box.inset(NEAR, 0), text, style, "middle")) if options.way >= 1 else tuple(moved)
 
 
-def _shown(extents: tuple[int, int, int]) -> tuple[int, int]:
+def _table_shape(extents: tuple[int, int, int]) -> tuple[int, int]:
     """Return the rows and columns of a table for two extents."""
-    return min(extents[1], _MOST), min(extents[0], _MOST)
+    return min(extents[1], _MOST_IN_A_ROW), min(extents[0], _MOST_IN_A_ROW)
 
 
 def _meaning(key: str, box: Box, name: str, meaning: str, options: ViewOptions) -> list[Labels]:
@@ -93,7 +93,7 @@ def _software(case: LaunchCase, launch: Launch, boxes: dict[str, Box], options: 
     """Draw the kernel's name, the grid of its launch, and one block."""
     theme, words = options.theme, case.device.words
     threads, count = sized(launch.threads_per_block, "thread"), many(launch.block_count, words["block"])
-    grid, block = (np.zeros(_shown(each), np.uint8) for each in (launch.grid, launch.block))
+    grid, block = (np.zeros(_table_shape(each), np.uint8) for each in (launch.grid, launch.block))
     number = np.arange(block.size).reshape(block.shape)
     warps = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
     function = tr("{function}, the GPU's program", function=case.setup.kernel.function)
@@ -131,7 +131,7 @@ def _hardware(case: LaunchCase, boxes: dict[str, Box], options: ViewOptions) -> 
         lines = [Line(f"{key}-0", tr(name), *theme.small), Line(f"{key}-1", text, *theme.aside)]
         fits = box.height >= 2.7 * theme.type.least
         pieces += memory(key, box, lines if fits else [Line(f"{key}-0", f"{tr(name)}, {text}", *theme.small)], theme)
-    for name in _SPACES:
+    for name in _MEMORY_SPACES:
         pieces += tag(f"space-{name}", boxes[name], tr(name), theme.panel, theme)
     return pieces
 

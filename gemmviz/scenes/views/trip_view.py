@@ -65,13 +65,13 @@ def trip_motion(case: TripCase, options: ViewOptions) -> tuple[Primitive, ...]:
     time, count = tr("{share} ns", share=number(share * case.trip_ns)), tr("{words} thousand words", words=number(words / 1000))
     return (
         squares("word", [track.at(share)], _WORD, theme.load),
-        _grid(plan, share, options),
+        _word_grid(plan, share, options),
         beside("time", track, "top", time, theme.large, anchor="middle"),
         beside("words-so-far", plan.grid, "top", count, theme.strong, AIR, "end"),
     )
 
 
-def _grid(plan: _Plan, share: float, options: ViewOptions) -> Cells:
+def _word_grid(plan: _Plan, share: float, options: ViewOptions) -> Cells:
     """Draw the grid, filled row by row."""
     theme, box = options.theme, plan.grid
     side = max(1, box.width * box.height / max(1, plan.cells)) ** 0.5

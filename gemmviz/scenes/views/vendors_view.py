@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.layout import REST, Box, Share, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
 
-_PAD = 24
+_INDENT = 24
 _TURN, _WAY = 0.4, 0.35  # shares: of the time, for one row; of the way between the columns, from which a term comes
 _MODELS = ("CUDA", "HIP")
 _CALLS = (
@@ -41,7 +41,7 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         style = theme.strong.sized(theme.type.title)
         primitives += [
             round_boxes(f"vendors-column-{place}", box, fill),
-            write(f"vendors-head-{place}", rows[0].inset(_PAD, 0), model, style),
+            write(f"vendors-head-{place}", rows[0].inset(_INDENT, 0), model, style),
         ]
     for place, ((name, *_), box) in enumerate(zip(_rows_of(case), names[1:], strict=True)):
         primitives.append(write(f"vendors-name-{place}", box, tr(name), theme.soft))
@@ -56,7 +56,7 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the terms: row by row, that of CUDA and then its counterpart, which comes from it."""
     theme, rows, (_, columns), drawn = options.theme, _rows_of(case), _table_boxes(case, options), list[Primitive]()
-    left, right = ([box.inset(_PAD, 0) for box in column[1:]] for column in columns)
+    left, right = ([box.inset(_INDENT, 0) for box in column[1:]] for column in columns)
     widest = max(theme.strong.sized(1).width(term) for row in rows for term in row[1:])
     style = theme.strong.sized(min(theme.type.name, left[0].width / widest))
     for place, (_, cuda, hip) in enumerate(rows):

@@ -43,17 +43,17 @@ def walk_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     return tuple(each for part in parts for each in part.jump(options.way))
 
 
-def _walks(moment: Moment, options: ViewOptions) -> list["_Walk"]:
+def _walks(moment: Moment, options: ViewOptions) -> list["_InputWalk"]:
     names = [moment.trace.arrays[number].name for number in moment.trace.inputs]
     rooms = options.room().grid(max(2, len(names)), 1)
     walks = [
         (name, walk, room) for name, room in zip(names, rooms, strict=False) if (walk := walk_of(moment, name)) is not None
     ]
     last = max((int(walk[2].max()) for _, walk, _ in walks), default=0)
-    return [_Walk(moment, name, *walk, room, last, options) for name, walk, room in walks]
+    return [_InputWalk(moment, name, *walk, room, last, options) for name, walk, room in walks]
 
 
-class _Walk(Struct, frozen=True, dict=True):
+class _InputWalk(Struct, frozen=True, dict=True):
     """The reads of one input. ``last``: the largest address of all inputs, where the strips end."""
 
     moment: Moment
@@ -121,11 +121,8 @@ class _Walk(Struct, frozen=True, dict=True):
         colours = (theme.empty, theme.tint(self.name, _READ), theme.accent(self.name))
         state = 0 if read >= self.done else 2 if self.steps[read] == self.moment.step else 1
         inks = (theme.faint, *(theme.ink_on(colour) for colour in colours[1:]))
-        line, text, address = (
-            tr("line {lines}", lines=grouped(int(self.lines[read]))),
-            self.texts[read],
-            tr("byte {addresses}", addresses=grouped(int(self.addresses[read]))),
-        )
+        line, text = tr("line {lines}", lines=grouped(int(self.lines[read]))), self.texts[read]
+        address = tr("byte {addresses}", addresses=grouped(int(self.addresses[read])))
         under = address, line if read == 0 or self.lines[read] != self.lines[read - 1] else tr("same line")
         lines = Box(box.x, box.bottom + 4, box.width, 2.6 * size).grid(2, 1)
         tip, fill = np.array([[f"{text}\n{address}\n{line}"]]), np.array([[state]], np.uint8)

@@ -11,14 +11,13 @@ from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 
-_COLUMNS = 4
+_LANES_BESIDE = 4
 _BETWEEN_LANES, _TALLEST = 8, 96
 
 
 def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the watched warp, or the block's first one with an active lane."""
-    request, chosen = moment.request, moment.focus.warp
-    warp = chosen if chosen is not None else request.warp if request else None
+    warp = moment.shown_warp
     if warp is None:
         return framed([message(tr("No thread of this block is active in this step."), options)], moment, options)
     return framed(_all_lanes(moment, warp, options), moment, options)
@@ -26,11 +25,11 @@ def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, moment.trace.rules.warp_size
-    columns = _COLUMNS if options.words else 2 * _COLUMNS
+    columns = _LANES_BESIDE if options.words else 2 * _LANES_BESIDE
     rows, room = -(-size // columns), options.room(options.top + 44)
-    heading = tr("warp {warp}: {heading}", warp=warp, heading=_heading(moment, options))
+    heading = tr("warp {warp}: {heading}", warp=warp, heading=_what_lanes_show(moment, options))
     lanes = room._replace(height=min(room.height, rows * _TALLEST)).grid(rows, columns, _BETWEEN_LANES)[:size]
-    texts = [_lane(moment, warp, number, options) for number in range(size)]
+    texts = [_lane_lines(moment, warp, number, options) for number in range(size)]
     font = min(theme.type.note, lanes[0].height * 0.36)
     pieces: list[Primitive] = [beside("warp-heading", room, "top", heading, theme.strong, 16)]
     for key, ink, is_active in (("lane", theme.text, True), ("idle", theme.faint, False)):
@@ -40,7 +39,7 @@ def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitiv
         pieces.append(round_boxes(f"{key}-boxes", boxes, theme.panel if is_active else theme.empty))
         if is_active:
             bars = [box._replace(width=_BETWEEN_LANES) for box in boxes]
-            pieces.append(round_boxes("lane-bars", bars, theme.accent(_matrix_of(moment))))
+            pieces.append(round_boxes("lane-bars", bars, theme.accent(_coloured_as(moment))))
         titles, second = [texts[place][0] for place in own], [texts[place][1] or tr("inactive") for place in own]
         style = Style(font, ink, "semibold")
         pieces.append(write_all(f"{key}-titles", [upper for upper, _ in halves], titles, style))
@@ -48,27 +47,25 @@ def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitiv
     return pieces
 
 
-def _matrix_of(moment: Moment) -> str:
+def _coloured_as(moment: Moment) -> str:
     return "" if moment.main is None else tile_matrix(moment) or moment.main.array.name
 
 
-def _heading(moment: Moment, options: ViewOptions) -> str:
+def _what_lanes_show(moment: Moment, options: ViewOptions) -> str:
     address = tr(", byte address") if options.words else ""
     return tr("each lane's thread, element{address}", address=address) + (
         tr(" and value") if moment.replay.value is not None else ""
     )
 
 
-def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[str, str | None]:
+def _lane_lines(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[str, str | None]:
     """Return two lines of text for a lane; the second is None if the lane is inactive."""
     trace, value = moment.trace, moment.replay.value
     thread = warp * trace.rules.warp_size + lane
     if thread >= trace.space.threads_per_block:
         return tr("lane {lane}, no thread", lane=lane), None
-    title, column = (
-        tr("lane {lane}, thread {thread}", lane=lane, thread=thread_text(thread, trace.launch)),
-        moment.scope.of_block.start + thread,
-    )
+    title = tr("lane {lane}, thread {thread}", lane=lane, thread=thread_text(thread, trace.launch))
+    column = moment.scope.of_block.start + thread
     if (trace.element[trace.row[moment.step] : trace.row[moment.step + 1], column] < 0).all():
         return title, None
     if not moment.touched:

@@ -69,7 +69,7 @@ def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         *ticks_along(
             "ticks", plan.row, [sums / count for sums in shown], [str(sums * problem.K) for sums in shown], theme.aside
         ),
-        beside("one", plan.row, "left", tr(_ONE), theme.small),
+        beside("one", plan.row, "left", tr(_ONE_ALONE), theme.small),
     ]
     if plan.sums[0].height >= 0.95 * theme.type.least:
         primitives.append(all_beside("names", plan.sums, "left", names, theme.aside))
@@ -98,12 +98,12 @@ def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]
     return (*pieces, *_results(case.problem, plan, done, parted, options))
 
 
-_ONE = marked("1 thread")
+_ONE_ALONE = marked("1 thread")
 
 
 def _width_of_names(problem: Problem, options: ViewOptions) -> float:
     longest = options.labels.element("C", problem.M - 1, problem.N - 1)
-    return max(options.theme.small.width(each) for each in (longest, tr(_ONE))) + NEAR
+    return max(options.theme.small.width(each) for each in (longest, tr(_ONE_ALONE))) + NEAR
 
 
 def _ticks_in(row: Box, plan: _Plan, count: int) -> Floats:
