@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gemmviz.analysis.replay.focus import Focus
@@ -112,3 +113,28 @@ def test_a_launch_without_a_speed_says_why(monkeypatch: pytest.MonkeyPatch) -> N
     facts = Knowledge(SHOT, Interpreter()).facts
     assert facts.counts is not None
     assert (facts.speed, facts.no_speed) == (None, "the GPU is lost")
+
+
+def test_a_quick_run_gets_its_values_when_a_fact_needs_them() -> None:
+    engine = _Noting()
+    quick, full = Knowledge(SHOT, engine, with_values=False), Knowledge(SHOT, Interpreter())
+    assert quick.first_replay.value is None
+    assert quick.watch_result.watched is not None
+    first = ["record a trace", "watch variables"]
+    assert engine.asked == first
+    assert Knowledge.replay.at_hand(quick) is None
+    np.testing.assert_array_equal(quick.replay.value, full.replay.value)
+    assert engine.asked == [*first, "record a trace"]
+    assert full.first_replay.value is not None
+    assert quick.replay.hazards == full.replay.hazards
+
+
+def test_a_step_further_and_a_resolved_focus_are_the_same_run() -> None:
+    known = Knowledge(replace(SHOT, focus=Focus((0, 0, 0), thread=3)), Interpreter())
+    watched = known.watch_result
+    inside = known.about(replace(known.shot, focus=known.shot.focus.within(known.first_replay.trace)))
+    assert inside.shot != known.shot
+    assert Knowledge.watch_result.at_hand(inside) is watched
+    later = known.about(replace(SHOT, moment=0.5))
+    assert Knowledge.first_replay.at_hand(later) is known.first_replay
+    assert Knowledge.watch_result.at_hand(later) is None
