@@ -125,11 +125,24 @@ def test_a_lesson_is_loaded_by_name_and_saved(tmp_path: Path) -> None:
         gemmviz.trace("slides")
 
 
+def test_a_size_that_a_rule_ties_to_another_one_is_given_once() -> None:
+    rule = '// [[require]]\n// that = "M == N"\n// else = "A square result."'
+    square = gemmviz.Kernel(kernel_from("C[threadIdx.x] = 1.0f;", parameters=rule))
+    assert gemmviz.trace(square, on="cpu", M=2).setup.problem.sizes == {"M": 2, "N": 2, "K": square.spec.problem.sizes["K"]}
+
+
+def test_values_are_recorded_if_asked_for() -> None:
+    assert gemmviz.trace("04_tiled", on="cpu").trace.value is None
+    assert gemmviz.trace("04_tiled", on="cpu", values=True).trace.value is not None
+
+
 def test_a_fault_gives_the_run_up_to_there() -> None:
-    run = gemmviz.trace(gemmviz.Kernel(kernel_from("C[threadIdx.x] = A[1000 * threadIdx.x];")), on="cpu")
+    body = "float first = B[0];\nC[threadIdx.x] = A[1000 * threadIdx.x] + first;"
+    run = gemmviz.trace(gemmviz.Kernel(kernel_from(body)), on="cpu")
     assert run.fault is not None
     assert "A[" in str(run.fault)
-    assert run.scene().svg != ""
+    assert run.steps > 1
+    assert run.scene().svg == run.scene(step=run.steps).svg != run.scene(step=1).svg
 
 
 @pytest.mark.parametrize(

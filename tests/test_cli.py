@@ -13,18 +13,20 @@ import pytest
 import gemmviz
 from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.cli.main import commands, main
+from gemmviz.cli.running import ProgressBar
 from gemmviz.cuda.launch.catalog import all_kernel_names, kernel_names, lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.trace_file import read_trace
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import DeviceError, GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.engine import Recording
+from gemmviz.run.engine import Engine, Recording
+from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.shots.arguments import command_words
-from gemmviz.shots.shot import default_shot, save_view
+from gemmviz.shots.shot import Against, Shot, default_shot, save_view
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA, kernel_from, sure
 
@@ -343,6 +345,20 @@ def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
     assert "step 9 of 29" in (tmp_path / "v.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("device", ["", "a100"])
+def test_the_command_line_of_a_comparison_draws_it(tmp_path: Path, device: str) -> None:
+    setup = default_shot().setup
+    other = setup.changed(TILE_WIDTH=2)
+    other = replace(other, device=device) if device else other
+    shot = Shot(setup, Focus(warp=0), "pair", Position(4), theme="dark", against=Against(other, "k"))
+    words = command_words(shot)
+    assert main([*words, "-o", str(tmp_path / "w.svg")]) == 0
+    assert (tmp_path / "w.svg").read_text(encoding="utf-8") == gemmviz.scene(shot).svg
+    assert [word for word, before in zip(words[1:], words, strict=False) if before == "--left-device"] == (
+        [device] if device else []
+    )
+
+
 def test_the_command_line_of_a_chart_of_one_tile_width_draws_it(tmp_path: Path) -> None:
     shot = replace(default_shot(), view="amdahl", chart=replace(default_shot().chart, width=16))
     assert main([*command_words(shot), "-o", str(tmp_path / "w.svg")]) == 0
@@ -452,3 +468,47 @@ def test_a_launch_is_inserted_into_its_file(tmp_path: Path, capsys: pytest.Captu
     assert main(["launch", str(file)]) == 0
     assert "from the file's header" in capsys.readouterr().out
     assert main(["launch", str(file), "--insert"]) == 2
+
+
+def test_the_time_that_is_left_is_that_of_what_is_not_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    bar = ProgressBar("film.mp4")
+    now[0] = 30.0
+    bar.update(30, 40)
+    assert capsys.readouterr().err == "film.mp4: 30 of 40, 10 s left\n"
+
+
+def test_hazards_beyond_the_first_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = "__shared__ float s[4], t[4]; int i = threadIdx.x, j = 3 - i;\ns[i] = 1.0f;\nt[i] = 2.0f;\nC[i] = s[j] + t[j];"
+    (tmp_path / "mine.cu").write_text(kernel_from(body).text)
+    assert main(["counts", str(tmp_path / "mine.cu")]) == 1
+    assert "; 1 more hazards" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("options", "limit"), [([], TIMEOUT_S), (["--timeout", "120"], 120.0)])
+def test_a_launch_may_take_as_long_as_the_option_says(
+    options: list[str], limit: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limits = list[float]()
+
+    def no_engine(on: str, timeout: float = TIMEOUT_S) -> Engine:
+        limits.append(timeout)
+        raise DeviceError(f"{on} is not there")
+
+    monkeypatch.setattr("gemmviz.cli.running.engine_for", no_engine)
+    assert main(["counts", "04_tiled", "--on", "gpu", *options]) != 0
+    assert limits == [limit]
+
+
+def test_occupancy_is_that_of_the_given_registers_and_device(capsys: pytest.CaptureFixture[str]) -> None:
+    """65536 registers hold 4 blocks of 256 threads with 64 registers each."""
+    assert main(["occupancy", "04_tiled", "-D", "TILE_WIDTH=16", "--registers", "64", "--device", "a100"]) == 0
+    said = capsys.readouterr().out
+    assert "256 threads, 64 registers per thread, 2,048 bytes of shared memory" in said
+    assert "4 blocks per SM of NVIDIA A100 SXM4 80GB, limited by registers" in said
+    assert "1024 of 2048: 50.00 %" in said
+    assert "32 of 64: 50.00 %" in said

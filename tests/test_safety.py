@@ -173,12 +173,16 @@ def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
     assert (tmp_path / "real.txt").read_text() == "new"
 
 
-def test_the_mode_of_a_file_stays(tmp_path: Path) -> None:
-    path = tmp_path / "secret.txt"
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_the_mode_of_a_file_stays(tmp_path: Path, mode: int) -> None:
+    path, other = tmp_path / "secret.txt", tmp_path / "other.txt"
     path.write_text("old")
-    path.chmod(0o600)
+    path.chmod(mode)
     write_text(path, "new")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    write_text(other, "new")
+    (tmp_path / "plain.txt").write_text("new")
+    assert other.stat().st_mode == (tmp_path / "plain.txt").stat().st_mode
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")

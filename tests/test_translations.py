@@ -84,7 +84,8 @@ def test_a_text_is_translated_when_it_is_shown() -> None:
         assert many(3, "lane") == "3 ļäńëś"
         assert trn("{count} lane", "{count} lanes", 1) == "1 ļäńë"
     assert (many(1, "lane"), many(2, "launch"), plural("box")) == ("1 lane", "2 launches", "boxes")
-    assert (listed("ABC"), listed("AB", "or"), ordinal(2), ordinal(13)) == ("A, B and C", "A or B", "2nd", "13th")
+    assert (listed("ABC"), listed("AB", "or")) == ("A, B and C", "A or B")
+    assert list(map(ordinal, (2, 13, 112, 121))) == ["2nd", "13th", "112th", "121st"]
 
 
 def test_a_language_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

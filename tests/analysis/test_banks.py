@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.banks import bank_words, lane_words, profiled_wavefronts, wavefronts
+from gemmviz.analysis.memory.banks import bank_words, lane_words, profiled_wavefronts, punchcard, wavefronts
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.device import MemoryRules
 from tests.conftest import DATA, moment_of, trace_of
@@ -60,3 +60,12 @@ def test_sixteen_banks_for_half_warps() -> None:
     for stride, expected in ((1, 1), (2, 2), (16, 16), (17, 1)):
         words, per_lane = lane_words(np.arange(32).reshape(2, 16) * stride, 4, half)
         assert wavefronts(words, per_lane, True, half)[0].tolist() == [expected] * 2
+
+
+def test_a_card_has_the_groups_of_lanes_that_are_served_together() -> None:
+    """Neighbouring groups of a load are served together if lanes agree in pairs, those of a store never are."""
+    words = np.repeat(np.arange(16) * 2, 2)
+    for is_load, starts in ((True, (0,)), (False, (0, 1))):
+        card = punchcard(words, 2, is_load, RULES)
+        assert card.starts == starts
+        assert len(card.first) == int(wavefronts(words[None], 2, is_load, RULES)[0][0])

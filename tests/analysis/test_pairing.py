@@ -171,3 +171,11 @@ def test_the_command_counts_both(capsys: pytest.CaptureFixture[str], tmp_path: P
     save_view(Shot(setup, view="pair", against=Against(setup.changed(TILE_WIDTH=2), "k")), view)
     assert main(["export", str(view), "-o", str(picture)]) == 0
     assert "Both at the same k" in picture.read_text(encoding="utf-8")
+
+
+def test_each_side_of_the_command_has_its_own_parameters_and_device(capsys: pytest.CaptureFixture[str]) -> None:
+    sides = ["--left", "TILE_WIDTH=2", "--right", "TILE_WIDTH=4", "--left-device", "a100"]
+    assert main(["compare", "04_tiled", "04_tiled", *sides, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [facts[side]["parameters"]["TILE_WIDTH"] for side in ("a", "b")] == [2, 4]
+    assert ["A100" in facts[side]["time_source"] for side in ("a", "b")] == [True, False]

@@ -212,6 +212,18 @@ def test_a_wide_store_hides_the_values_of_its_neighbours() -> None:
     assert element_history(moment_of(trace, trace.steps - 1), 3, 1).value == 2.0
 
 
+def test_loads_of_a_tile_are_those_of_what_it_holds() -> None:
+    body = """int t = threadIdx.x;
+    __shared__ float s[4];
+    s[t] = A[t];
+    float x = s[t];
+    if (t == 0) s[t] = 1.0f;
+    C[t] = x;"""
+    trace = trace_of(kernel_from(body))
+    loads = [moment_of(trace, step).tile_loads(sure(trace.number_of("s"))).tolist() for step in range(trace.steps)]
+    assert loads == [[0] * 4, [0] * 4, [1] * 4, [0, 1, 1, 1], [0, 1, 1, 1]]
+
+
 def test_kernels_that_read_c_first_show_where_they_write_it() -> None:
     trace = trace_of(
         kernel_from("float s = 0; for (int k = 0; k < K; ++k) s += A[k]; C[threadIdx.x] = s + 0.0f * C[threadIdx.x];")

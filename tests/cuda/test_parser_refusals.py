@@ -63,6 +63,12 @@ def refused(unit: Unit) -> SourceError:
             "k is a kernel; kernels that launch kernels are not supported",
             "make it a __device__ function",
         ),
+        (
+            "struct P { int a; } p; float f = p;",
+            30,
+            "a struct P can't become a float",
+            "convert it, or change the type of the variable",
+        ),
         ("C[0] = host(1);", 8, "host is a host function, which a kernel can't call", "write __device__ before it"),
         ("C[0] = max(1, 2.0f);", 8, "several functions max fit these arguments", "convert the operands to one type"),
     ],
@@ -140,6 +146,19 @@ def test_includes_are_found_in_folders_of_the_project() -> None:
     }
     unit = parse(SourceText("src/a.cu", files))
     assert (unit.errors, unit.missing) == ((), ())
+
+
+def test_the_name_that_was_meant_is_one_of_the_code() -> None:
+    said = [refused(unit_of(f"{before}\nC[0] = colunms;")).remedy for before in ("float column = 1;", "// the column\n")]
+    assert said[0] == "did you mean column?"
+    assert "column" not in str(said[1])
+
+
+def test_a_file_is_not_chosen_among_several_of_its_name() -> None:
+    files = {"k.cu": '#include "sizes.h"\nint a = N;\n', "old/sizes.h": "#define N 1\n", "new/sizes.h": "#define N 2\n"}
+    assert parse(SourceText("k.cu", files)).missing == ("sizes.h",)
+    del files["old/sizes.h"]
+    assert parse(SourceText("k.cu", files)).missing == ()
 
 
 def test_the_unknown_type_of_a_template_s_parameter_is_named() -> None:

@@ -20,6 +20,11 @@ def test_defaults_and_prose() -> None:
     assert spec.description == "Each thread does one thing. And then another."
 
 
+def test_a_kernel_without_a_title_has_the_name_of_its_file() -> None:
+    assert parse_kernel(GOOD + "code", "my_kernel.cu").title == "my_kernel"
+    assert parse_kernel(GOOD.replace("// args", '// title = "Tiled"\n// args') + "code", "my_kernel.cu").title == "Tiled"
+
+
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
@@ -139,3 +144,19 @@ def test_a_header_may_stand_below_comments_and_pragma_once(above: str, end: str)
 def test_a_header_stands_above_all_code(above: str) -> None:
     with pytest.raises(SourceError, match="no gemmviz header"):
         parse_kernel(above + GOOD, "k.cu")
+
+
+@pytest.mark.parametrize(("right", "wrong"), [('entry = "k"', "entry = 3"), ("default = 4", 'default = "x"')])
+@pytest.mark.parametrize("above", ["", "// Copyright\n"])
+def test_a_mistake_is_placed_behind_the_slashes(right: str, wrong: str, above: str) -> None:
+    text = above + GOOD.replace(right, wrong)
+    with pytest.raises(SourceError) as caught:
+        parse_kernel(text, "k.cu")
+    place = sure(caught.value.place)
+    assert text.splitlines()[place.line - 1][place.column - 1 :] == wrong
+
+
+def test_a_mistake_without_a_place_is_at_the_beginning_of_the_header() -> None:
+    with pytest.raises(SourceError, match="a number in it is too long") as caught:
+        parse_kernel("// Copyright\n" + GOOD.replace("default = 4", f"default = {'4' * 5000}"), "k.cu")
+    assert sure(caught.value.place).line == 2

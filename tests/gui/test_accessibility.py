@@ -274,6 +274,10 @@ def test_a_step_is_announced_where_it_rests(reader: None, heard: list[str], wind
     qtbot.waitUntil(lambda: bool(heard), timeout=5_000)
     now = sure(window.session.now)
     assert heard == [f"Step 6 of {now.trace.steps}: {step_sentence(now)}"]
+    window.session.navigation.go(4)
+    window.session.navigation.go(5)  # back where it was before it rested elsewhere
+    qtbot.wait(500)
+    assert len(heard) == 1
 
 
 def test_an_open_question_is_not_answered_by_the_words(reader: None, window: MainWindow, qtbot: QtBot) -> None:

@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from gemmviz.gui.panel import ViewDock
+from gemmviz.gui.stage.replay_page import over_a_panel
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
@@ -81,3 +82,10 @@ def test_menus_keep_their_entries_when_they_open(window: MainWindow) -> None:
         assert dock.isHidden() is is_hidden
     assert not menus.opened("file.recent").menuAction().isEnabled()
     assert "No file was opened" in menus.opened("file.recent").menuAction().toolTip()
+
+
+def test_a_panel_says_why_a_file_was_refused(window: MainWindow, tmp_path: Path) -> None:
+    assert over_a_panel(window.session) == ""
+    (tmp_path / "bad.cu").write_text("int main() {}")
+    open_file(window.model, tmp_path / "bad.cu")
+    assert over_a_panel(window.session) == window.session.display.refusal != ""

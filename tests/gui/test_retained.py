@@ -16,8 +16,10 @@ from pytestqt.qtbot import QtBot
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model import translation
+from gemmviz.model.records import replace
 from gemmviz.render.qt.painter import ScenePainter
 from gemmviz.scenes.kit.primitives import Primitive
+from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import View
 from tests.conftest import sure
 
@@ -144,6 +146,28 @@ def test_the_next_step_is_built_and_painted_before_it_is_shown(
             assert drawn is None or not [each for each in drawn.primitives if id(each) in ground]
         assert np.abs(retained(window).astype(int) - painted_whole(window)).max() <= LEVELS
         qtbot.waitUntil(lambda: page._is_prepared)
+
+
+def test_backwards_the_picture_before_is_prepared(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not window.session.is_working)
+    session, page = window.session, window.replay
+    for step, before in ((5, 4), (0, session.navigation.steps - 1)):
+        session.player.play(False)
+        session.navigation.go_to_step(step, 0.0)
+        session.player.reverse(True)
+        session.player.play(True)
+        assert page._following() == (before, 1.0)
+
+
+def test_what_was_prepared_in_other_colours_is_not_shown(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not window.session.is_working)
+    session, page = window.session, window.replay
+    session.player.play(False)
+    session.navigation.go_to_step(8, 0.0)
+    qtbot.waitUntil(lambda: page._is_prepared and page._ahead is not None)
+    session.show(replace(session.shot, theme="light"))
+    qtbot.waitUntil(lambda: session.shot.theme == "light")
+    assert sure(page.stage.scene).background == load_theme("light").background
 
 
 def test_nothing_is_prepared_before_its_sums_are_known(

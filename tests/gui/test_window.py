@@ -310,6 +310,26 @@ def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot: QtBot) ->
     assert window.session.shot.camera == Camera()
 
 
+def test_the_picture_follows_the_wheel_and_the_hand(window: MainWindow) -> None:
+    """What is under the pointer stays there."""
+    stage, at, to = window.replay.stage, QPointF(500, 320), QPointF(540, 290)
+
+    def under(place: QPointF) -> tuple[float, float]:
+        view = stage.view
+        return (place.x() - view.dx) / view.scale, (place.y() - view.dy) / view.scale
+
+    stage.setFixedSize(900, 600)
+    stage.zoom_by(4)
+    before = under(at)
+    turn_wheel(stage, at)
+    assert stage.camera.zoom > 4
+    assert under(at) == pytest.approx(before)
+    QTest.mousePress(stage, Qt.MouseButton.LeftButton, pos=at.toPoint())
+    QTest.mouseMove(stage, to.toPoint())
+    QTest.mouseRelease(stage, Qt.MouseButton.LeftButton, pos=to.toPoint())
+    assert under(to) == pytest.approx(before)
+
+
 def exported(window: MainWindow, qtbot: QtBot, path: Path) -> Path:
     """What the dialog of the menu writes."""
     window.menus.complete("file")
@@ -528,8 +548,8 @@ def test_the_wheel_changes_nothing_that_has_no_focus(window: MainWindow) -> None
         assert window.session.shot.setup != before
 
 
-def turn_wheel(box: QWidget) -> None:
-    at = QPointF(box.rect().center())
+def turn_wheel(box: QWidget, at: QPointF | None = None) -> None:
+    at = at or QPointF(box.rect().center())
     event = QWheelEvent(
         at, box.mapToGlobal(at), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
         Qt.ScrollPhase.NoScrollPhase, False,

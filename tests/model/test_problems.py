@@ -231,3 +231,13 @@ def test_each_array_has_a_colour_of_its_own() -> None:
         hues = Problem(kind=kind.name).hues
         assert len(set(hues.values())) == len(hues)
     assert Problem(8, 8, 8).hues == {"A": "A", "B": "B", "C": "C"}
+
+
+@pytest.mark.parametrize(("share", "passes"), [(0.9, True), (2.0, False)])
+def test_an_error_of_more_than_all_roundings_is_wrong(share: float, passes: bool) -> None:
+    """A sum of K products, each a multiple of 2^-4, may err by K + 1 half units of its last place times the sum of their sizes."""
+    problem, ones = Problem(2, 2, 16), np.ones(32, np.float32)
+    types = dict.fromkeys("ABC", element_type("float32"))
+    allowed = (16 + 1) * 2.0**-24 * 16
+    data = {"A": ones, "B": ones, "C": np.full(4, 16 + share * allowed, np.float32)}
+    assert checked(Contents(problem, problem.shapes, types, data)).passed is passes

@@ -24,13 +24,14 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.render.export import formats, page_policy, save_frame, save_numbered, save_reel
 from gemmviz.render.film import most_different
 from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Frame, Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
-from gemmviz.scenes.kit.primitives import Cells, Lines, Scene
+from gemmviz.scenes.kit.primitives import Cells, Lines, Rects, Scene, boxes
 from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.shots.export import ExportOptions, Prepared, prepare, run_reel, still_reel
 from gemmviz.shots.shot import Shot
@@ -105,6 +106,28 @@ def test_an_animation_is_read_by_pillow(stage: Prepared, tmp_path: Path, qapp: Q
         assert getattr(image, "n_frames", 1) > 4
         assert image.size == (640, 360)
         assert image.info["loop"] == 0
+
+
+def test_pictures_of_a_longer_export_are_not_mixed_with_others(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
+    reel = reel_of(stage, SMALL)
+    (tmp_path / f"{reel.slide_count:03}.svg").touch()
+    assert len(save_numbered(reel, tmp_path, "svg", SMALL)) == reel.slide_count
+    (tmp_path / f"{reel.slide_count + 1:03}.svg").touch()
+    with pytest.raises(UsageError, match="contains other pictures"):
+        save_numbered(reel, tmp_path, "svg", SMALL)
+
+
+def test_what_no_longer_moves_is_gone_from_the_film(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
+    still, flash = reel_of(stage, SMALL).first(), Rects("flash", boxes((0.0, 0.0, 1600.0, 900.0)), "#FF0000")
+    frames = [Frame(still, (flash,)), Frame(still), Frame(still, (flash,))]
+    reel = replace(reel_of(stage, SMALL), frames=lambda _: iter(frames), frame_count=lambda _: len(frames))
+    save_reel(reel, tmp_path / "f.apng", SMALL)
+    with Image.open(tmp_path / "f.apng") as image:
+        reds = []
+        for number in range(len(frames)):
+            image.seek(number)
+            reds.append(bool((np.asarray(image.convert("RGB"))[180, 320] == (255, 0, 0)).all()))
+    assert reds == [True, False, True]
 
 
 def test_an_animation_in_few_colours_keeps_red_for_waste(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:

@@ -11,7 +11,7 @@ from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import trace_kernel
-from tests.conftest import kernel_from, sure, trace_of
+from tests.conftest import kernel_from, outcome_of, sure, trace_of
 from tests.pseudo import plain_words, pseudo
 
 LINE = 10
@@ -153,3 +153,9 @@ def test_common_faults_are_said_in_the_language_of_the_program(body: str) -> Non
     assert plain_words(" ".join((fault.message, fault.remedy or "")), (body,)) == []
     with pseudo():
         assert fault.block is None or fault.message.startswith(f"{fault.what},")
+
+
+def test_a_vector_that_ends_outside_is_refused() -> None:
+    vector = kernel_from("float4 v = reinterpret_cast<const float4*>(A)[1]; C[0] = v.x;")
+    assert outcome_of(vector, 1, 1, 8).fault is None
+    assert "A[4] is out of range: it has 6 elements" in str(outcome_of(vector, 1, 1, 6).fault)

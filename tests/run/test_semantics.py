@@ -85,6 +85,8 @@ def stored(body: str, *, block: int = 4, before: str = "", k: int = 4) -> list[f
         ("int t = threadIdx.x; int i = 0, j = 9; for (i = 0, j = 9; i < j; ++i, --j); C[t] = i * 10 + j;", [54] * 4),
         ("int t = threadIdx.x; long long big = 3000000000LL; C[t] = big / 1000000000 + sizeof(double);", [11] * 4),
         ("int t = threadIdx.x; constexpr int n = W * 2; if constexpr (n > 4) C[t] = n; else C[t] = 0;", [6] * 4),
+        ("int t = threadIdx.x; C[t] = (0xffffffff + t) / 1000000.0f > 1.0f;", [1, 0, 0, 0]),
+        ("int t = threadIdx.x; C[t] = (4294967295 + t) / 1000000.0f > 1.0f;", [1, 1, 1, 1]),
         ("int t = threadIdx.x; C[t] = ID(t);", [0, 1, 2, 3]),
         ("int t = threadIdx.x; C[t] = leaves(t);", [1, 1, 7, 7]),
         ("int t = threadIdx.x; int r = 0; marks(t, r); C[t] = r;", [7, 7, 0, 0]),

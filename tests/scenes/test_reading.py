@@ -6,14 +6,16 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.device import MemoryRules
 from gemmviz.model.labels import LabelStyle
+from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene, points
 from gemmviz.scenes.kit.table import lines_of, own_text, place_text, tables_of
-from gemmviz.scenes.stage.hover import cell_sentence
-from tests.conftest import trace_of
+from gemmviz.scenes.stage.hover import address_text, cell_sentence
+from tests.conftest import kernel_from, moment_of, piece, trace_of
 
 
 def labels(*placed: tuple[float, float, str], size: float = 20.0) -> Labels:
@@ -90,3 +92,35 @@ def test_threads_of_several_warps_are_named_by_warp() -> None:
     sentence = cell(moment, "A", 3, 0)
     assert " of warp " in sentence
     assert " and 8 more" in sentence  # sixteen threads read the element
+
+
+def test_a_cell_says_when_its_value_was_read_and_how_often_it_was_loaded() -> None:
+    trace = trace_of(kernel_from("float a = A[0];\nfloat b = B[threadIdx.x];\nC[threadIdx.x] = a + b + A[0];"), values=True)
+    said = [cell(moment_of(trace, step), "A", 0, 0) for step in range(3)]
+    for text, step, loads in zip(said, (1, 1, 3), (4, 4, 8), strict=True):
+        assert f", read at step {step};" in text
+        assert f", {loads} by all traced blocks (8 at the end)" in text
+
+
+def test_a_cell_of_a_tile_says_in_which_phase_it_was_stored() -> None:
+    trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)
+    seen = [cell(moment_of(trace, step), "tileA", 0, 0) for step in (0, trace.steps - 1)]
+    assert "nothing stored yet" in seen[0]
+    assert "holds A[0, 4], stored in phase 2" in seen[1]
+
+
+def test_lanes_beyond_the_block_have_no_thread() -> None:
+    trace = trace_of(kernel_from("C[threadIdx.x] = A[threadIdx.x];"))
+    moment = moment_of(trace, 0, Focus(warp=0))
+    lanes = piece(view_named("stage").scene(moment, ViewOptions()), "request-lanes", Cells)
+    said = [cell_sentence(moment, Hit(lanes, lane // 8, lane % 8)) for lane in (3, 4, 31)]
+    assert said[0].startswith("lane 3 of warp 0, thread (3): A, ")
+    assert said[1:] == ["lane 4: no thread", "lane 31: no thread"]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "place"), [("float32", "byte 136: bank 2"), ("float64", "byte 272: bank 4"), ("int8", "byte 34: bank 8")]
+)
+def test_a_cell_names_the_bank_that_holds_its_first_byte(type_name: str, place: str) -> None:
+    array = MemoryArray("tile", "shared", (64,), type_name)
+    assert address_text(array, 34, MemoryRules()) == place

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.analysis.hazards.shared_hazards import examined
-from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.errors import SettingError
@@ -340,3 +340,37 @@ def test_a_view_of_another_subject_is_shown_at_the_end_of_its_motion(model: Test
     model.commands.show_view("amdahl")
     assert session.shot.moment == 1.0
     assert not session.player.is_playing
+
+
+def test_playing_backwards_goes_to_earlier_steps_and_from_the_first_to_the_last(model: TestModel) -> None:
+    session = model.session
+    session.navigation.go_to_step(5)
+    session.player.reverse(True)
+    session.player.set_speed(10.0)
+    session.player.play(True)
+    session.player.tick(200.0)
+    assert session.navigation.step == 4
+    for _ in range(3):
+        session.player.tick(200.0)
+    assert session.navigation.step == session.navigation.steps - 2
+
+
+def test_back_is_the_first_step_of_this_phase_and_from_there_that_of_the_one_before(model: TestModel) -> None:
+    navigation = model.session.navigation
+    starts = sure(model.session.shown).replay.phase_starts.tolist()
+    assert len(starts) > 1
+    for step, back in ((starts[1] + 2, starts[1]), (starts[1] + 1, starts[1]), (starts[1], starts[0])):
+        navigation.go_to_step(step)
+        assert navigation.phase_start(-1) == back
+    navigation.go_to_step(starts[0])
+    assert navigation.phase_start(1) == starts[1]
+
+
+def test_a_position_of_another_run_is_not_gone_to(model: TestModel) -> None:
+    session = model.session
+    session.navigation.go_to_step(3)
+    there = replace(session.shot, at=Position(7))
+    session.navigation.go_to_position(replace(there, setup=there.setup.changed(M=12)))
+    assert session.navigation.step == 3
+    session.navigation.go_to_position(there)
+    assert session.navigation.step == 7

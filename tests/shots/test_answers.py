@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.shots.answers import AskedArray, answer_to, question_at
 from gemmviz.shots.knowledge import Knowledge, replay_of
 from gemmviz.shots.shot import Shot
-from tests.conftest import sure
+from tests.conftest import sure, trace_of
 
 _UNCOUNTED = {"blanks", "no_else", "no_guard", "piece_1", "piece_2", "piece_3", "wide_block"}  # unfinished or faulty on purpose
 
@@ -89,6 +89,18 @@ def test_nothing_is_said_of_a_launch_that_is_not_counted() -> None:
     said = sentences(reader_of("04_tiled", 8), "A", counted=False)
     assert said[-1] == "The launch is being counted."
     assert not any("The launch fetches" in each for each in said)
+
+
+def test_what_is_counted_of_a_run_is_said_first() -> None:
+    for phases, words in (("2", "Counted in phase 2."), ("2-3", "Counted in phases 2 to 3.")):
+        trace = trace_of("04_tiled", 8, 8, 16, phases=phases)
+        assert answer_to(AskedArray(sure(trace.number_of("A")), (0, 0, 0)), trace, None)[0] == words
+
+
+def test_an_element_is_fetched_so_often_on_average() -> None:
+    trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4, blocks="0:1,0:1")
+    counts = Knowledge(Shot(trace.setup), Interpreter()).counts
+    assert "an element 2 times on average" in answer_to(AskedArray(sure(trace.number_of("A")), (0, 0, 0)), trace, counts)[-1]
 
 
 def test_a_cell_of_the_result_asks_about_its_block() -> None:

@@ -220,6 +220,21 @@ def test_time_goes_on_wraps_and_goes_back() -> None:
     assert advanced(0, 0.0, 10, 1234.5) == (4, 0.5)
 
 
+def test_nothing_flies_with_reduced_motion_or_above_a_speed() -> None:
+    player = Player(Tape(10))
+    assert player.shows_flights
+    player.set_speed(1000)
+    assert player.shows_flights
+    player.play(True)
+    assert not player.shows_flights
+    player.set_speed(1)
+    assert player.shows_flights
+    player.set_calm(True)
+    assert not player.shows_flights
+    player.play(False)
+    assert not player.shows_flights
+
+
 def test_the_player_plays_settles_and_keeps_to_its_speeds() -> None:
     tape = Tape(10)
     player = Player(tape)

@@ -167,3 +167,26 @@ def test_a_kind_without_variety_is_left_out() -> None:
     assert sum("barrier" in text for text in tiled) == 2
     tree = [sure(stop.question).text for stop in quiz_of(setup_for(load_kernel("reduction_tree")), Interpreter(), 20).stops]
     assert not any("barrier" in text for text in tree)
+
+
+def test_the_offset_of_an_element_is_computed_from_its_row_and_column() -> None:
+    questions = [sure(stop.question) for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), EACH).stops]
+    told = "\n".join(question.choices[question.right].why for question in questions)
+    offsets = re.findall(r"at offset (\d+) = (\d+) · (\d+) \+ (\d+)", told)
+    assert offsets
+    for offset, outer, length, inner in (map(int, each) for each in offsets):
+        assert offset == outer * length + inner
+
+
+def test_one_too_far_is_the_next_lane() -> None:
+    questions = [sure(stop.question) for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), EACH).stops]
+    pairs = [
+        (question.choices[question.right].text, choice.text)
+        for question in questions
+        for choice in question.choices
+        if choice.why.startswith("one too far: threads and lanes")
+    ]
+    assert pairs
+    for right, wrong in pairs:
+        (warp, lane), (other_warp, other_lane) = (map(int, re.findall(r"\d+", text)) for text in (right, wrong))
+        assert other_warp * 32 + other_lane == warp * 32 + lane + 1
