@@ -14,11 +14,11 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.layout import Box, all_beside, beside, cells_in, write
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.layout import Box, all_beside, beside, cells_in, write, write_all
+from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import label_step
-from gemmviz.scenes.kit.theme import PHASE, Theme
+from gemmviz.scenes.kit.theme import PHASE, Style, Theme
 from gemmviz.scenes.kit.view import View
 
 _GAP, _SIGN_GAP = 40, 84  # between matrices: of a cross, and of a row with signs
@@ -200,18 +200,16 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
     size = min(size, 0.7 * high, (wide - 8) / needed)
     if size < theme.type.least:
         return []
-    middle = parts[:, :2] + np.array([wide, high]) / 2 if has_lines else parts[:, :2] + parts[:, 2:] / 2
     here = (blocks.numbers == moment.scope.block_number) & (not moment.focus.everyone)
+    spots = [Box(x, y, wide, high) if has_lines else Box(x, y, *rest) for x, y, *rest in parts.tolist()]
     primitives: list[Primitive] = []
     for shade, fill in enumerate((*_block_tints(theme), theme.tint("C", _WATCHED))):
-        some = here if shade == len(_TINTS_OF_BLOCKS) else ~here & (blocks.shades == shade)
-        if some.any():
-            if cells > 1:  # a name over two cells hides the line between them
-                inner = np.column_stack([parts[some, :2] + 1, np.full(some.sum(), wide - 2), np.full(some.sum(), high - 2)])
-                primitives.append(Rects(f"block-ground-{shade}", inner, fill))
-            own = tuple(text for text, is_one in zip(texts, some, strict=True) if is_one)
-            at, ink = middle[some] + (0, 0.36 * size), theme.ink_on(fill)
-            primitives.append(Labels(f"block-names-{shade}", at, own, size, ink, "middle", "semibold"))
+        some = np.flatnonzero(here if shade == len(_TINTS_OF_BLOCKS) else ~here & (blocks.shades == shade)).tolist()
+        own, style = [spots[place] for place in some], Style(size, theme.ink_on(fill), "semibold")
+        if some and cells > 1:  # a name over two cells hides the line between them
+            primitives.append(Rects(f"block-ground-{shade}", boxes(*(box.inset(1) for box in own)), fill))
+        if some:
+            primitives.append(write_all(f"block-names-{shade}", own, [texts[place] for place in some], style, "middle"))
     return primitives
 
 
@@ -233,8 +231,8 @@ def _element_lines(name: str, box: Box, rows: int, columns: int, options: ViewOp
     """Draw lines between single elements if there are few."""
     if max(rows, columns) >= _MOST_LINES:
         return []
-    down = [(box.x, box.y + r * box.height / rows, box.right, box.y + r * box.height / rows) for r in range(1, rows)]
-    across = [(box.x + c * box.width / columns, box.y, box.x + c * box.width / columns, box.bottom) for c in range(1, columns)]
+    down = [(*row.at(0, 0), *row.at(1, 0)) for row in box.grid(rows, 1)[1:]]
+    across = [(*column.at(0, 0), *column.at(0, 1)) for column in box.grid(1, columns)[1:]]
     if not down and not across:
         return []
     return [Lines(f"{name}-lines", boxes(*down, *across), options.theme.background)]
