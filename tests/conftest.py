@@ -85,21 +85,26 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def pytest_collection_finish() -> None:
-    """What is imported and collected stays: nothing goes through it again in search of garbage."""
+    """What is imported and collected stays: nothing goes through it again in search of garbage. From here on garbage is
+    collected between tests alone, as the program does it between frames: another thread must not delete a widget.
+    """
     gc.collect()
     gc.freeze()
+    gc.disable()
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_teardown() -> Iterator[None]:
-    """Deletes closed windows at once, in this thread. Else Python's collector may delete one in the middle of another thread's
-    work, while Qt goes through its widgets here.
-    """
+    """Deletes closed windows and collects garbage, in this thread."""
     yield
     if "PySide6.QtWidgets" in sys.modules:
         from PySide6.QtCore import QCoreApplication, QEvent
 
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    for generation in (2, 1, 0):
+        if gc.get_count()[generation] > gc.get_threshold()[generation]:
+            gc.collect(generation)
+            break
 
 
 @pytest.fixture(autouse=True)
