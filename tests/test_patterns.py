@@ -16,12 +16,13 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels
-from gemmviz.shots.export import prepare
+from gemmviz.shots.export import prepared
 from gemmviz.shots.fields import fields_of, launch_lines, put
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Shot, parse_shot, shot_text
 from gemmviz.teaching.quantities.counts import flops_of
-from tests.conftest import once, piece
+from tests.conftest import ENGINE, piece
 from tests.legible import wrong_with
 from tests.problem_kernels import OF_TESTS, PROBLEM_KERNELS, problem_kernel, reader_of_problem, run_of
 from tests.scenes.test_text import FRAMES
@@ -107,17 +108,19 @@ def test_a_broken_one_is_wrong(name: str, before: str, after: str, parameters: d
 @pytest.mark.parametrize("name", [*pattern_kernel_names(), "batched", "none", "histogram", *ELEMENTWISE])
 def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
     setup = setup_for(problem_kernel(name))
+    whole = Knowledge(Shot(setup, theme="dark"), ENGINE)
     for view in views():
-        small = setup.changed(rows=4, columns=4) if view == "race" and name == "matrix_vector" else setup
-        shot = Shot(small, view=view, theme="dark")
+        known = whole.about(replace(whole.shot, view=view))
+        if view == "race" and name == "matrix_vector":
+            known = Knowledge(replace(known.shot, setup=setup.changed(rows=4, columns=4)), ENGINE)
         if view in ("pair", "rounding"):
             continue
         if view in UNANSWERED:
             with pytest.raises(GemmvizError, match=UNANSWERED[view]):
-                prepare(shot, once)
+                prepared(known)
             continue
-        stage = prepare(shot, once)
-        svg = scene_svg(picture(shot, stage.subject(stage.step)), "named")
+        stage = prepared(known)
+        svg = scene_svg(picture(known.shot, stage.subject(stage.step)), "named")
         assert ("This kernel solves another problem" in re.sub("<[^>]*>", " ", svg)) == (view in MULTIPLIES_ONLY), view
 
 
