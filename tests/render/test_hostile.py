@@ -4,11 +4,13 @@ import copy
 import io
 import json
 import re
+import tempfile
 import tomllib
 import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,7 @@ SCRIPT = (
     "<img src=x onerror=\"hacked=1\">'\"></title></style></script><script>hacked=1</script><svg onload='hacked=1'>]]>&lt;b&gt;"
 )
 CONTROL = "form\x0cfeed\x1b[31m\x07\x00\x0b\x9b\ufffe\u202e end"
+FOLDER = tempfile.TemporaryDirectory()  # of the hostile files, each made once
 PAYLOADS = {"script": SCRIPT, "control": CONTROL}
 ELEMENTS = {"svg", "g", "path", "rect", "text", "style", "image"}  # of SVG, that our own writer uses
 RELATIONSHIPS = re.compile(rb'TargetMode="External"|hlinkClick|oleObject|vbaProject|javascript:', re.IGNORECASE)
@@ -97,7 +100,9 @@ def hostile(facts: Any, payload: str, read: Callable[[Any], Any]) -> tuple[Any, 
 # What is read
 
 
-def hostile_trace(payload: str, folder: Path) -> Trace:
+@cache
+def hostile_trace(payload: str) -> Trace:
+    folder = Path(tempfile.mkdtemp(dir=FOLDER.name))
     gemmviz.save(gemmviz.trace("04_tiled", M=4, N=4, K=4, TILE_WIDTH=2, on="cpu", values=True), folder / "right.gvt")
     with zipfile.ZipFile(folder / "right.gvt") as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -115,6 +120,7 @@ def hostile_trace(payload: str, folder: Path) -> Trace:
     return read(facts)
 
 
+@cache
 def hostile_lesson(payload: str) -> Lesson:
     lesson = shipped_lesson("slides")
     question = next(stop for stop in lesson.stops if stop.question is not None)
@@ -124,7 +130,9 @@ def hostile_lesson(payload: str) -> Lesson:
     return parse_lesson(toml_text(facts), "hostile.toml")
 
 
-def hostile_benchmark(payload: str, folder: Path) -> Benchmark:
+@cache
+def hostile_benchmark(payload: str) -> Benchmark:
+    folder = Path(tempfile.mkdtemp(dir=FOLDER.name))
     plain = json.loads(benchmark_text(recordings("benchmark", Benchmark)[0]))
     plain["rows"] = plain["rows"][:12]
 
@@ -137,8 +145,9 @@ def hostile_benchmark(payload: str, folder: Path) -> Benchmark:
     return read(facts)
 
 
-def hostile_device(payload: str, folder: Path) -> Device:
-    path = folder / "hostile.toml"
+@cache
+def hostile_device(payload: str) -> Device:
+    path = Path(tempfile.mkdtemp(dir=FOLDER.name)) / "hostile.toml"
 
     def read(facts: Any) -> Device:
         path.write_text(toml_text(facts), encoding="utf-8")
@@ -149,8 +158,10 @@ def hostile_device(payload: str, folder: Path) -> Device:
     return read(facts)
 
 
-def reels(payload: str, folder: Path) -> dict[str, Reel]:
-    stage = prepare_run(Shot(hostile_trace(payload, folder).setup), Outcome(hostile_trace(payload, folder), payload))
+@cache
+def reels(payload: str) -> dict[str, Reel]:
+    trace = hostile_trace(payload)
+    stage = prepare_run(Shot(trace.setup), Outcome(trace, payload))
     return {
         "trace": run_reel(stage, ExportOptions(), [0, 3], range(4)),
         "lesson": lesson_reel(hostile_lesson(payload), interpreter, ExportOptions(), answers=True),
@@ -165,23 +176,23 @@ def payload(request: pytest.FixtureRequest) -> str:
 # Vectors
 
 
-def scenes(payload: str, folder: Path) -> Iterator[tuple[str, Scene]]:
+def scenes(payload: str) -> Iterator[tuple[str, Scene]]:
     """Every view of a run, of measurements and of devices."""
     options = ViewOptions(load_theme("dark"), code=True)
-    replay = Replay.of(hostile_trace(payload, folder))
+    replay = Replay.of(hostile_trace(payload))
     moment = Reader(replay, Focus(thread=0)).at(3)
     for name, view in views_of(Moment).items():
         yield name, view.scene(moment, options)
-    benchmark = hostile_benchmark(payload, folder)
+    benchmark = hostile_benchmark(payload)
     for name, view in views_of(Benchmark).items():
         yield name, view.scene(benchmark, options)
-    case = LaunchCase(replay.trace.setup, hostile_device(payload, folder), payload, replay.trace.launch)
+    case = LaunchCase(replay.trace.setup, hostile_device(payload), payload, replay.trace.launch)
     yield "device", view_named("device").scene(case, options)
 
 
 def test_svg_holds_texts_and_nothing_else(payload: str, tmp_path: Path, qapp: QApplication) -> None:
     seen = 0
-    for name, scene in scenes(payload, tmp_path):
+    for name, scene in scenes(payload):
         for outlines in (False, True):
             save_frame(scene, tmp_path / f"{name}.svg", RenderOptions(has_outlines=outlines))
             tree = ET.parse(tmp_path / f"{name}.svg")
@@ -195,7 +206,7 @@ def test_svg_holds_texts_and_nothing_else(payload: str, tmp_path: Path, qapp: QA
 
 
 def test_every_format_can_be_read_again(payload: str, tmp_path: Path, qapp: QApplication) -> None:
-    for name, reel in reels(payload, tmp_path).items():
+    for name, reel in reels(payload).items():
         for suffix in formats():
             save_reel(reel, tmp_path / f"{name}.{suffix}", RenderOptions(320, 180, fps=4))
             assert (tmp_path / f"{name}.{suffix}").stat().st_size > 1000
@@ -213,7 +224,7 @@ def test_every_format_can_be_read_again(payload: str, tmp_path: Path, qapp: QApp
 def test_pages_of_a_pdf_show_the_texts(payload: str, tmp_path: Path, qapp: QApplication) -> None:
     import subprocess
 
-    save_reel(reels(payload, tmp_path)["lesson"], tmp_path / "l.pdf", RenderOptions())
+    save_reel(reels(payload)["lesson"], tmp_path / "l.pdf", RenderOptions())
     text = subprocess.run(["pdftotext", str(tmp_path / "l.pdf"), "-"], capture_output=True, text=True, check=True).stdout
     assert "onerror" in text or "\\x0c" in text
 
@@ -244,7 +255,7 @@ def unharmed(browser: webdriver.Chrome, path: Path) -> None:  # noqa: F811
 
 
 def test_a_page_runs_no_script_but_its_own(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
-    for name, reel in reels(SCRIPT, tmp_path).items():
+    for name, reel in reels(SCRIPT).items():
         save_reel(reel, tmp_path / f"{name}.html")
         unharmed(browser, tmp_path / f"{name}.html")
         assert browser.execute_script("return document.scripts.length") == 2
@@ -256,7 +267,7 @@ def test_a_page_runs_no_script_but_its_own(browser: webdriver.Chrome, tmp_path: 
 
 
 def test_the_policy_of_a_page_stops_what_gets_in(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
-    reel = reels(SCRIPT, tmp_path)["trace"]
+    reel = reels(SCRIPT)["trace"]
     save_reel(reel, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     for number, bad in enumerate(
@@ -274,14 +285,14 @@ def test_the_policy_of_a_page_stops_what_gets_in(browser: webdriver.Chrome, tmp_
 
 def test_a_notebook_runs_no_script_of_a_file(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
     """Without the policy of a page: a notebook has its own."""
-    trace = hostile_trace(SCRIPT, tmp_path)
+    trace = hostile_trace(SCRIPT)
     shown: list[Any] = [
-        gemmviz.Kernel(trace.setup.kernel), gemmviz.Run(trace), gemmviz.Measurements(hostile_benchmark(SCRIPT, tmp_path)),
+        gemmviz.Kernel(trace.setup.kernel), gemmviz.Run(trace), gemmviz.Measurements(hostile_benchmark(SCRIPT)),
     ]  # fmt: skip
     for number, each in enumerate(shown):
         (tmp_path / f"{number}.html").write_text(f"<meta charset=utf-8>{each._repr_html_()}", encoding="utf-8")
         unharmed(browser, tmp_path / f"{number}.html")
-    for name, reel in reels(SCRIPT, tmp_path).items():
+    for name, reel in reels(SCRIPT).items():
         player = resource("assets/page/player.js").read_text(encoding="utf-8").replace("export default", "const notebook =")
         found = packed(reel, "dark")
         model = f"{{ get: (name) => ({{ packed: '{found.text}', style: '' }})[name] }}"
@@ -301,7 +312,7 @@ def test_a_notebook_runs_no_script_of_a_file(browser: webdriver.Chrome, tmp_path
 
 
 def test_the_vectors_run_no_script(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
-    for name, scene in scenes(SCRIPT, tmp_path):
+    for name, scene in scenes(SCRIPT):
         save_frame(scene, tmp_path / f"{name}.svg")
         unharmed(browser, tmp_path / f"{name}.svg")
 
