@@ -5,9 +5,7 @@
 
 import argparse
 import ast
-import io
 import re
-import tokenize
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -19,15 +17,6 @@ ROOT = Path(__file__).parents[1]
 PACKAGE, FILE = ROOT / "gemmviz", Path(__file__).with_name("budget.toml")
 ROOM = ("code lines", "nodes", "files")
 _FEW_LINES = 80
-_SKIPPED = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}
 
 
 class Module:
@@ -44,10 +33,9 @@ class Module:
                 imports |= set(range(node.lineno, (node.end_lineno or 0) + 1))
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
                 words |= set(range(node.lineno, (node.end_lineno or 0) + 1))
-        used = set[int]()
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type not in _SKIPPED:
-                used |= set(range(token.start[0], token.end[0] + 1))
+        used = {
+            number for number, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")
+        }
         self.imports = len(imports)
         self.code = len(used - words - imports)
         self.nodes = sum(1 for _ in ast.walk(self.tree))

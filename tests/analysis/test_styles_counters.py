@@ -29,6 +29,9 @@ def own_setup(name: str) -> Setup:
     return setup_for(open_kernel(path, GIVEN.get(name, GivenLaunch())))
 
 
+SLOW = ("split_k_atomic", "extern_pool")  # seconds each
+
+
 def setup_of(launch: dict[str, Any]) -> Setup:
     own = own_setup(launch["kernel"])
     assert own.kernel.text_hash == launch["sha256"], "the kernel has changed: record its counters anew"
@@ -45,7 +48,12 @@ def counted(launch: dict[str, Any]) -> dict[str, int]:
 
 def launches(*, written: bool) -> list[Any]:
     chosen = (each for each in RECORD["launches"] if (each["as_compiled"] == "as written") == written)
-    return [pytest.param(x, id="-".join(map(str, [x["kernel"], *x["problem"].values()]))) for x in chosen]
+    return [
+        pytest.param(
+            x, id="-".join(map(str, [x["kernel"], *x["problem"].values()])), marks=[pytest.mark.nightly] * (x["kernel"] in SLOW)
+        )
+        for x in chosen
+    ]
 
 
 @pytest.mark.parametrize("launch", launches(written=True))

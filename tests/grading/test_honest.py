@@ -38,6 +38,7 @@ def test_a_sample_of_right_hand_ins_gets_full_points(name: str) -> None:
     assert _refused(name) == {}
 
 
+@pytest.mark.nightly
 def test_every_right_hand_in_gets_full_points() -> None:
     refused = {name: _refused(name) for name in HONEST}
     assert {name: each for name, each in refused.items() if each and name not in _BY_A_PERSON} == {}

@@ -42,7 +42,7 @@ def written(dialog: ExportDialog, path: Path, qtbot: QtBot) -> str:
 
 
 @pytest.mark.parametrize(
-    "suffix", ["png", "pptx", "gif", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("svg", "pdf", "html"))]
+    "suffix", ["png", "pptx", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("gif", "svg", "pdf", "html"))]
 )
 def test_it_writes_every_kind(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot, suffix: str) -> None:
     choose(dialog, suffix)

@@ -57,7 +57,7 @@ def test_measured_kernels(path: Path) -> None:
     agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(64, 64, 32)))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.nightly] * (seed >= 8)) for seed in range(40)])
 def test_random_divergent_kernels(seed: int) -> None:
     agrees(setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")))
 

@@ -147,7 +147,7 @@ def test_one_hash_allows_all_figures(reel: Reel) -> None:
         assert [script_hash(each) for each in scripts] == [script_hash(figure_script())]
 
 
-@pytest.mark.parametrize("payload", [SCRIPT, CONTROL])
+@pytest.mark.parametrize("payload", [SCRIPT, pytest.param(CONTROL, marks=pytest.mark.nightly)])
 def test_names_stay_text(payload: str, tmp_path: Path) -> None:
     for each in reels(payload, tmp_path).values():
         markup = Markup(figure_html(each, FigureOptions(author=payload, licence=payload)))

@@ -100,6 +100,7 @@ def test_each_of_500_answers_is_that_of_an_emulation() -> None:
     assert checked >= LEAST
 
 
+@pytest.mark.nightly
 def test_answers_can_not_be_guessed() -> None:
     """No kind has one answer for more than half of its questions, and the right choice has no usual place, length or rank."""
     answers: dict[str, Counter[str]] = defaultdict(Counter)
