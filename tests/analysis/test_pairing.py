@@ -120,11 +120,11 @@ def test_the_meter_between_has_a_square_for_each_sector() -> None:
         Reader(Replay.of(trace_of(name, 32, 32, 32, BLOCK=32)), Focus(warp=0)) for name in ("02_naive", "03_coalesced")
     )
     scene = pair_scene(Pair(left.at(0), right.at(0), "k"), ViewOptions())
-    assert len(piece(scene, "left-meter-squares", Rects).boxes) == 4
-    assert len(piece(scene, "left-meter-wasted", Rects).boxes) == 28
-    assert len(piece(scene, "right-meter-squares", Rects).boxes) == 1
-    assert scene.find("right-meter-wasted") is None
-    lowest = [piece(scene, f"{side}-meter-squares", Rects).boxes[0, 1] for side in ("left", "right")]
+    assert len(piece(scene, "left-meter-cost-needed", Rects).boxes) == 4
+    assert len(piece(scene, "left-meter-cost-wasted", Rects).boxes) == 28
+    assert len(piece(scene, "right-meter-cost-needed", Rects).boxes) == 1
+    assert scene.find("right-meter-cost-wasted") is None
+    lowest = [piece(scene, f"{side}-meter-cost-needed", Rects).boxes[0, 1] for side in ("left", "right")]
     assert lowest[0] == lowest[1]  # one base line, squares of one size
     assert piece(scene, "left-meter-moved", Labels).texts == ("32",)
 

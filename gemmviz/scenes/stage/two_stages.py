@@ -5,23 +5,21 @@ between them a column for the meter.
 import math
 from functools import partial
 
-import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Difference, Pair, differences
-from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, grouped, tr, trn
 from gemmviz.model.words import listed, number, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
-from gemmviz.scenes.kit.layout import Box, text_at
-from gemmviz.scenes.kit.primitives import Anchor, Face, Labels, Lines, Primitive, Rects, boxes
-from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.layout import REST, Box, Line, baseline, line_at, path
+from gemmviz.scenes.kit.meaning import SIDES
+from gemmviz.scenes.kit.primitives import Labels, Primitive
+from gemmviz.scenes.kit.text import text_width, wrap_text
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.window import ArrayPart, Parts, Window, lens_of, lens_parts, whole_of, whole_parts
-from gemmviz.scenes.stage.cost import Meter, meters_of
+from gemmviz.scenes.stage.cost import Meter, cost_squares, meters_of, square_side
 from gemmviz.scenes.stage.cross import (
     Cross,
     LaneTile,
@@ -59,12 +57,10 @@ def two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
 
 def _two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
     middle = min(max(_LEAST, _SHARE * options.width), _MOST)
-    half = (options.width - middle) / 2 - _EDGE
-    lefts = (_EDGE, options.width - _EDGE - half)
-    low = options.height - options.timeline_height - _EDGE
-    heads = [Box(left + MARGIN - _EDGE, _EDGE, half - MARGIN + _EDGE, _HEAD - _EDGE) for left in lefts]
-    rooms = [Box(left, _HEAD, half, low - _HEAD) for left in lefts]
-    between = Box(_EDGE + half, _EDGE, middle, low - _EDGE)
+    frame = Box(0.0, 0.0, options.width, options.height - options.timeline_height).inset(_EDGE)
+    one, between, other = frame.columns(REST, middle, REST)
+    rooms, inset = [each.trimmed(top=_HEAD - _EDGE) for each in (one, other)], MARGIN - _EDGE
+    heads = [each.trimmed(left=inset).strip("top", _HEAD - _EDGE)[0] for each in (one, other)]
     left, right = _plans(pair, (rooms[0], rooms[1]), options)
     return TwoStages((left, right), (heads[0], heads[1]), between)
 
@@ -174,34 +170,22 @@ def _spanned(parts: tuple[ArrayPart, ...]) -> ArrayPart:
 _LEADING, _BETWEEN, _PAD = 1.28, 14.0, 16.0
 _ROWS, _LARGEST, _SMALLEST = (4, 8, 16, 32, 64), 40.0, 3.0  # squares of a row; sides of a square in units
 _SQUARES_SHARE = 0.42  # of the column, for the squares
-_GAP = 0.14  # of a square's side
-
-
-class _Line(Struct, frozen=True):
-    """A line of words: its key, text, size, colour and face."""
-
-    key: str
-    text: str
-    size: float
-    colour: str
-    face: Face = "regular"
+_ABOVE_BASE = 4.0  # from the base line to the squares
 
 
 def column_primitives(pair: Pair, box: Box, lock: str, options: ViewOptions) -> list[Primitive]:
     """Draw the column: how the runs are locked, the meter of both, and as many differences as fit."""
-    theme = options.theme
-    inner = Box(box.x + _PAD, box.y, box.width - 2 * _PAD, box.height)
-    ink = theme.faint if pair.is_same_problem else theme.warning
-    heading = wrap_text(lock, theme.type.note, inner.width, 2)
-    lines = [_Line(f"lock-{place}", text, theme.type.note, ink) for place, text in enumerate(heading)]
-    primitives, y = _column(lines, inner, inner.y)
+    theme, inner = options.theme, box.inset(_PAD, 0.0)
+    ink, size = theme.faint if pair.is_same_problem else theme.warning, theme.type.note
+    lines = [Line(f"lock-{n}", text, size, ink) for n, text in enumerate(wrap_text(lock, size, inner.width, 2))]
+    words, rest = _centred_lines(lines, inner)
+    drawn: list[Primitive] = [*words]
     meters = meter_of(pair.left, pair.right), meter_of(pair.right, pair.left)
     if any(meters):
-        made, y = _meters(pair, meters, Box(inner.x, y + _BETWEEN, inner.width, _SQUARES_SHARE * box.height), options)
-        primitives += made
-    return primitives + _differences(
-        pair, Box(inner.x, y + 1.4 * _BETWEEN, inner.width, box.bottom - y - 1.4 * _BETWEEN), theme
-    )
+        high = _SQUARES_SHARE * box.height
+        drawn += _both_meters(pair, meters, rest.trimmed(top=_BETWEEN)._replace(height=high), options)
+        rest = rest.trimmed(top=_BETWEEN + _meters_end(meters, rest.width, high, theme))
+    return [*drawn, *_differences(pair, rest.trimmed(top=1.4 * _BETWEEN), theme)]
 
 
 def meter_of(moment: Moment, other: Moment) -> Meter | None:
@@ -211,102 +195,89 @@ def meter_of(moment: Moment, other: Moment) -> Meter | None:
     return next((meter for meter in meters if meter.unit in units), next(iter(meters), None))
 
 
-def _meters(
+def _both_meters(
     pair: Pair, meters: tuple[Meter | None, Meter | None], box: Box, options: ViewOptions
-) -> tuple[list[Primitive], float]:
-    """Draw the squares of both sides on one base line, with their numbers below, and return the lower end."""
-    theme, sizes = options.theme, options.theme.type
-    half = (box.width - 2 * _BETWEEN) / 2
-    foot = _LEADING * (sizes.title + 3 * sizes.note)
-    head = _LEADING * sizes.words + _BETWEEN
-    most = max((meter.moved for meter in meters if meter is not None), default=1)
-    side, row = _side_and_row(most, half, box.height - head - foot)
-    base = box.y + head + math.ceil(most / row) * side + 4.0
+) -> list[Primitive]:  # fmt: skip
+    """Draw the squares of both sides on one base line, with their numbers below."""
+    theme = options.theme
+    side, row = _side_and_row(meters, box.width, box.height, theme)
+    head, rest = box.strip("top", _head_of_meters(theme) + _rows_of(meters, row) * side + _ABOVE_BASE)
     titles = dict.fromkeys(meter.title for meter in meters if meter is not None)
     words = next(iter(titles)) if len(titles) == 1 else tr("one request")
-    title = _Line("meter-title", words, sizes.words, theme.faint)
-    line = Lines("meter-base", boxes((box.x, base, box.right, base)), theme.line, 2.0)
-    middle = box.middle_x
-    primitives: list[Primitive] = [_centred(title, middle, box.y + sizes.words, box.width), line]
-    low = base
-    for place, (meter, moment) in enumerate(zip(meters, pair.sides, strict=True)):
-        prefix, left = ("left-meter", "right-meter")[place], box.x + place * (half + 2 * _BETWEEN)
+    title = Line("meter-title", words, theme.type.words, theme.faint)
+    drawn: list[Primitive] = [
+        *_centred_lines([title], head)[0],
+        path("meter-base", [(box.x, rest.y), (box.right, rest.y)], theme.line, 2.0),
+    ]
+    halves = rest.columns(REST, REST, gap=2 * _BETWEEN)
+    for half, meter, moment, run in zip(halves, meters, pair.sides, SIDES, strict=True):
+        key = f"{run}-meter"
         if meter is not None:
-            primitives += _bar(meter, prefix, (left, base - 4.0, half, side), row, options)
-        made, low = _numbers(meter, moment, prefix, Box(left, base, half, foot), theme)
-        primitives += made
-    return primitives, low
+            left = half.middle_x - min(row, max(1, meter.moved)) * side / 2
+            corner = left, rest.y - _ABOVE_BASE
+            drawn += cost_squares(f"{key}-cost", meter, corner, side, row, theme, options.counted, upwards=True)
+        drawn += _numbers(meter, moment, key, half, theme)
+    return drawn
 
 
-def _numbers(meter: Meter | None, moment: Moment, prefix: str, box: Box, theme: Theme) -> tuple[list[Primitive], float]:
+def _head_of_meters(theme: Theme) -> float:
+    return _LEADING * theme.type.words + _BETWEEN
+
+
+def _numbers_height(theme: Theme) -> float:
+    return _LEADING * (theme.type.title + 3 * theme.type.note)
+
+
+def _meters_end(meters: tuple[Meter | None, Meter | None], width: float, height: float, theme: Theme) -> float:
+    """Return the height of both meters with their words."""
+    side, row = _side_and_row(meters, width, height, theme)
+    return _head_of_meters(theme) + _rows_of(meters, row) * side + _ABOVE_BASE + _numbers_height(theme)
+
+
+def _rows_of(meters: tuple[Meter | None, Meter | None], row: int) -> int:
+    return math.ceil(max((meter.moved for meter in meters if meter is not None), default=1) / row)
+
+
+def _side_and_row(
+    meters: tuple[Meter | None, Meter | None], width: float, height: float, theme: Theme
+) -> tuple[float, int]:  # fmt: skip
+    """Return the side of the largest squares with which those of both sides fit, and how many stand in a row."""
+    count = max((meter.moved for meter in meters if meter is not None), default=1)
+    high = height - _head_of_meters(theme) - _numbers_height(theme)
+    side, row = square_side(count, Box(0.0, 0.0, width / 2 - _BETWEEN, high), _LARGEST, _ROWS)
+    return max(_SMALLEST, side), row
+
+
+def _numbers(meter: Meter | None, moment: Moment, key: str, box: Box, theme: Theme) -> list[Labels]:
     """Write what one side moves and needs below its squares, and of which array."""
     sizes, names = theme.type, ", ".join(dict.fromkeys(touched.array.name for touched in moment.touched))
-    lines = [_Line(f"{prefix}-none", tr("no access"), sizes.note, theme.faint)]
-    if meter is not None:
-        ink = theme.warning if meter.moved > meter.needed else theme.text
-        lines = [
-            _Line(f"{prefix}-moved", counted(grouped(meter.moved), meter.moved), sizes.title, ink, "semibold"),
-            _Line(f"{prefix}-unit", _unit(meter), sizes.note, theme.text),
-            _Line(f"{prefix}-needed", tr("{needed} needed", needed=spaced(meter.needed)), sizes.note, theme.text),
-            _Line(f"{prefix}-array", names, sizes.note, theme.faint),
-        ]
-    primitives: list[Primitive] = []
-    y = box.y
-    for line in lines:
-        y += _LEADING * line.size
-        primitives.append(_centred(line, box.middle_x, y, box.width))
-    return primitives, box.bottom
-
-
-def _side_and_row(count: int, width: float, height: float) -> tuple[float, int]:
-    """Return the side of the largest squares with which ``count`` fit, and how many stand in a row."""
-    sides = ((min(_LARGEST, width / row, height / math.ceil(count / row)), -row) for row in _ROWS)
-    side, row = max(sides)
-    return max(_SMALLEST, side), -row
-
-
-def _bar(meter: Meter, prefix: str, at: tuple[float, float, float, float], row: int, options: ViewOptions) -> list[Primitive]:
-    """Stack the squares of one side from the base line up, those that are needed first."""
-    left, base, width, side = at
-    theme = options.theme
-    count = math.ceil(meter.moved * options.counted)
-    places = np.arange(count)
-    start = left + (width - min(row, max(1, meter.moved)) * side) / 2
-    corners = np.stack([start + places % row * side, base - (places // row + 1) * side], axis=1)
-    squares = np.hstack([corners, np.full((count, 2), (1 - _GAP) * side)])
-    return _squares(prefix, squares[: meter.needed], squares[meter.needed :], theme)
-
-
-def _squares(prefix: str, needed: Floats, wasted: Floats, theme: Theme) -> list[Primitive]:
-    primitives: list[Primitive] = (
-        [Rects(f"{prefix}-squares", needed, theme.faint, radius=2.0, meaning="count")] if len(needed) else []
-    )
-    if len(wasted):
-        primitives.append(
-            Rects(f"{prefix}-wasted", wasted, mixed(theme.background, theme.warning, 0.3), theme.warning, 1.5, 2.0, "count")
-        )
-        inner = np.hstack([wasted[:, :2] + 0.12 * wasted[:, 2:], 0.76 * wasted[:, 2:]])
-        primitives.append(hatching(f"{prefix}-hatching", inner, theme.warning, "count"))
-    return primitives
+    if meter is None:
+        return _centred_lines([Line(f"{key}-none", tr("no access"), sizes.note, theme.faint)], box)[0]
+    ink = theme.warning if meter.moved > meter.needed else theme.text
+    lines = [
+        Line(f"{key}-moved", counted(grouped(meter.moved), meter.moved), sizes.title, ink, "semibold"),
+        Line(f"{key}-unit", _unit(meter), sizes.note, theme.text),
+        Line(f"{key}-needed", tr("{needed} needed", needed=spaced(meter.needed)), sizes.note, theme.text),
+        Line(f"{key}-array", names, sizes.note, theme.faint),
+    ]
+    return _centred_lines(lines, box)[0]
 
 
 def _differences(pair: Pair, box: Box, theme: Theme) -> list[Primitive]:
     """Write the largest differences of the whole launches, and the times of the real kernels, as many as fit."""
-    sizes, y, primitives = theme.type, box.y, []
-    low = box.bottom
+    sizes, drawn = theme.type, list[Primitive]()
     for place, (name, values, ratio) in enumerate(_entries(pair)):
-        lines = [
-            *(_Line(f"name-{place}-{n}", text, sizes.least, theme.faint)
-              for n, text in enumerate(wrap_text(name, sizes.least, box.width, 2))),
-            _Line(f"values-{place}", values, sizes.note, theme.text),
-            *([_Line(f"ratio-{place}", ratio, sizes.note, theme.text, "semibold")] if ratio else []),
-        ]  # fmt: skip
-        if y + sum(_LEADING * line.size for line in lines) > low:
+        names = wrap_text(name, sizes.least, box.width, 2)
+        lines = [Line(f"name-{place}-{n}", text, sizes.least, theme.faint) for n, text in enumerate(names)]
+        lines.append(Line(f"values-{place}", values, sizes.note, theme.text))
+        if ratio:
+            lines.append(Line(f"ratio-{place}", ratio, sizes.note, theme.text, "semibold"))
+        made, box = _centred_lines(lines, box)
+        if box.height < 0:
             break
-        made, y = _column(lines, box, y)
-        primitives += made
-        y += 0.8 * _BETWEEN
-    return primitives
+        drawn += made
+        box = box.trimmed(top=0.8 * _BETWEEN)
+    return drawn
 
 
 def _entries(pair: Pair) -> list[tuple[str, str, str]]:
@@ -351,19 +322,11 @@ def factor(ratio: float, more: str, less: str) -> str:
     return f"{counted(f'{max(ratio, 1 / ratio):.3g}')} × {more if ratio > 1 else less}"
 
 
-def _column(lines: list[_Line], box: Box, y: float) -> tuple[list[Primitive], float]:
-    """Write lines below each other in the middle of a column, and return the lower end."""
-    primitives: list[Primitive] = []
+def _centred_lines(lines: list[Line], box: Box) -> tuple[list[Labels], Box]:
+    """Write lines below each other in the middle of a column, each smaller if it is too long, and return the rest of it."""
+    drawn: list[Labels] = []
     for line in lines:
-        y += _LEADING * line.size
-        primitives.append(_centred(line, box.middle_x, y - 0.28 * line.size, box.width))
-    return primitives, y
-
-
-def _centred(line: _Line, x: float, y: float, room: float) -> Labels:
-    """Return a line of text in the middle of its room, smaller if it is too long."""
-    size = line.size
-    wide = text_width(line.text, size, line.face)
-    size = max(min(size, 20.0), min(size, size * room / max(1.0, wide)))
-    anchor: Anchor = "middle"
-    return text_at(line.key, (x, y), fitted(line.text, size, room, line.face), size, line.colour, anchor, line.face)
+        row, box = box.strip("top", _LEADING * line.size)
+        at = row.middle_x, baseline(row.middle_y, line.size)
+        drawn.append(line_at(line.key, at, line.text, line.size, line.colour, row.width, "middle", line.face))
+    return drawn, box

@@ -14,9 +14,8 @@ from gemmviz.model.translation import COUNT, tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.frame import Layer, ViewOptions, kernel_words
-from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.meaning import TextPart
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.layout import Box, Paragraph, paragraph, paragraphs_in, swatches
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import HEAT_LEVELS, Theme, TypeSizes, heat_palette, most_loads
@@ -28,6 +27,7 @@ from gemmviz.scenes.stage.tile_cells import tile_matrix
 # The rooms of the stage that tell what the step costs: the meter, and the request of a warp.
 
 _LEADING = 1.22
+_PARAGRAPH_GAP, _PAD = 8.0, 10.0  # between the kernel, the sentence and the place; of the ground around them
 _MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
 _TOGETHER = re.compile(
     rf"(?<=\d) (\w+) (?=[\d{COUNT}])| (?=[\d(={COUNT}])"
@@ -43,20 +43,15 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     kernel = fitted(kernel_words(moment), sizes.note, room.width)
     focus = focus_text(moment.focus, moment.trace)
     place = _place(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width)
-    spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
+    spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 2 * _PARAGRAPH_GAP
     large, said = _sentence(beat(moment, options.labels).text, room.width, spare, sizes)
-    lines: list[tuple[TextPart, tuple[str, ...], float, str, Face]] = [
-        ("title", (kernel,), sizes.note, theme.faint, "regular"),
-        ("action", said, large, theme.text, "semibold"),
-        ("progress", place, sizes.note, theme.faint, "regular"),
+    lines = [
+        Paragraph("title", (kernel,), sizes.note, theme.faint, meaning="title"),
+        Paragraph("action", said, large, theme.text, "semibold", "action"),
+        Paragraph("progress", place, sizes.note, theme.faint, meaning="progress"),
     ]
-    primitives: list[Primitive] = [Rects("words-ground", boxes(_box(room)), theme.background)] if options.clip else []
-    y = room.y
-    for key, texts, size, colour, face in lines:
-        at = points(*((room.x, y + (number + 0.8) * _LEADING * size) for number in range(len(texts))))
-        primitives.append(Labels(key, at, texts, size, colour, "start", face, key))
-        y += len(texts) * _LEADING * size + 8
-    return primitives
+    ground = [Rects("words-ground", boxes(room.inset(-_PAD)), theme.background)] if options.clip else []
+    return [*ground, *paragraphs_in(room, lines, _PARAGRAPH_GAP, _LEADING)[0]]
 
 
 def _place(text: str, size: float, room: float) -> tuple[str, ...]:
@@ -93,96 +88,65 @@ def _is_whole(lines: tuple[str, ...], text: str) -> bool:
     return "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
-def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
-    """Draw why the run ends at this step."""
-    return _cost_sentence(moment, room, theme.type.words, theme.text)
-
-
-def _cost_sentence(moment: Moment, room: Box, size: float, ink: str) -> list[Primitive]:
+def _cost_sentence(moment: Moment, room: Box, theme: Theme, ink: str) -> list[Primitive]:
     """Draw what the step costs in words."""
-    lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
-    at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
-    return [Labels("cost", at, lines, size, ink, meaning="cost")]
-
-
-def _box(room: Box) -> tuple[float, float, float, float]:
-    return room.x - 10, room.y - 10, room.width + 20, room.height + 20
+    return [*paragraph("cost", room, sentence.cost(moment), theme.type.words, ink, meaning="cost", leading=_LEADING)]
 
 
 # The legend of colours: chips with texts, line by line.
 
-_SIDE, _ROW = 18.0, 28.0
+_Entry = tuple[tuple[str, ...], str]  # colours, and what they mean
 
 
 def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the legend; nothing for matrix colours, which need none."""
     if options.layer == "matrix":
         return []
-    return _flowing(_ENTRIES[options.layer](moment, options), room, options)
+    entries = [([(each, None) for each in colours], text) for colours, text in _ENTRIES[options.layer](moment, options)]
+    return [*swatches("legend", room, entries, options.theme.type.note, options.theme.faint)]
 
 
-def _warps(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+def _warps(moment: Moment, options: ViewOptions) -> list[_Entry]:
     warps = moment.trace.space.warps_per_block
     shown = min(warps, len(options.theme.warps))
     more = tr(", repeating") if warps > shown else ""
-    entries = [
-        (options.theme.warps[warp], tr("warp {warp}", warp=warp) + (more if warp == shown - 1 else "")) for warp in range(shown)
+    entries: list[_Entry] = [
+        ((options.theme.warps[warp],), tr("warp {warp}", warp=warp) + (more if warp == shown - 1 else ""))
+        for warp in range(shown)
     ]
-    return [*entries, (options.theme.faint, "several")] if warps > 1 else entries
+    return [*entries, ((options.theme.faint,), tr("several"))] if warps > 1 else entries
 
 
-def _lanes(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+def _lanes(moment: Moment, options: ViewOptions) -> list[_Entry]:
     each = moment.trace.rules.warp_size // len(options.theme.lanes)
-    entries = [(colour, f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(options.theme.lanes)]
-    return [("", tr("lanes")), *entries, (options.theme.faint, tr("several"))]
+    entries = [((colour,), f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(options.theme.lanes)]
+    return [((), tr("lanes")), *entries, ((options.theme.faint,), tr("several"))]
 
 
-def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+def _blocks(moment: Moment, options: ViewOptions) -> list[_Entry]:
     (x0, x1), (y0, y1), _ = moment.trace.blocks.ranges
     blocks = [(x, y) for y in range(y0, y1) for x in range(x0, x1)]
     threads = np.arange(min(len(blocks), len(options.theme.warps))) * moment.trace.space.threads_per_block
     colours = group_colours(moment.trace, threads, "block").tolist()
-    entries = [(options.theme.warps[colour], f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
-    more = [("", "…")] if len(blocks) > len(entries) else []
-    return [("", tr("blocks x, y")), *entries, *more, (options.theme.faint, "several")]
+    entries = [((options.theme.warps[colour],), f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
+    more: list[_Entry] = [((), "…")] if len(blocks) > len(entries) else []
+    return [((), tr("blocks x, y")), *entries, *more, ((options.theme.faint,), tr("several"))]
 
 
-def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+def _heat(moment: Moment, options: ViewOptions) -> list[_Entry]:
     """Return the levels with the colours of the first two inputs."""
     top = most_loads(moment.trace.setup.problem)
     bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
     levels = [level for level, bound in enumerate(bounds) if level + 1 == len(bounds) or bound != bounds[level + 1]]
     names = [moment.trace.arrays[number].name for number in moment.trace.inputs[:2]]
     palettes = [heat_palette(options.theme, options.theme.accent(name)) for name in names]
-    entries = [("", tr("loads so far, in a tile since stored:"))]
-    for level in levels:
-        entries.append((" ".join(palette[level] for palette in palettes), str(bounds[level])))
-    return entries
+    entries = [(tuple(palette[level] for palette in palettes), str(bounds[level])) for level in levels]
+    return [((), tr("loads so far, in a tile since stored:")), *entries]
 
 
-_ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[tuple[str, str]]]] = {
+_ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[_Entry]]] = {
     "warp": _warps, "lane": _lanes, "block": _blocks, "reuse": _heat,
 }  # fmt: skip
-
-
-def _flowing(entries: list[tuple[str, str]], room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw entries from the left edge on, in as many lines as needed. Several colours of an entry stand before its text."""
-    theme, size = options.theme, options.theme.type.note
-    x, y = room.x, room.y
-    at: list[tuple[float, float]] = []
-    primitives: list[Primitive] = []
-    for number, (colours, text) in enumerate(entries):
-        chips = colours.split()
-        wide = (_SIDE + 4) * len(chips) + (4 if chips else 0)
-        width = wide + text_width(text, size)
-        if x + width > room.right and x > room.x:
-            x, y = room.x, y + _ROW
-        for place, colour in enumerate(chips):
-            box = boxes((x + place * (_SIDE + 4), y, _SIDE, _SIDE))
-            primitives.append(Rects(f"legend-{number}-{place}", box, colour, radius=3.0))
-        at.append((x + wide, y + 16))
-        x += width + 18
-    return [*primitives, Labels("legend", points(*at), tuple(text for _, text in entries), size, theme.faint)]
 
 
 _AIR = 24.0
@@ -208,21 +172,15 @@ def cost_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw what the step costs; at a step that ends the run early, why it ends."""
     if moment.trace.stop is not None and moment.step == moment.replay.steps - 1:
-        return stop_words(moment, room, options.theme)
+        return _cost_sentence(moment, room, options.theme, options.theme.text)
     meters, theme = meters_of(moment), options.theme
     if not meters or room.height < _LEAST_METER:
-        return _cost_sentence(moment, room, options.theme.type.words, options.theme.faint)
-    primitives: list[Primitive] = []
-    high = (room.height - _AIR * (len(meters) - 1)) / len(meters)
-    is_side_by_side = high < _LEAST_METER
-    wide = (room.width - _AIR * (len(meters) - 1)) / len(meters) if is_side_by_side else room.width
-    for place, meter in enumerate(meters):
-        box = Box(room.x, room.y + place * (high + _AIR), room.width, high)
-        if is_side_by_side:
-            box = Box(room.x + place * (wide + _AIR), room.y, wide, room.height)
-        key = "meter" if len(meters) == 1 else f"meter-{meter.unit}"
-        primitives += meter_primitives(meter, box, theme, key, share=options.counted)
-    return primitives
+        return _cost_sentence(moment, room, theme, theme.faint)
+    is_side_by_side = (room.height - _AIR * (len(meters) - 1)) / len(meters) < _LEAST_METER
+    parts = room.grid(1, len(meters), _AIR) if is_side_by_side else room.grid(len(meters), 1, _AIR)
+    keys = ["meter"] if len(meters) == 1 else [f"meter-{meter.unit}" for meter in meters]
+    drawn = zip(meters, parts, keys, strict=True)
+    return [each for one, box, key in drawn for each in meter_primitives(one, box, theme, key, share=options.counted)]
 
 
 _PADDING, _CODE_LINES_LEADING = 14.0, 1.4

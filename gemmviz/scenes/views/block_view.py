@@ -13,10 +13,10 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
-from gemmviz.scenes.kit.layout import Box, baseline, square, text_at, text_in
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.layout import Box, Share, cells_in, square, text_at, text_in, ticks
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
-from gemmviz.scenes.kit.text import label_step, text_line, text_width
+from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
@@ -24,6 +24,8 @@ _MOST_LAYERS, _MOST_ROWS = 4, 32
 _TOP, _HEAD, _NAMES = 116.0, 64.0, 96.0  # the heading and the axis above a picture; the names beside it
 _LARGEST, _TALLEST = 84.0, 270.0
 _STACKED = 1.35  # cells by which a layer is behind the one before
+_BAR = 0.84  # of the pitch of warps: height of one
+_NEAR = 9  # from a picture to its numbers
 _FLIGHT = 0.5  # share of the motion that one thread takes
 
 
@@ -90,7 +92,7 @@ class _Plan(Struct, frozen=True):
         """Return the boxes of threads in the lanes of their warps: x, y, width, height."""
         x = self.warps.x + number % self.warp_size * self.lane
         y = self.warps.y + number // self.warp_size * self.pitch
-        return np.column_stack([x, y, np.full(len(x), self.lane), np.full(len(x), 0.84 * self.pitch)])
+        return np.column_stack([x, y, np.full(len(x), self.lane), np.full(len(x), _BAR * self.pitch)])
 
 
 def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
@@ -192,15 +194,11 @@ def _layer_name(plan: _Plan, z: int, theme: Theme) -> Labels:
 def _axes(plan: _Plan, theme: Theme) -> list[Primitive]:
     """Draw x above and y beside a single layer, as many as can be read."""
     (dx, dy, _), (x, y), size = plan.block, plan.layers[0], theme.type.least
-    across = label_step(plan.cell, text_width("00", size) + 8, dx)
-    down = label_step(plan.tall, 1.15 * size, dy)
-    columns, rows = range(0, dx, across), range(0, dy, down)
-    above = points(*((x + (column + 0.5) * plan.cell, y - 9) for column in columns))
-    beside = points(*((x - 10, baseline(y + (row + 0.5) * plan.tall, size)) for row in rows))
+    layer = Box(x, y, dx * plan.cell, dy * plan.tall)
     return [
-        Labels("x-axis", above, tuple(map(str, columns)), size, theme.faint, "middle"),
-        Labels("y-axis", beside, tuple(map(str, rows)), size, theme.faint, "end"),
-        text_at("axes-names", (x - 10, y - 9), "y, x", size, theme.text, "end"),
+        ticks("x-axis", layer, [str(column) for column in range(dx)], size, theme.faint, "top"),
+        ticks("y-axis", layer, [str(row) for row in range(dy)], size, theme.faint, "left"),
+        text_at("axes-names", (x - _NEAR, y - _NEAR), "y, x", size, theme.text, "end"),
     ]
 
 
@@ -231,49 +229,39 @@ def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
     is_used = (number < plan.threads) & options.arrived
     fill = np.where(is_used, number // plan.warp_size % empty, empty).astype(np.uint8)
     palette = (*theme.warps, theme.empty)
-    primitives: list[Primitive] = []
-    for row in range(plan.rows):
-        y = plan.warps.y + row * plan.pitch
-        primitives.append(
-            Cells(
-                f"warp-{row}", plan.warps.x, y, plan.lane, fill[row : row + 1], palette, palette, line=theme.background,
-                height=0.84 * plan.pitch, tips=_lane_tips(number[row : row + 1], plan),
-            )
-        )  # fmt: skip
-        primitives += _runs(row, plan, theme) if options.arrived else []
-    rows = range(0, plan.rows, label_step(plan.pitch, 1.2 * size, plan.rows))
-    at = points(*((plan.warps.x - 12, baseline(plan.warps.y + (row + 0.42) * plan.pitch, size)) for row in rows))
-    lanes = range(0, plan.warp_size, label_step(plan.lane, text_width("00", size) + 10, plan.warp_size))
-    above = points(*((plan.warps.x + (lane + 0.5) * plan.lane, plan.warps.y - 9) for lane in lanes))
+    rows = plan.warps._replace(height=plan.rows * plan.pitch).grid(plan.rows, 1)
+    drawn: list[Primitive] = []
+    for row, box in enumerate(rows):
+        lanes, own = box.part(down=(0.0, _BAR)), number[row : row + 1]
+        tips = _lane_tips(own, plan)
+        drawn.append(cells_in(f"warp-{row}", lanes, fill[row : row + 1], palette, theme.background, palette, tips=tips))
+        drawn += _runs(row, lanes, plan, theme) if options.arrived else []
+    bars = plan.warps._replace(height=(plan.rows - 1 + _BAR) * plan.pitch)
+    names, lane_numbers = [tr("warp {row}", row=row) for row in range(plan.rows)], [str(n) for n in range(plan.warp_size)]
     return [
-        *primitives,
-        Labels("warp-numbers", at, tuple(tr("warp {row}", row=row) for row in rows), size, theme.text, "end"),
-        Labels("lane-numbers", above, tuple(map(str, lanes)), size, theme.faint, "middle"),
-        text_at("lanes-name", (plan.warps.x - 12, plan.warps.y - 9), tr("lane"), size, theme.faint, "end"),
+        *drawn,
+        ticks("warp-numbers", bars, names, size, theme.text, "left"),
+        ticks("lane-numbers", bars, lane_numbers, size, theme.faint, "top"),
+        text_at("lanes-name", (bars.x - _NEAR, bars.y - _NEAR), tr("lane"), size, theme.faint, "end"),
     ]
 
 
-def _runs(row: int, plan: _Plan, theme: Theme) -> list[Primitive]:
+def _runs(row: int, lanes: Box, plan: _Plan, theme: Theme) -> list[Primitive]:
     """Draw, on each run of lanes whose threads are of one row of the block, y and z of that row; and the idle lanes."""
-    high, size = 0.84 * plan.pitch, theme.type.least
-    first = row * plan.warp_size
+    first, size = row * plan.warp_size, theme.type.least
     runs = [list(run) for _, run in groupby(range(first, first + plan.warp_size), lambda n: _row_of(n, plan))]
-    texts = [_run_text(run, plan) for run in runs]
-    y, colour = plan.warps.y + row * plan.pitch, theme.warps[row % len(theme.warps)]
-    ends = [plan.warps.x + (run[0] - first) * plan.lane for run in runs[1:]]
-    cuts = Lines(f"runs-{row}", boxes(*((x, y, x, y + high) for x in ends)), theme.background, 4.0)
-    primitives: list[Primitive] = [cuts] if ends else []
-    if high < 1.2 * size or any(text_width(t, size) + 14 > len(r) * plan.lane for t, r in zip(texts, runs, strict=True)):
-        return primitives
-    for place, (text, run) in enumerate(zip(texts, runs, strict=True)):
-        middle, wide = plan.warps.x + (run[0] - first + len(run) / 2) * plan.lane, text_width(text, size) + 12
-        is_idle = run[0] >= plan.threads
-        ground = theme.empty if is_idle else colour
-        box = square((middle, y + high / 2), wide, 1.5 * size)
-        ink = theme.faint if is_idle else theme.ink_on(colour)
-        primitives.append(Rects(f"run-{row}-{place}-ground", boxes(box), ground, radius=4.0))
-        primitives.append(text_in(f"run-{row}-{place}", box, text, size, ink))
-    return primitives
+    parts, texts = lanes.columns(*(Share(len(run)) for run in runs)), [_run_text(run, plan) for run in runs]
+    cuts = boxes(*((box.x, box.y, box.x, box.bottom) for box in parts[1:]))
+    drawn: list[Primitive] = [Lines(f"runs-{row}", cuts, theme.background, 4.0)] if len(cuts) else []
+    if lanes.height < 1.2 * size or any(text_width(t, size) + 14 > box.width for t, box in zip(texts, parts, strict=True)):
+        return drawn
+    for place, (text, run, part) in enumerate(zip(texts, runs, parts, strict=True)):
+        colour = theme.empty if run[0] >= plan.threads else theme.warps[row % len(theme.warps)]
+        box = square(part.middle, text_width(text, size) + 12, 1.5 * size)
+        ink = theme.faint if run[0] >= plan.threads else theme.ink_on(colour)
+        drawn.append(Rects(f"run-{row}-{place}-ground", boxes(box), colour, radius=4.0))
+        drawn.append(text_in(f"run-{row}-{place}", box, text, size, ink))
+    return drawn
 
 
 def _row_of(number: int, plan: _Plan) -> int:
@@ -292,37 +280,22 @@ def _run_text(run: list[int], plan: _Plan) -> str:
 
 def _layer_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each thread of a layer by its number."""
-    size = plan.warp_size
-    return np.array(
-        [
-            [
-                tr(
-                    "thread {thread}\nnumber {number}: warp {warp}, lane {lane}",
-                    thread=_place(n, plan),
-                    number=n,
-                    warp=n // size,
-                    lane=n % size,
-                )
-                for n in row
-            ]
-            for row in number.tolist()
-        ]
-    )
+    form, size = marked("thread {thread}\nnumber {number}: warp {warp}, lane {lane}"), plan.warp_size
+
+    def tip(n: int) -> str:
+        return tr(form, thread=_place(n, plan), number=n, warp=n // size, lane=n % size)
+
+    return np.array([[tip(n) for n in row] for row in number.tolist()])
 
 
 def _lane_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each lane."""
-    size = plan.warp_size
-    return np.array(
-        [
-            [
-                tr("warp {warp}, lane {lane}\n", warp=n // size, lane=n % size)
-                + (tr("thread {place}", place=_place(n, plan)) if n < plan.threads else tr("idle"))
-                for n in row
-            ]
-            for row in number.tolist()
-        ]
-    )
+
+    def tip(n: int) -> str:
+        what = tr("thread {place}", place=_place(n, plan)) if n < plan.threads else tr("idle")
+        return tr("warp {warp}, lane {lane}\n", warp=n // plan.warp_size, lane=n % plan.warp_size) + what
+
+    return np.array([[tip(n) for n in row] for row in number.tolist()])
 
 
 def _place(number: int, plan: _Plan) -> str:

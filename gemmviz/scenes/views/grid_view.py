@@ -13,7 +13,7 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
-from gemmviz.scenes.kit.layout import REST, Box, baseline, cells_in, path, text_at
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, baseline, cells_in, path, swatches, text_at, ticks
 from gemmviz.scenes.kit.meaning import SIDES
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import moved
@@ -27,7 +27,7 @@ _COLUMNS, _LEVELS = 400, 8
 _MOST_WAVES = 100
 _FEW_BLOCKS, _LEAST_ROW, _MOST_ROW = 64, 24.0, 96.0
 _LATER = 0.4  # strength of what has not happened yet
-HEAD, _AXIS = 34.0, 34.0
+HEAD, _AXIS, _NEAR = 34.0, 34.0, 10.0  # above the rows for their heading, below them for their axis; beside them
 
 
 def sm_rows(
@@ -100,8 +100,7 @@ def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
             stroke = theme.faint if fill is None else None
             drawn.append(Rects(f"bars-{which}", bars[state == which], fill, stroke, 1.5, 4.0))
             drawn += _bar_names(which, fill, bars, state, case, theme)
-    ticks = points(*((room.x - 10, baseline(room.y + (sm + 0.5) * pitch, size)) for sm in range(case.sms)))
-    return [*drawn, Labels("lanes-numbers", ticks, tuple(f"SM {sm}" for sm in range(case.sms)), size, theme.faint, "end")]
+    return [*drawn, ticks("lanes-numbers", room, [f"SM {sm}" for sm in range(case.sms)], size, theme.faint, "left", _NEAR)]
 
 
 def _bar_names(
@@ -150,9 +149,9 @@ def _held(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOp
     if 0 <= options.sm < case.sms:
         here = room.shifted(y=options.sm * pitch)._replace(height=max(4.0, pitch)).inset(-3, -1)
         frame.append(Rects("sm-here", boxes(here), None, theme.text, 2.0))
-    ticks = sorted({0, case.sms - 1})
-    at = points(*((room.x - 10, baseline(room.y + (sm + 0.5) * pitch, size)) for sm in ticks))
-    numbers = Labels("lanes-numbers", at, tuple(f"SM {sm}" for sm in ticks), size, theme.faint, "end")
+    ends = sorted({0, case.sms - 1})
+    at = points(*((room.x - _NEAR, baseline(room.y + (sm + 0.5) * pitch, size)) for sm in ends))
+    numbers = Labels("lanes-numbers", at, tuple(f"SM {sm}" for sm in ends), size, theme.faint, "end")
     return [table, *_waves(case, span_ns, room, theme), *frame, numbers]
 
 
@@ -184,6 +183,7 @@ _SOURCE_LINES = 2
 _MOST_TIPS, _MOST_LABELS = 4096, 256
 _NUMBERS_ROOM, _LARGEST, _LEAST_CELL = 84.0, 170.0, 8.0
 _WIDE, _BLOCKS_SHARE = 1.2, 0.62
+_LEGEND, _LEGEND_NARROW = 28, 100  # from the lower edge of the frame to the legend
 _HERE = len(["waiting", "running", "done"])  # palette entries from here on are of the marked SM
 
 
@@ -371,17 +371,12 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
 
 
 def _legend(options: ViewOptions) -> list[Primitive]:
+    """Draw what the colours of the blocks mean, at the lower right; above the words in a narrow frame."""
     theme, size = options.theme, options.theme.type.least
-    x, y = options.width - MARGIN, options.height - (106 if _is_narrow(options) else 34)
-    primitives: list[Primitive] = []
-    waiting, running, done = _colours(theme)
-    states = (("done", tr("done"), done), ("running", tr("running"), running), ("waiting", tr("waiting"), waiting))
-    for key, text, colour in states:
-        x -= text_width(text, size)
-        primitives.append(text_at(f"legend-{key}", (x, y), text, size, theme.faint))
-        primitives.append(Rects(f"chip-{key}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
-        x -= 48
-    return primitives
+    names = (tr("waiting"), tr("running"), tr("done"))
+    entries = [([(colour, theme.line)], name) for colour, name in zip(_colours(theme), names, strict=True)]
+    row = options.room(foot=_LEGEND_NARROW if _is_narrow(options) else _LEGEND).strip("bottom", LINE_PITCH * size)[0]
+    return [*swatches("legend", row, entries, size, theme.faint, "end")]
 
 
 def _is_narrow(options: ViewOptions) -> bool:

@@ -5,14 +5,14 @@ element. Elements move from the matrix to their places in both strips.
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed
-from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Paragraph, cells_in, paragraphs_in, text_at, text_in, ticks
 from gemmviz.scenes.kit.meaning import ArrayCells, Part
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares, points
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene, Squares
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View
@@ -20,8 +20,10 @@ from gemmviz.scenes.kit.view import View
 _ORDERS = ((marked("C order: row after row"), False), (marked("Fortran order: column after column"), True))
 _MOST = 8  # most rows and columns drawn
 _SHORT, _PER_LINE = 16, 32  # elements of a strip in one line, else of a line
-_HEAD, _PITCH, _OFFSETS = 28.0, 62.0, 26.0  # heights: of a strip's name, of one of its lines, of the offsets in it
-_MOST_STRIPS = 0.62  # of the height
+_HEAD, _PITCH, _OFFSETS = 28, 62, 26  # heights: of a name, of one line of a strip, of the offsets in it
+_ABOVE, _APART, _BESIDE, _UNDER = 20, 20, 60, 3  # the matrix; between it and the strips or its formulas; a strip
+_MOST_STRIPS, _MOST_OF_MATRIX, _LARGEST = 0.62, 0.42, 110  # of the height; of the width; side of a cell
+_LOOSE = 1.9  # of the size of the formulas: from one to the next
 _FLIGHT = 0.5  # share of the motion that one element takes
 _LIT = 8  # palette entries: one for each row, then one for the current access
 
@@ -87,46 +89,29 @@ def shown_array(moment: Moment) -> MemoryArray:
 def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     array, theme = shown_array(moment), options.theme
     rows, columns = (min(each, _MOST) for each in array.extents)
-    r, c = np.divmod(np.arange(rows * columns), columns)
-    lit = _lit(moment, array, rows, columns)
-    names = np.array([_label(array, int(i), int(j), options) for i, j in zip(r, c, strict=True)])
-    room = options.room(options.top + 16)
-    strips = min(2 * (_HEAD + _lines(rows * columns) * _PITCH) + 20.0, _MOST_STRIPS * room.height)
-    cell = min(0.42 * room.width / columns, (room.height - strips - 12.0) / rows, 110.0)
+    number = np.arange(rows * columns).reshape(rows, columns)
+    room = options.room().trimmed(top=_HEAD)
+    strips = min(2 * (_HEAD + _lines(number.size) * _PITCH) + _APART, _MOST_STRIPS * room.height)
+    upper, lower = room.rows(REST, strips - _APART, gap=_APART)
+    side = min(_MOST_OF_MATRIX * room.width / columns, upper.height / rows, _LARGEST)
+    square_, beside = upper._replace(height=rows * side).strip("left", columns * side, _BESIDE)
     palette = _row_colours(array.name, rows, theme)
-    inks = tuple(theme.ink_on(each) for each in palette)
-    fill = np.where(lit, _LIT, r.reshape(rows, columns)).astype(np.uint8)
-    heading = _heading(array, rows, columns)
-    size = _fit(names, cell, options.theme.type)
-    texts = names.reshape(rows, columns) if size else None
-    primitives: list[Primitive] = [
-        text_at("layout-name", (room.x, room.y - 8), heading, theme.type.words, theme.text, "start", "semibold"),
-        Cells(
-            array.name, room.x, room.y + 12, cell, fill, palette, inks, texts, size, theme.background,
-            meaning=ArrayCells(array.name, array.space),
-        ),
-    ]  # fmt: skip
-    beside = room.x + columns * cell + 60
-    wide = room.right - beside
-    primitives += _formulas(array, Box(beside, room.y + 12, wide, room.height - strips - 24.0), options)
-    top = room.bottom - strips + 20.0
-    for place, (name, is_columns) in enumerate(_ORDERS):
-        order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
+    fill = np.where(_lit(moment, array, rows, columns), _LIT, number // columns).astype(np.uint8)
+    names = np.array([[_label(array, row, column, options) for column in range(columns)] for row in range(rows)])
+    inks, meaning, size = tuple(map(theme.ink_on, palette)), ArrayCells(array.name, array.space), _fit(names.ravel(), side, theme.type)
+    cells = cells_in(array.name, square_, fill, palette, theme.background, inks, meaning)
+    matrix = replace(cells, labels=names, label_size=size) if size else cells
+    heading, above = _heading(array, rows, columns), (room.x, room.y - _ABOVE)
+    drawn: list[Primitive] = [
+        text_at("layout-name", above, heading, theme.type.words, theme.text, "start", "semibold"),
+        matrix,
+        *_formulas(array, beside._replace(height=upper.height), options),
+    ]
+    for place, (half, (name, is_columns)) in enumerate(zip(lower.grid(2, 1), _ORDERS, strict=True)):
+        order = (number.T if is_columns else number).ravel()
         mark = tr(" (this kernel's)") if is_columns == array.column_major else ""
-        high = (room.bottom - top) / 2
-        primitives += _strip(
-            Part("strip", place),
-            tr(name) + mark,
-            names[order],
-            fill.ravel()[order],
-            (array, is_columns),
-            (r[order], c[order]),
-            Box(room.x, top + place * high, room.width, high),
-            palette,
-            inks,
-            options,
-        )
-    return primitives
+        drawn += _strip(Part("strip", place), tr(name) + mark, order, matrix, array, half, options)
+    return drawn
 
 
 def _heading(array: MemoryArray, rows: int, columns: int) -> str:
@@ -171,11 +156,9 @@ def _formulas(array: MemoryArray, room: Box, options: ViewOptions) -> list[Primi
         else tr("to the right: +1, down: +{width}", width=width),
     )
     size = max(theme.type.least, min(size, size * room.width / max(text_width(line, size) for line in lines)))
-    most = max(1, int(room.height / (1.25 * size)))
-    shown = tuple(fitted(line, size, room.width) for line in lines)[-most:]
-    pitch = min(1.9 * size, room.height / len(shown))
-    at = [(room.x, room.y + (n + 0.7) * pitch) for n in range(len(shown))]
-    return [Labels("layout-formulas", points(*at), shown, size, theme.text)]
+    shown = tuple(fitted(line, size, room.width) for line in lines)[-max(1, int(room.height / (LINE_PITCH * size))) :]
+    leading = min(_LOOSE, room.height / (size * len(shown)))
+    return [*paragraphs_in(room, [Paragraph("layout-formulas", shown, size, theme.text)], leading=leading)[0]]
 
 
 def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
@@ -185,47 +168,32 @@ def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
 
 
 def _strip(
-    part: Part,
-    name: str,
-    labels: np.ndarray,
-    fill: np.ndarray,
-    of: tuple[MemoryArray, bool],
-    place: tuple[np.ndarray, np.ndarray],
-    room: Box,
-    palette: tuple[str, ...],
-    inks: tuple[str, ...],
-    options: ViewOptions,
-) -> list[Primitive]:
-    """Draw the strip in as many lines as needed, with offsets below. Offsets skip what is not shown of the matrix."""
-    theme, key = options.theme, f"strip-{part.number}"
-    array, is_columns = of
-    rows, columns = array.extents
-    offset = place[1] * rows + place[0] if is_columns else place[0] * columns + place[1]
-    per_line = _PER_LINE if len(labels) > _SHORT else len(labels)
-    lines = -(-len(labels) // per_line)
-    cell, pitch = room.width / per_line, min(_PITCH, (room.height - _HEAD) / lines)
-    least, has_offsets = theme.type.least, pitch >= 2 * _OFFSETS
-    high = pitch - _OFFSETS if has_offsets else pitch
-    at = (room.x, room.y + 18)
-    primitives: list[Primitive] = [text_at(f"{key}-name", at, name, theme.type.note, theme.text, "start", "semibold")]
-    size = _fit(labels, cell, theme.type)
-    for line in range(lines):
-        some = slice(line * per_line, (line + 1) * per_line)
-        y = room.y + _HEAD + line * pitch
-        primitives.append(
-            Cells(
-                f"{key}-{line}", room.x, y, cell, fill[None, some], palette, inks, labels[None, some] if size else None, size,
-                theme.background, height=high, tips=_tips(array, labels[some], offset[some]), meaning=part,
-            )
-        )  # fmt: skip
-        if not has_offsets:
-            continue
-        texts = tuple(grouped(int(each)) for each in offset[some])
-        widest = max(text_width(text, least) for text in texts) + 6
-        every = next((step for step in (1, 2, 4, 8, 16) if widest <= step * cell), 32)
-        middle = [(room.x + (n + 0.5) * cell, y + high + 0.9 * least) for n in range(0, len(texts), every)]
-        primitives.append(Labels(f"{key}-{line}-offsets", points(*middle), texts[::every], least, theme.faint, "middle"))
-    return primitives
+    part: Part, name: str, order: Longs, matrix: Cells, array: MemoryArray, room: Box, options: ViewOptions
+) -> list[Primitive]:  # fmt: skip
+    """Draw the strip in as many lines as needed, with offsets below. Offsets skip what is not shown of the matrix. ``order``:
+    the cells of the matrix in the order of the strip.
+    """
+    theme, key, is_columns = options.theme, f"strip-{part.number}", _ORDERS[part.number][1]
+    (rows, columns), (row, column) = array.extents, np.divmod(order, matrix.fill.shape[1])
+    offset = column * rows + row if is_columns else row * columns + column
+    labels = np.array([_label(array, *at, options) for at in zip(row.tolist(), column.tolist(), strict=True)])
+    per_line = _PER_LINE if len(order) > _SHORT else len(order)
+    head, rest = room.strip("top", _HEAD)
+    pitch = min(_PITCH, rest.height / _lines(len(order)))
+    below = _OFFSETS if pitch >= 2 * _OFFSETS else 0
+    size = _fit(labels, room.width / per_line, theme.type)
+    drawn: list[Primitive] = [text_in(f"{key}-name", head, name, theme.type.note, theme.text, "start", "semibold")]
+    for line, start in enumerate(range(0, len(order), per_line)):
+        some = slice(start, start + per_line)
+        cells = rest.shifted(y=line * pitch)._replace(height=pitch - below)
+        wide = cells._replace(width=room.width * len(order[some]) / per_line)
+        fill, tips = matrix.fill.ravel()[order[some]], _tips(array, labels[some], offset[some])
+        made = cells_in(f"{key}-{line}", wide, fill[None], matrix.palette, theme.background, matrix.inks, part, tips=tips)
+        drawn.append(replace(made, labels=labels[None, some], label_size=size) if size else made)
+        if below:
+            texts = [grouped(int(each)) for each in offset[some]]
+            drawn.append(ticks(f"{key}-{line}-offsets", wide, texts, theme.type.least, theme.faint, "bottom", _UNDER))
+    return drawn
 
 
 def _lines(count: int) -> int:
@@ -234,16 +202,10 @@ def _lines(count: int) -> int:
 
 
 def _tips(array: MemoryArray, labels: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    form, size = marked("{element}\noffset {offset}, byte {byte}"), array.itemsize
     texts = [f"{array.name}[{label}]" if label else "" for label in labels.tolist()]
-    size = array.itemsize
-    return np.array(
-        [
-            [
-                tr("{element}\noffset {offset}, byte {byte}", element=text, offset=int(at), byte=size * int(at))
-                for text, at in zip(texts, offset, strict=True)
-            ]
-        ]
-    )
+    tips = [tr(form, element=text, offset=at, byte=size * at) for text, at in zip(texts, offset.tolist(), strict=True)]
+    return np.array([tips])
 
 
 def _fit(texts: np.ndarray, cell: float, sizes: TypeSizes) -> float:
