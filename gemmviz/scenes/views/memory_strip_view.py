@@ -98,7 +98,11 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     palette = _row_colours(array.name, rows, theme)
     fill = np.where(_lit(moment, array, rows, columns), _LIT, number // columns).astype(np.uint8)
     names = np.array([[_label(array, row, column, options) for column in range(columns)] for row in range(rows)])
-    inks, meaning, size = tuple(map(theme.ink_on, palette)), ArrayCells(array.name, array.space), _fit(names.ravel(), side, theme.type)
+    inks, meaning, size = (
+        tuple(map(theme.ink_on, palette)),
+        ArrayCells(array.name, array.space),
+        _fit(names.ravel(), side, theme.type),
+    )
     cells = cells_in(array.name, square_, fill, palette, theme.background, inks, meaning)
     matrix = replace(cells, labels=names, label_size=size) if size else cells
     heading, above = _heading(array, rows, columns), (room.x, room.y - _ABOVE)
