@@ -23,14 +23,14 @@ from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Palette, TypeSizes, inks_for
 
 _LEAST_CELL = 1.7  # units: at least a pixel if the frame is at least 950 pixels wide
-_LEAST_LINED = 7.5  # units: smallest cell with a line around it
+_LEAST_LINED_CELL = 7.5  # units: smallest cell with a line around it
 _COUNTED_ONCE = 1 << 20
 _CROP_STEP = 16
-_MOST_LABELS = 256 * 256
+_MOST_LABELLED = 256 * 256
 _SMALLEST_LABEL = 9.0  # pixels
 _HIGHEST, _WIDEST, _LARGEST_LABEL = 0.62, 0.84, 24.0  # of a cell; units
-_LOOSE = 0.88  # of the largest size that fits
-_Name = TypeVar("_Name", bound=Hashable)
+_LOOSE_LABEL = 0.88  # of the largest size that fits
+_TableName = TypeVar("_TableName", bound=Hashable)
 Texts = npt.NDArray[np.str_]
 
 
@@ -92,9 +92,9 @@ class CellGrid(Struct, frozen=True):
 
 
 def cells_side_by_side(
-    shapes: Mapping[_Name, tuple[int, int]], room: Box, head: float, gap: float, most: float,
+    shapes: Mapping[_TableName, tuple[int, int]], room: Box, head: float, gap: float, most: float,
     across: float = 0.0, down: float = 0.0,
-) -> dict[_Name, CellGrid]:  # fmt: skip
+) -> dict[_TableName, CellGrid]:  # fmt: skip
     """Return tables of the largest cells, ``gap`` apart, with ``head`` units above them for their names. ``across``, ``down``:
     the share of what is left of the room that is at their left and above them.
     """
@@ -153,7 +153,7 @@ def label_size(longest: str, cell: float, pixels: float = 1.2, least: float = Ty
     unreadable at these pixels per unit.
     """
     most = min(_HIGHEST * cell, _WIDEST * cell / max(text_width(longest, 1.0), 1e-9), max(_LARGEST_LABEL, 0.4 * cell))
-    size = max(_LOOSE * most, least) if most >= least else most
+    size = max(_LOOSE_LABEL * most, least) if most >= least else most
     return size if size >= least and size * pixels >= _SMALLEST_LABEL else 0.0
 
 
@@ -226,12 +226,12 @@ def matrix_cells(
 
 def cell_line(side: float, options: ViewOptions) -> str | None:
     """Return the colour of the line between cells; None between small ones."""
-    return options.theme.background if side * options.zoom >= _LEAST_LINED else None
+    return options.theme.background if side * options.zoom >= _LEAST_LINED_CELL else None
 
 
 def can_label(fill: npt.NDArray[np.uint8], table: CellGrid, grid: Grid, options: ViewOptions) -> bool:
     """Whether cells are single elements, few enough and large enough for text."""
-    return grid.factor == 1 and fill.size <= _MOST_LABELS and table.cell * options.pixels > _SMALLEST_LABEL
+    return grid.factor == 1 and fill.size <= _MOST_LABELLED and table.cell * options.pixels > _SMALLEST_LABEL
 
 
 # The values of elements as text for cells: of inputs once they were read, of outputs once they were stored, of shared
@@ -239,32 +239,32 @@ def can_label(fill: npt.NDArray[np.uint8], table: CellGrid, grid: Grid, options:
 
 _DIGITS = (3, 2, 1, 0)  # decimals, tried from the most
 _NAN = "NaN"
-_MOST_VALUES = 1 << 22  # recorded values that are looked through
-Known: TypeAlias = "np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]"
+_MOST_RECORDED = 1 << 22  # recorded values that are looked through
+_KnownValues: TypeAlias = "np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]"
 
 
-def matrix_values(moment: Moment, number: int) -> "Known | None":
+def matrix_values(moment: Moment, number: int) -> "_KnownValues | None":
     """Return the value of each element of a global array at a moment, flat, masked where unknown; None if none is known."""
     values, trace = moment.replay.value, moment.trace
-    if values is None or values.size > _MOST_VALUES:
+    if values is None or values.size > _MOST_RECORDED:
         return None
     if trace.arrays[number].name in trace.setup.problem.output_names:
         return _values_at(moment, number, moment.step, "read", "write")
     inputs = ("values", number, id(values))  # inputs don't change: what any thread reads at any step is known
-    known: Known = moment.replay.cached(inputs, lambda: _values_at(moment, number, trace.steps, "read"))
+    known: _KnownValues = moment.replay.cached(inputs, lambda: _values_at(moment, number, trace.steps, "read"))
     return known
 
 
-def final_values(moment: Moment, number: int) -> "Known | None":
+def final_values(moment: Moment, number: int) -> "_KnownValues | None":
     """Return what the whole run stores in each element of a global array, flat, masked where nothing; None if none is
     known.
     """
-    if moment.replay.value is None or moment.replay.value.size > _MOST_VALUES:
+    if moment.replay.value is None or moment.replay.value.size > _MOST_RECORDED:
         return None
     return _values_at(moment, number, moment.trace.steps, "write")
 
 
-def _values_at(moment: Moment, number: int, step: int, *accesses: Access) -> "Known":
+def _values_at(moment: Moment, number: int, step: int, *accesses: Access) -> "_KnownValues":
     """Return what was last accessed of an array up to a step, of several kinds of access in this order."""
     size = moment.trace.arrays[number].size
     found = np.ma.MaskedArray(np.zeros(size), np.ones(size, bool))
@@ -277,7 +277,7 @@ def _values_at(moment: Moment, number: int, step: int, *accesses: Access) -> "Kn
     return found
 
 
-def value_texts(values: "Floats | Known", cell: float, least: float) -> Texts | None:
+def value_texts(values: "Floats | _KnownValues", cell: float, least: float) -> Texts | None:
     """Return numbers with as many decimals as fit a cell in the size ``least``, "" for unknown ones, which are masked or, in an
     array without a mask, NaN; None if none fits. If one decimal is too many, only numbers below 1 have one.
     """
@@ -305,7 +305,7 @@ def _number_text(value: float, digits: int) -> str:
 
 # Runs of cells as boxes: what the lanes of a warp move side by side is one strip instead of many chips.
 
-_NEAR = 0.02  # of a cell: how far a neighbour may be from its place
+_NEAR_PLACE = 0.02  # of a cell: how far a neighbour may be from its place
 _AFAR, _SAME, _ACROSS, _DOWN = range(4)
 
 
@@ -335,7 +335,7 @@ def runs(places: tuple[tuple[Floats, float], ...], group: Longs) -> Longs:
 
 def _directions(middle: Floats, cell: float) -> Longs:
     """Return how each thing lies beside the one before: (n - 1,)."""
-    (x, y), near = np.diff(middle, axis=0).T / cell, _NEAR
+    (x, y), near = np.diff(middle, axis=0).T / cell, _NEAR_PLACE
     level, upright = np.abs(y) < near, np.abs(x) < near
     kinds = np.where(level & upright, _SAME, _AFAR)
     kinds[level & (np.abs(x - 1) < near)] = _ACROSS
@@ -354,14 +354,14 @@ def boxes_of_runs(boxes: Floats, run: Longs) -> Floats:
 # Elements on their way between memories, as small squares in the colour of their matrix.
 
 WIDE, HIGH = 150.0, 44.0  # the most that the elements of one access take
-_CHIP = 20.0
+_CHIP_SIDE = 20.0
 
 
 def chips(count: int, x: float, y: float, wide: float = WIDE, high: float = HIGH) -> Floats:
     """Return ``count`` squares as rows around a point: x, y, width, height."""
     columns = min(count, max(1, math.ceil((count * wide / high) ** 0.5)))
     rows = -(-count // columns)
-    side = min(_CHIP, wide / columns, high / rows)
+    side = min(_CHIP_SIDE, wide / columns, high / rows)
     row, column = np.divmod(np.arange(count), columns)
     left, top = x - columns * side / 2, y - rows * side / 2
     return np.column_stack([left + column * side, top + row * side, np.full((count, 2), 0.86 * side)])

@@ -22,18 +22,17 @@ from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     REST,
     Box,
-    Paragraph,
     Point,
     baseline,
     cells_in,
     line_at,
     paragraph,
-    paragraphs_in,
+    text_in,
     ticks,
 )
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
+from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.stage.cells import CellGrid, boxes_of_runs, grown, runs
 from gemmviz.scenes.stage.tile_cells import tile_matrix
@@ -45,9 +44,9 @@ _WASTED = 0.3  # share of red in what is moved without need
 
 LARGEST_SQUARE = 44.0
 _LEAST_SQUARE, _GAP = 5.0, 0.14  # units; of a square's side
-_OUTLINED = 12.0  # units: side of a square with an outline
+_OUTLINED_SQUARE = 12.0  # units: side of a square with an outline
 _LEAST_ROOM, _UNDER = 36.0, 6.0  # height of the squares; between them and what stands under them
-_ROWS = (4, 8, 16, 32, 64, 128)  # squares of a row
+_SQUARES_OF_ROW = (4, 8, 16, 32, 64, 128)  # squares of a row
 
 
 class Meter(Struct, frozen=True):
@@ -163,7 +162,9 @@ def meter_primitives(
     return drawn
 
 
-def square_side(count: int, room: Box, largest: float = LARGEST_SQUARE, rows: tuple[int, ...] = _ROWS) -> tuple[float, int]:
+def square_side(
+    count: int, room: Box, largest: float = LARGEST_SQUARE, rows: tuple[int, ...] = _SQUARES_OF_ROW
+) -> tuple[float, int]:
     """Return the side of the largest squares that fit a room, and how many stand in a row."""
     if count <= rows[0]:
         return min(largest, room.height, room.width / rows[0]), rows[0]
@@ -202,7 +203,7 @@ def cost_squares(
     if len(needed):
         drawn.append(Rects(f"{key}-needed", needed, theme.faint, radius=radius, meaning="count"))
     if len(wasted):
-        is_small, fill = side < _OUTLINED, mixed(theme.background, theme.warning, _WASTED)
+        is_small, fill = side < _OUTLINED_SQUARE, mixed(theme.background, theme.warning, _WASTED)
         colour, line = (theme.warning, None) if is_small else (fill, theme.warning)
         drawn.append(Rects(f"{key}-wasted", wasted, colour, line, 2.0, radius, "count"))
         if not is_small:
@@ -307,16 +308,16 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
     touched, request = found
     place = tr("{kind} {array}, line {line}", kind=tr(moment.site.kind), array=touched.array.name, line=moment.site.place.line)
     name = tr("request of warp {warp}", warp=request.warp)
-    lines = [
-        Paragraph("request-name", (fitted(name, sizes.words, box.width),), sizes.words, theme.faint),
-        Paragraph("request-place", (fitted(place, sizes.heading, box.width),), sizes.heading, theme.text),
-    ]
     head, above, room, foot = _request_rooms(moment, box, theme)
-    drawn: list[Primitive] = [*paragraphs_in(head, lines)[0]]
+    first, second = head.rows(LINE_PITCH * sizes.words, REST)
+    drawn: list[Primitive] = [
+        text_in("request-name", first, name, sizes.words, theme.faint, "start"),
+        text_in("request-place", second, place, sizes.heading, theme.text, "start"),
+    ]
     if above.height:
         drawn += _lane_cells(moment, touched, request, above, theme)
     if touched.array.space == "global":
-        return [*drawn, *_moved_sectors(moment, touched, request, room, foot, options)]
+        return [*drawn, *_drawn_sectors(moment, touched, request, room, foot, options)]
     stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
     return [*drawn, *stacks, *_bank_cost(_asked_cost(moment, touched, request), foot, theme)]
 
@@ -377,7 +378,7 @@ def request_sectors(moment: Moment, touched: TouchedOperand, request: Request) -
     return moved_sectors(request.lanes.reshape(-1, rules.request_lanes), touched.operand, touched.array, rules), cost
 
 
-def _moved_sectors(
+def _drawn_sectors(
     moment: Moment, touched: TouchedOperand, request: Request, room: Box, foot: Box, options: ViewOptions
 ) -> list[Primitive]:
     """Draw the sectors that a request moves, and how much of them it needs below them."""
@@ -490,7 +491,7 @@ IDLE, FIRST, AGAIN, WAITING = range(4)
 _BANK, _AIR = 30.0, 6.0  # height of the row of banks; between it and the stacks
 _LARGEST_ROW = 44.0
 _WAITS = 0.35  # light of a lane that waits
-_LEAST_LINED = 3.0  # height of a lane with a line around it
+_LEAST_LINED_LANE = 3.0  # height of a lane with a line around it
 
 
 def waiting_primitives(
@@ -534,5 +535,5 @@ def _stack_cells(card: Punchcard, box: Box, accent: str, theme: Theme, key: str,
     wide, high = box.width / first.shape[1], box.height / rows
     widest = max(text_width(text, numbers) for text in np.unique(texts).tolist()) if numbers else 0.0
     size = numbers if high >= numbers and widest <= wide - 2 else 0.0
-    line = theme.background if high > _LEAST_LINED else None
+    line = theme.background if high > _LEAST_LINED_LANE else None
     return cells_in(key, box, fill, palette, line, inks, "banks", texts, size)

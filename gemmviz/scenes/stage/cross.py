@@ -30,7 +30,7 @@ from gemmviz.scenes.stage.cells import CellGrid, cells_side_by_side
 LaneSide = Literal["A", "B", ""]
 _LOOKED_AT = 8  # stores of each site whose origins are looked at
 _MOST_BEYOND = 4  # rows or columns of padding beyond a matrix
-_APART = 16.0  # between arrays that share a lane
+_BETWEEN_TILES = 16.0  # between arrays that share a lane
 _NAMED, _INSET = 40.0, 12.0  # height of the name of an array of no lane, and its distance from the edges of the corner
 
 
@@ -132,20 +132,20 @@ def lane_grids(moment: Moment, lanes: Lanes, a: CellGrid, b: CellGrid) -> dict[i
     y = corner.bottom - lanes.high
     for each in lanes.beside("A"):
         wide = each.columns * cell_a
-        x = within(_over(moment, "A", 1, a.origin[0], a.cell, wide), corner.x, corner.width, wide)
+        x = within(_tile_start(moment, "A", 1, a.origin[0], a.cell, wide), corner.x, corner.width, wide)
         grids[each.number] = CellGrid(x, y, cell_a, each.rows, each.columns)
-        y += each.rows * cell_a + _APART
+        y += each.rows * cell_a + _BETWEEN_TILES
     x = corner.right - lanes.wide
     for each in lanes.beside("B"):
         tall = each.rows * cell_b
         free = corner.height - (lanes.high if tall <= corner.height - lanes.high else 0.0)
-        y = within(_over(moment, "B", 0, b.origin[1], b.cell, tall), corner.y, free, tall)
+        y = within(_tile_start(moment, "B", 0, b.origin[1], b.cell, tall), corner.y, free, tall)
         grids[each.number] = CellGrid(x, y, cell_b, each.rows, each.columns)
-        x += each.columns * cell_b + _APART
+        x += each.columns * cell_b + _BETWEEN_TILES
     return grids
 
 
-def _over(moment: Moment, name: str, axis: int, origin: float, cell: float, length: float) -> float:
+def _tile_start(moment: Moment, name: str, axis: int, origin: float, cell: float, length: float) -> float:
     """Return where a tile begins that stands over what is read of a matrix along an axis: at its beginning if it is as long, or
     longer because it holds padding beyond the matrix's edge, else in its middle.
     """
@@ -224,9 +224,9 @@ _SENTENCE, _MOST_SENTENCE, _LEGEND = 236.0, 0.42, 100.0  # heights; of the colum
 _LOW_SENTENCE = 0.62 * _SENTENCE  # above a cross
 _ROW, _BETWEEN = 190.0, 18.0  # height of the row of rooms below a cross; between rooms
 _LEAST_CORNER = 210.0
-_LEAST_WIDTH = 230.0
+_LEAST_ROOM_WIDTH = 230.0
 _LEAST_HEIGHTS = {"sum": 110.0, "meter": 130.0, "code": 100.0, "request": 320.0, "map": 96.0}
-_SHARES = {"sum": 1.3, "meter": 1.0, "code": 0.6, "request": 1.6, "map": 0.8}  # of what is left
+_ROOM_SHARES = {"sum": 1.3, "meter": 1.0, "code": 0.6, "request": 1.6, "map": 0.8}  # of what is left
 _BY_WEIGHT = ("meter", "sum", "code", "request", "map")  # rooms that are left out last first
 Rooms = dict[str, Box]
 
@@ -285,7 +285,7 @@ class Cross(Struct, frozen=True):
     rooms: Rooms
 
 
-class _Axis(Struct, frozen=True):
+class _CrossAxis(Struct, frozen=True):
     """A cross in one direction: the numbers of cells of the corner, of C, of its padding and of the lane, and the units between
     them.
     """
@@ -332,8 +332,8 @@ class _Making:
         self.window, self.frame = window, frame
         (rows, columns), (m, n, _), (low, right) = lane_extents(frame.tiles), window.counts, frame.beyond
         k_rows, k_columns = _corner_extents(frame.tiles, window.k, window.whole[2])
-        self.across = _Axis(k_columns, n, right, columns, _LANE_GAP + _LANE_APART if columns else _GAP)
-        self.down = _Axis(k_rows, m, low, rows, frame.numbered_gap + (_LANE_APART if rows else 0.0))
+        self.across = _CrossAxis(k_columns, n, right, columns, _LANE_GAP + _LANE_APART if columns else _GAP)
+        self.down = _CrossAxis(k_rows, m, low, rows, frame.numbered_gap + (_LANE_APART if rows else 0.0))
         self.bands = self._bands(is_beside, is_stacked)
 
     def _bands(self, is_beside: bool, is_stacked: bool) -> _Bands:
@@ -430,7 +430,7 @@ def cross_in(window: Window, frame: StageFrame) -> Cross:
     """Return the arrangement with the largest cells, unless one with a little smaller cells has room for the request: words
     beside the cross or above and below it.
     """
-    ways = [_beside(window, frame, *way) for way in product((False, True), repeat=2)]
+    ways = [_cross_beside(window, frame, *way) for way in product((False, True), repeat=2)]
     ways += [_stacked(window, frame, is_beside) for is_beside in (False, True)]
     made = [(cell, draw(cell)) for cell, draw in ways]
     return max(made, key=lambda each: each[0] * worth(each[1].rooms, frame))[1]
@@ -443,7 +443,7 @@ def worth(rooms: Rooms, frame: StageFrame) -> float:
     return _WORTH_IF_WIDE if frame.width >= _WIDE else _WORTH
 
 
-def _beside(window: Window, frame: StageFrame, is_beside: bool, has_right: bool) -> _Way:
+def _cross_beside(window: Window, frame: StageFrame, is_beside: bool, has_right: bool) -> _Way:
     """Return the cell, and what draws with it, of a cross beside a column of words, or between two of them (``has_right``)."""
     making = _Making(window, frame, is_beside)
     bands, start = making.bands, MARGIN + frame.left + _GUTTER
@@ -478,7 +478,7 @@ def _column_rooms(window: Window, frame: StageFrame, made: Cross, left: Box, rig
         own = () if corner else ("sum",)
         return corner | _left_rooms(left, frame, (*own, "meter", "code", "request", *lens))
     words, beside = (("meter", "code"), ("request",)) if corner else (("sum", "meter"), ("request", "code"))
-    return corner | _left_rooms(left, frame, words) | _column(right, (*beside, *lens), frame)
+    return corner | _left_rooms(left, frame, words) | _rooms_in_column(right, (*beside, *lens), frame)
 
 
 def _stacked(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
@@ -505,7 +505,7 @@ def words_column(frame: StageFrame, is_lens: bool, has_right: bool) -> tuple[Box
         return arrays, _left_rooms(words.trimmed(top=_AIR), frame, _other_rooms(is_lens, False))
     words, arrays, right = whole.columns(frame.left, REST, _LEAST_RIGHT, gap=_GUTTER)
     rooms = _left_rooms(words.trimmed(top=_AIR), frame, ("meter", "code"))
-    return arrays, rooms | _column(right.trimmed(top=_AIR), ("request", *_map_room(is_lens)), frame)
+    return arrays, rooms | _rooms_in_column(right.trimmed(top=_AIR), ("request", *_map_room(is_lens)), frame)
 
 
 def stacked_rooms(frame: StageFrame, is_lens: bool) -> tuple[Box, Rooms]:
@@ -531,7 +531,7 @@ def _rooms_around(frame: StageFrame, below: float, is_lens: bool, has_sum: bool)
     rooms |= {"legend": Box(MARGIN, _LOW_SENTENCE, across, _LEGEND)} if frame.has_legend else {}
     row = Box(MARGIN, below, across, frame.bottom - below)
     names = tuple(name for name in _other_rooms(is_lens, has_sum) if _LEAST_HEIGHTS[name] <= row.height)
-    names = _fitting(names, row.width, dict.fromkeys(_SHARES, _LEAST_WIDTH), MARGIN)
+    names = _rooms_that_fit(names, row.width, dict.fromkeys(_ROOM_SHARES, _LEAST_ROOM_WIDTH), MARGIN)
     return rooms | dict(zip(names, row.columns(*[REST] * len(names), gap=MARGIN), strict=True))
 
 
@@ -546,21 +546,21 @@ def _left_rooms(box: Box, frame: StageFrame, others: tuple[str, ...]) -> Rooms:
     """Divide the column on the left: the sentence, then the legend, then the ``others``."""
     legend = (_LEGEND,) if frame.has_legend else ()
     sentence, *some, rest = box.rows(min(_SENTENCE, _MOST_SENTENCE * box.height), *legend, REST, gap=_BETWEEN)
-    return {"sentence": sentence, **dict(zip(("legend",), some, strict=False)), **_column(rest, others, frame)}
+    return {"sentence": sentence, **dict(zip(("legend",), some, strict=False)), **_rooms_in_column(rest, others, frame)}
 
 
-def _column(box: Box, names: tuple[str, ...], frame: StageFrame) -> Rooms:
+def _rooms_in_column(box: Box, names: tuple[str, ...], frame: StageFrame) -> Rooms:
     """Divide a box from top to bottom. Rooms for which there is no space are left out, those that matter least first."""
-    names = _fitting(names, box.height, _LEAST_HEIGHTS, _BETWEEN)
+    names = _rooms_that_fit(names, box.height, _LEAST_HEIGHTS, _BETWEEN)
     larger = {"code": 2.0 if frame.has_code else 1.0, "sum": 4.0 if frame.has_several else 1.0}
-    shares = [Share(_SHARES[name] * larger.get(name, 1.0)) for name in names]
+    shares = [Share(_ROOM_SHARES[name] * larger.get(name, 1.0)) for name in names]
     least = [_LEAST_HEIGHTS[name] for name in names]
     more = box.trimmed(bottom=sum(least)).rows(*shares, gap=_BETWEEN)
     heights = [low + each.height for low, each in zip(least, more, strict=True)]
     return dict(zip(names, box.rows(*heights, gap=_BETWEEN), strict=True))
 
 
-def _fitting(names: tuple[str, ...], extent: float, least: dict[str, float], gap: float) -> tuple[str, ...]:
+def _rooms_that_fit(names: tuple[str, ...], extent: float, least: dict[str, float], gap: float) -> tuple[str, ...]:
     """Return the names, in their order, without those for which there is no space."""
     kept = list(names)
     for name in reversed(_BY_WEIGHT):

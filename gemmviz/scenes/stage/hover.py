@@ -21,7 +21,7 @@ from gemmviz.scenes.kit.table import own_text, place_text, table_name
 
 # A cell of the stage as one sentence: its place, value, address, content, and the threads that touch it at the step.
 
-_MOST_NAMED = 4
+_MOST_THREADS_NAMED = 4
 
 
 def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
@@ -107,8 +107,12 @@ def touched_value_texts(moment: Moment, history: ElementHistory, array: MemoryAr
 def _now(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
     if not history.now:
         return []
-    named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
-    more = tr(" and {count} more", count=counted(len(history.now) - _MOST_NAMED)) if len(history.now) > _MOST_NAMED else ""
+    named = ", ".join(_named_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_THREADS_NAMED])
+    more = (
+        tr(" and {count} more", count=counted(len(history.now) - _MOST_THREADS_NAMED))
+        if len(history.now) > _MOST_THREADS_NAMED
+        else ""
+    )
     form = marked("now: threads {named}{more}") if len(history.now) > 1 else marked("now: thread {named}{more}")
     return [tr(form, named=named, more=more)]
 
@@ -127,7 +131,7 @@ def access_texts(moment: Moment, array: MemoryArray, history: ElementHistory) ->
     return lines
 
 
-def _thread(moment: Moment, number: int, with_block: bool) -> str:
+def _named_thread(moment: Moment, number: int, with_block: bool) -> str:
     space = moment.trace.space
     thread = thread_text(number % space.threads_per_block, moment.trace.launch)
     block, _ = space.indices(number)
@@ -152,7 +156,7 @@ def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:
         marked("computed by thread {thread}: click to stop following it"),
         marked("computed by thread {thread}: click to follow it"),
     )
-    return [tr(stop if is_followed else follow, thread=_thread(moment, thread, True))]
+    return [tr(stop if is_followed else follow, thread=_named_thread(moment, thread, True))]
 
 
 _MOST_SPOKEN = 8
@@ -194,7 +198,7 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
         *access_texts(moment, array, history), *_spoken_owner(moment, number, element),
         *wrong_texts(moment.trace, array, element),
     )  # fmt: skip
-    return f"{array.name}, {_place(array, element, labels)}: {'; '.join(facts)}"
+    return f"{array.name}, {_spoken_place(array, element, labels)}: {'; '.join(facts)}"
 
 
 def _cell_name(hit: Hit) -> str:
@@ -216,12 +220,12 @@ def _lane(moment: Moment, hit: Hit) -> str:
     touched, element = moment.touched[0] if moment.touched else None, int(request.lanes[lane])
     what = tr("takes no part") if element < 0 else tr("takes part")
     if element >= 0 and touched is not None:
-        what = f"{touched.array.name}, {_place(touched.array, element, PLAIN)}"
+        what = f"{touched.array.name}, {_spoken_place(touched.array, element, PLAIN)}"
     name = thread_text(thread, moment.trace.launch)
     return tr("lane {lane} of warp {warp}, thread {thread}: {what}", lane=lane, warp=request.warp, thread=name, what=what)
 
 
-def _place(array: MemoryArray, element: int, labels: LabelStyle) -> str:
+def _spoken_place(array: MemoryArray, element: int, labels: LabelStyle) -> str:
     """Return the row and the column of an element, counted as the labels of the picture are."""
     first = labels.first if array.space == "global" else 0
     if len(array.shape) == 1:

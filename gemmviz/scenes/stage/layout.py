@@ -41,9 +41,9 @@ from gemmviz.scenes.stage.cross import (
 
 _LEAST_CELL, _LARGEST_CELL = 1e-3, 64.0
 _HEAD, _FOOT = 44.0, 30.0  # above an array for its name, below for the numbers of its columns
-_PAD = 24.0  # space to the right of an array
+_RIGHT_OF_ARRAY = 24.0  # space to the right of an array
 _MOST_OF_TILES = 0.45  # share of the room that the tiles take at most
-_GAP = 40.0  # between the tiles and the arrays
+_AROUND_TILES = 40.0  # between the tiles and the arrays
 _STEPS, _LARGER = 40, 1.0 + 1e-6  # of the search for the largest cell; what counts as larger
 Direction = Literal["row", "column"]
 LaneTiles = tuple[LaneTile, ...]
@@ -123,29 +123,29 @@ def _arranged(
 ) -> tuple[_Group, Box | None]:
     """Return all arrays in one way: the direction of inputs, tiles and outputs, and those within inputs and outputs."""
     main, of_inputs, of_outputs = way
-    first = _joined([_named(part, cell) for part in parts.arrays if part.name in inputs], of_inputs)
-    last = _joined([_named(part, cell) for part in parts.arrays if part.name not in inputs], of_outputs)
+    first = _joined_groups([_named_group(part, cell) for part in parts.arrays if part.name in inputs], of_inputs)
+    last = _joined_groups([_named_group(part, cell) for part in parts.arrays if part.name not in inputs], of_outputs)
     if not tiles:
-        return _joined([first, last], main), None
+        return _joined_groups([first, last], main), None
     wide, high = tiles_extent(tiles, cell, main == "column")
     wide, high = min(wide, _MOST_OF_TILES * room.width), min(high, _MOST_OF_TILES * room.height)
     if main == "row":
-        group = _joined([first, _Group(wide + 2 * _GAP, 0.0), last], main)
-        return group, Box(first.width + _GAP, 0.0, wide, group.height)
-    group = _joined([first, _Group(0.0, high), last], main)
+        group = _joined_groups([first, _Group(wide + 2 * _AROUND_TILES, 0.0), last], main)
+        return group, Box(first.width + _AROUND_TILES, 0.0, wide, group.height)
+    group = _joined_groups([first, _Group(0.0, high), last], main)
     left = min(left for _, left, _ in group.corners)
-    return group, Box(left, first.height, group.width - left - _PAD, high)
+    return group, Box(left, first.height, group.width - left - _RIGHT_OF_ARRAY, high)
 
 
-def _named(part: ArrayPart, cell: float) -> _Group:
+def _named_group(part: ArrayPart, cell: float) -> _Group:
     """Return one array with the space for its name and its numbers."""
     rows, columns = part.rows[1] - part.rows[0], part.columns[1] - part.columns[0]
     beside = 12.0 + text_width(str(part.whole[0] * part.whole[1]), 16.0)
     wide = max(columns * cell, text_width(title_text(part.name, part.shape), TypeSizes().name, "semibold"))
-    return _Group(beside + wide + _PAD, _HEAD + rows * cell + _FOOT, ((part, beside, _HEAD),))
+    return _Group(beside + wide + _RIGHT_OF_ARRAY, _HEAD + rows * cell + _FOOT, ((part, beside, _HEAD),))
 
 
-def _joined(groups: list[_Group], direction: Direction) -> _Group:
+def _joined_groups(groups: list[_Group], direction: Direction) -> _Group:
     """Return several groups side by side or one below the other, centred across."""
     wide, high = [each.width for each in groups], [each.height for each in groups]
     corners, at = list[tuple[ArrayPart, float, float]](), 0.0
@@ -164,7 +164,7 @@ def _joined(groups: list[_Group], direction: Direction) -> _Group:
 
 _READABLE_CELL = 14.0  # units
 _LEAST_SEEN = 150.0  # units: smallest size of the watched area without the lens
-_Window = TypeVar("_Window", Window, Parts)
+_SeenArea = TypeVar("_SeenArea", Window, Parts)
 
 
 class Plan(Struct, frozen=True):
@@ -237,9 +237,9 @@ def _plan_of(moment: Moment, frame: StageFrame, options: ViewOptions) -> Plan:
 def _whole_or_lens(
     moment: Moment,
     options: ViewOptions,
-    plan: Callable[[_Window], Plan],
-    all_of: Callable[[Moment], _Window],
-    part_of: Callable[[Moment], _Window],
+    plan: Callable[[_SeenArea], Plan],
+    all_of: Callable[[Moment], _SeenArea],
+    part_of: Callable[[Moment], _SeenArea],
 ) -> Plan:
     whole = plan(all_of(moment))
     if options.lens == "whole" or (options.lens == "auto" and not needs_lens(moment, whole)):

@@ -28,7 +28,7 @@ from gemmviz.scenes.stage.layout import Plan, tile_grids
 # Numbers of rows and columns along the outer sides of the matrices, as many as fit; in a zoomed view they stand at the edge of
 # the visible part.
 
-_AIR = 8.0  # from a matrix to what stands beside it
+_TO_NUMBERS = 8.0  # from a matrix to what stands beside it
 _OF_ARRAYS: tuple[str, ...] = ("left", "below")
 _OF_CROSS: dict[str, tuple[str, ...]] = {"A": ("left", "above"), "B": ("right",), "C": ("right", "above")}
 
@@ -54,7 +54,7 @@ def _cached_axes(
     for name, table in plan.matrices.items():
         for side in _OF_CROSS[name] if isinstance(plan.window, Window) else _OF_ARRAYS:
             is_row = side in ("left", "right")
-            numbers = _numbers(table, size, is_row)
+            numbers = _shown_numbers(table, size, is_row)
             middle = table.middle(numbers, numbers)[:, 1 if is_row else 0]
             box, low, high = table.box, -np.inf, np.inf
             if clip is not None:
@@ -63,7 +63,9 @@ def _cached_axes(
                 box = _common(box, seen.inset(4 * size, 2 * size))
             shown = (middle > low) & (middle < high)
             if shown.any():
-                at = _beside(box, side, middle[shown], size, _AIR / zoom) + _past_padding(side, table.cell, plan.beyond)
+                at = _number_places(box, side, middle[shown], size, _TO_NUMBERS / zoom) + _past_padding(
+                    side, table.cell, plan.beyond
+                )
                 step = table.row_step if is_row else 1
                 texts = tuple(map(str, (numbers[shown] * step + counted_from).tolist()))
                 anchor: Anchor = "end" if side == "left" else "start" if side == "right" else "middle"
@@ -71,7 +73,7 @@ def _cached_axes(
     return drawn
 
 
-def _numbers(table: CellGrid, size: float, is_row: bool) -> Longs:
+def _shown_numbers(table: CellGrid, size: float, is_row: bool) -> Longs:
     """Return multiples of a power of two with space between them."""
     first, count = (table.first[0], table.rows) if is_row else (table.first[1], table.columns)
     needed = 1.35 * size if is_row else text_width(str(first + count - 1), size) + 0.7 * size
@@ -89,7 +91,7 @@ def _past_padding(side: str, cell: float, beyond: tuple[int, int]) -> Point:
     return (beyond[1] * cell if side == "right" else 0.0), (beyond[0] * cell if side == "below" else 0.0)
 
 
-def _beside(box: Box, side: str, middle: Floats, size: float, air: float) -> Floats:
+def _number_places(box: Box, side: str, middle: Floats, size: float, air: float) -> Floats:
     """Return the baselines of numbers at a side of a box."""
     capital = CAP_HEIGHT * size
     if side in ("left", "right"):
@@ -241,10 +243,10 @@ def _visible_stretch(start: float, length: float, low: float, extent: float) -> 
 # Padding: what a tile holds as zero because it lies beyond the edge of its matrix, as hatched cells beyond that edge and in
 # the tile. Where a cell would lie follows from the neighbours in the tile that are copies.
 
-_OUTLINED = 9.0  # units: smallest cell with its own outline
+_LEAST_OUTLINED_CELL = 9.0  # units: smallest cell with its own outline
 _TINT, _HATCH = 0.34, 0.32  # of the matrix's colour in outlines and hatching
 _AROUND_NUMBER = np.array(((0.1, 0.42, 0.42, 0.1), (0.58, 0.9, 0.9, 0.58)))  # two diagonals of a cell
-_ACROSS = np.array(((0.12, 0.88, 0.88, 0.12),))
+_STROKE_ACROSS = np.array(((0.12, 0.88, 0.88, 0.12),))
 _Where = tuple[Longs, Longs]
 
 
@@ -262,14 +264,14 @@ def ghost_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[P
         cells = np.flatnonzero((content.array == CONSTANT) & now)
         place = np.divmod(cells, tile.columns)
         drawn += _hatched(f"padding-{tile.number}", grids[tile.number], place, tile.side, options.theme)
-        outside = None if number is None else _outside(moment, number, content, place, tile.columns)
+        outside = None if number is None else _padding_outside(moment, number, content, place, tile.columns)
         if outside is not None:
             near = _with_space(plan, tile.side, outside)
             drawn += _hatched(f"beyond-{tile.number}", plan.matrices[tile.side], near, tile.side, options.theme)
     return drawn
 
 
-def _outside(moment: Moment, number: int, content: TileContent, place: _Where, columns: int) -> _Where | None:
+def _padding_outside(moment: Moment, number: int, content: TileContent, place: _Where, columns: int) -> _Where | None:
     """Return the rows and columns, beyond the matrix, of the elements for which cells of a tile stand, if its copies lie in the
     same or the transposed order; None if they can't be told.
     """
@@ -304,7 +306,7 @@ def _hatched(key: str, table: CellGrid, place: _Where, name: str, theme: Theme) 
     side, cells = table.cell, boxes_around(table.middle(*place), table.cell)
     hatch = Lines(key, _strokes_in(cells, _AROUND_NUMBER), theme.tint(name, _HATCH), max(1.0, 0.05 * side))
     outline = Rects(f"{key}-outline", grown(cells, -1), None, theme.tint(name, _TINT), radius=min(3.0, 0.1 * side))
-    return [hatch, outline] if side >= _OUTLINED else [hatch]
+    return [hatch, outline] if side >= _LEAST_OUTLINED_CELL else [hatch]
 
 
 def _strokes_in(cells: Floats, strokes: Floats) -> Floats:
@@ -312,11 +314,17 @@ def _strokes_in(cells: Floats, strokes: Floats) -> Floats:
     return (np.tile(cells[:, None, :2], 2) + strokes * cells[:, None, 2:3]).reshape(-1, 4)
 
 
+def lane_line(middle: Floats, dot: float, colour: str, width: float) -> list[Primitive]:
+    """Draw a line through centres (n, 2) in the order of their lanes, with a dot at the first."""
+    line = Lines("lane-order", np.hstack([middle[:-1], middle[1:]]), colour, width)
+    return [line, Rects("lane-first", boxes_around(middle[:1], dot), colour, radius=dot / 2)]
+
+
 # Marks where a run ended early: the elements of the invalid access, inside or outside their array.
 
 _LEAST_SIDE, _GAP, _WIDE = 10.0, 16.0, 1e6
 _OUTSIDE, _TO_ELEMENT = 26.0, 4.0  # largest size of an element outside its array, and its distance from the edge
-_Name = tuple[Point, Anchor, str]
+_PlacedName = tuple[Point, Anchor, str]
 
 
 def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
@@ -336,8 +344,10 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     element = array.subscripted(stop.elements[0])
     if 0 <= stop.elements[0] < array.size:
         x, y, side, _ = frames[0].tolist()
-        name: _Name = (
-            ((table.x, table.y - _AIR), "start", element) if is_tile else ((x + side / 2, y - _AIR), "middle", element)
+        name: _PlacedName = (
+            ((table.x, table.y - _TO_NUMBERS), "start", element)
+            if is_tile
+            else ((x + side / 2, y - _TO_NUMBERS), "middle", element)
         )
     else:
         name = _name_outside(element, frames, table, is_tile, size)
@@ -346,15 +356,15 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     return [Rects("stop", frames, None, theme.warning, 5.0), label]
 
 
-def _name_outside(element: str, frames: Floats, table: CellGrid, is_tile: bool, size: float) -> _Name:
+def _name_outside(element: str, frames: Floats, table: CellGrid, is_tile: bool, size: float) -> _PlacedName:
     """Return the name right of all elements in its row; left of them where it would cover the numbers of the matrix's rows."""
     _, y, side, _ = frames[0].tolist()
     row = frames[np.abs(frames[:, 1] - y) < side]
     element += " …" if len(row) > 1 else ""
-    end, base = float(row[:, 0].max()) + side + _AIR, y + side - 6
+    end, base = float(row[:, 0].max()) + side + _TO_NUMBERS, y + side - 6
     if is_tile or end + text_width(element, size, "semibold") < table.right:
         return (end, base), "start", element
-    return (float(row[:, 0].min()) - _AIR, base), "end", element
+    return (float(row[:, 0].min()) - _TO_NUMBERS, base), "end", element
 
 
 def _at_or_beyond(table: CellGrid, rows: Longs, columns: Longs) -> Floats:
@@ -448,7 +458,7 @@ def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: View
     theme, size = options.theme, options.theme.type.words
     drawn: list[Primitive] = [
         Rects(f"{array.name}-idle-outline", grown(cells, -1), None, theme.faint, 1.0, 2.0),
-        Lines(f"{array.name}-idle", _strokes_in(cells, _ACROSS), theme.faint, max(1.5, 0.06 * table.cell)),
+        Lines(f"{array.name}-idle", _strokes_in(cells, _STROKE_ACROSS), theme.faint, max(1.5, 0.06 * table.cell)),
     ]
     lines = tr("{threads} without", threads=many(len(beyond), "thread")), tr("an element")
     room = Box(table.right + _BESIDE, float(cells[-1, 1]) + table.cell / 2 - 1.2 * size, 0.0, 0.0)

@@ -29,7 +29,7 @@ from gemmviz.scenes.stage.tile_cells import tile_primitives
 # Courses: boxes that move straight from one place to another, each a little after the one before.
 
 FAN = 2 / 3  # share of the way at which things that set out together part
-_APART = 0.016  # of a step: 12 ms of 750
+_ONE_AFTER = 0.016  # of a step: 12 ms of 750
 _MOST_APART = 0.35  # of a step, between the first and the last
 
 
@@ -46,7 +46,7 @@ class Courses(Struct, frozen=True):
     def shares(self, passed: float) -> Floats:
         """Return the share of its way that each has covered: (n, 1). ``passed``: the part of the time that has passed."""
         groups = int(self.together.max(initial=0))
-        apart = min(_APART, _MOST_APART / max(1, groups))
+        apart = min(_ONE_AFTER, _MOST_APART / max(1, groups))
         begin = apart * self.together
         own = np.clip((passed - begin) / (1.0 - apart * groups), 0.0, 1.0)
         first, last = self.way
@@ -85,8 +85,8 @@ def together(start: Floats) -> Longs:
 
 
 _FULL, _LIFTS = 0.5, 0.6  # shares of the step: all threads wait; the bar begins to lift, for 300 of 750 ms
-_BARRIER_MOST_SINGLE = 64
-_LEAST_HIGH, _MOST_HIGH, _BARRIER_SHARE_OF_CELL, _DOT = 8.0, 22.0, 0.36, 0.4
+_MOST_SINGLE_THREADS = 64
+_LEAST_HIGH, _MOST_HIGH, _BAR_OF_CELL, _DOT = 8.0, 22.0, 0.36, 0.4
 
 
 class _Bar(Struct, frozen=True):
@@ -103,16 +103,16 @@ def barrier_bar(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
     """Draw the bars of a step at which threads wait, filled and not yet lifted, for a picture without motion."""
     if not moment.site.is_barrier or (options.shows_flights and options.moment < 1.0):
         return []
-    return [part for bar in _bars(moment, plan) for part in _drawn(moment, bar, bar.slots, 0.0, options)]
+    return [part for bar in _barrier_bars(moment, plan) for part in _drawn_bar(moment, bar, bar.slots, 0.0, options)]
 
 
 def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the threads that arrive, from their elements of the result to their part of the bar, and the bar that lifts."""
     lift = 0.0 if _stays(moment) else eased_from(options.moment, _LIFTS, 1.0 - _LIFTS)
     come, drawn = min(1.0, options.moment / _FULL), []
-    for number, bar in enumerate(moment.cached(("bars", plan), lambda: _bars(moment, plan))):
+    for number, bar in enumerate(moment.cached(("bars", plan), lambda: _barrier_bars(moment, plan))):
         courses = moment.cached(("bar", plan, number), lambda bar=bar: _courses(moment, bar, plan))  # type: ignore[misc]
-        drawn += _drawn(moment, bar, courses.at(come), lift, options)
+        drawn += _drawn_bar(moment, bar, courses.at(come), lift, options)
     return tuple(drawn)
 
 
@@ -121,7 +121,7 @@ def _stays(moment: Moment) -> bool:
     return moment.trace.stop is not None and moment.step == moment.trace.steps - 1
 
 
-def _bars(moment: Moment, plan: Plan) -> list[_Bar]:
+def _barrier_bars(moment: Moment, plan: Plan) -> list[_Bar]:
     """Return a bar for the block or, where threads wait for their warp, one for each warp."""
     home = plan.home(moment)
     threads = moment.trace.space.threads_per_block
@@ -139,7 +139,7 @@ def _bars(moment: Moment, plan: Plan) -> list[_Bar]:
         (top, left), (bottom, right) = np.floor(own.min(axis=0)), np.ceil(own.max(axis=0)) + 1
         x, y, wide, tall = home.part((int(top), int(bottom)), (int(left), int(right)))
         if wide and tall:
-            bars.append(_bar((x, y, wide, tall), group, waits[group], home.cell))
+            bars.append(_bar_across((x, y, wide, tall), group, waits[group], home.cell))
     return bars
 
 
@@ -152,13 +152,13 @@ def _over_tile(moment: Moment, plan: Plan) -> list[_Bar]:
     home, group = plan.matrices["C"], np.arange(moment.trace.space.threads_per_block)
     x, y, wide, tall = home.part(areas[0][:2], areas[1][2:])
     waits = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block] >= 0
-    return [_bar((x, y, wide, tall), group, waits, home.cell)] if wide and tall and waits.any() else []
+    return [_bar_across((x, y, wide, tall), group, waits, home.cell)] if wide and tall and waits.any() else []
 
 
-def _bar(area: tuple[float, float, float, float], group: Longs, waits: Bools, cell: float) -> _Bar:
+def _bar_across(area: tuple[float, float, float, float], group: Longs, waits: Bools, cell: float) -> _Bar:
     """Return the bar across the middle of an area; each thread of the group has an equal part of it."""
     x, y, wide, tall = area
-    high = min(tall, max(_LEAST_HIGH, min(_MOST_HIGH, _BARRIER_SHARE_OF_CELL * cell)))
+    high = min(tall, max(_LEAST_HIGH, min(_MOST_HIGH, _BAR_OF_CELL * cell)))
     top, part = y + (tall - high) / 2, wide / len(group)
     at = np.flatnonzero(waits)
     slots = np.stack([x + at * part, np.full(len(at), top), np.full(len(at), part), np.full(len(at), high)], axis=1)
@@ -176,7 +176,7 @@ def _courses(moment: Moment, bar: _Bar, plan: Plan) -> Courses:
     start = boxes_around(middle, _DOT * home.cell)
     start[unseen] = bar.slots[unseen] * (1, 1, 0, 1)
     warp = bar.threads // moment.trace.rules.warp_size
-    if len(bar.threads) > _BARRIER_MOST_SINGLE:
+    if len(bar.threads) > _MOST_SINGLE_THREADS:
         centre = bar.slots[:, :2] + bar.slots[:, 2:] / 2
         run = runs(((np.where(unseen[:, None], centre, middle), home.cell), (centre, bar.slots[0, 2])), warp)
         start, end = boxes_of_runs(start, run), boxes_of_runs(bar.slots, run)
@@ -184,7 +184,7 @@ def _courses(moment: Moment, bar: _Bar, plan: Plan) -> Courses:
     return Courses(start, bar.slots, np.arange(len(start)))
 
 
-def _drawn(moment: Moment, bar: _Bar, filled: Floats, lift: float, options: ViewOptions) -> list[Primitive]:
+def _drawn_bar(moment: Moment, bar: _Bar, filled: Floats, lift: float, options: ViewOptions) -> list[Primitive]:
     """Draw a bar, its filled parts, and how far it has lifted."""
     theme, key = options.theme, f"barrier-{int(bar.threads[0])}"
     up = np.array([0.0, -lift * 2.5 * bar.box[3], 0.0, 0.0])
@@ -204,8 +204,8 @@ def _drawn(moment: Moment, bar: _Bar, filled: Floats, lift: float, options: View
 # columns that they become copies of.
 
 GLIDE = 0.35  # share of the step
-_MOST_LABELS = 256
-_EDGE = 1.5  # units that a frame reaches beyond its tile
+_MOST_LABELLED_TILE = 256
+_FRAME_EDGE = 1.5  # units that a frame reaches beyond its tile
 
 
 def gliding_tiles(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -216,17 +216,17 @@ def gliding_tiles(moment: Moment, plan: Plan, options: ViewOptions) -> list[Prim
     if not gone:
         return []
     key = ("gliding", plan, options.theme, options.layer, options.zoom)
-    cells = moment.cached(key, lambda: _cells(moment, plan, options))
+    cells = moment.cached(key, lambda: _cells_of_tiles(moment, plan, options))
     theme, left = options.theme, 1.0 - float(eased(options.moment / GLIDE))
     pieces: list[Primitive] = []
     for number, (before, now) in gone.items():
         array, (x, y, wide, high) = moment.trace.arrays[number], now.box
-        cover = boxes((x - _EDGE, y - _EDGE, wide + 2 * _EDGE, high + 2 * _EDGE))
+        cover = boxes((x - _FRAME_EDGE, y - _FRAME_EDGE, wide + 2 * _FRAME_EDGE, high + 2 * _FRAME_EDGE))
         pieces.append(Rects(f"gliding-{array.name}-cover", cover, mixed(theme.background, theme.slate, GROUND)))
         x, y = x + (before.x - x) * left, y + (before.y - y) * left
         tile = cells[ArrayCells(array.name, array.space)]
         pieces.append(replace(tile, key=f"gliding-{array.name}", x=x, y=y, meaning=None))
-        pieces.append(Rects(f"gliding-{array.name}-frame", boxes((x, y, wide, high)), None, theme.line, _EDGE))
+        pieces.append(Rects(f"gliding-{array.name}-frame", boxes((x, y, wide, high)), None, theme.line, _FRAME_EDGE))
     return pieces
 
 
@@ -239,10 +239,10 @@ def _gone(moment: Moment, plan: Plan) -> dict[int, tuple[CellGrid, CellGrid]]:
     return {each: (before[each], now[each]) for each in now if not np.allclose(before[each].box, now[each].box)}
 
 
-def _cells(moment: Moment, plan: Plan, options: ViewOptions) -> dict[Meaning | None, Cells]:
+def _cells_of_tiles(moment: Moment, plan: Plan, options: ViewOptions) -> dict[Meaning | None, Cells]:
     """Return the cells of each tile, those of large ones without labels, which would be painted anew in each frame."""
     drawn = (each for each in tile_primitives(moment, plan, replace(options, moment=0.0)) if isinstance(each, Cells))
-    return {each.meaning: each if each.fill.size <= _MOST_LABELS else replace(each, labels=None) for each in drawn}
+    return {each.meaning: each if each.fill.size <= _MOST_LABELLED_TILE else replace(each, labels=None) for each in drawn}
 
 
 _SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.94, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
@@ -264,15 +264,15 @@ def stage_motion(moment: Moment, options: ViewOptions, plan: Plan | None = None)
     if moment.site.is_barrier:
         return barrier_motion(moment, plan, options) if options.shows_flights else ()
     if not options.shows_flights:
-        return _rings(moment, plan, options)
+        return _fading_rings(moment, plan, options)
     met = collision_motion(moment, plan, options)
     moving = [each for group in moment.flights if len(group) for each in _flight(moment, group, plan, options)]
     if options.arrived:
-        return (*_rings(moment, plan, options), *moving)
+        return (*_fading_rings(moment, plan, options), *moving)
     return (*gliding_tiles(moment, plan, options), *moving, *met)
 
 
-def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
+def _fading_rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw thinning rings around the accessed cells."""
     primitives = []
     left = (1.0 - options.moment) / (1.0 - ARRIVAL if options.shows_flights else 1.0)
@@ -311,18 +311,18 @@ def _flight(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) ->
     if not len(cargo.thread):
         return []
     passed, is_single = min(1.0, options.moment / ARRIVAL), len(cargo.thread) <= _MOST_SINGLE
-    palette, fill = _colours(moment, cargo, options)
+    palette, fill = _copy_colours(moment, cargo, options)
     key = f"moving-{group.source}-{group.target}"
-    make = _single if is_single else _strips
+    make = _single_courses if is_single else _strips
     courses, chosen = moment.cached(
         ("courses", key, group.way, plan, is_single, options.layer), lambda: make(moment, cargo, group, fill)
     )
     trail = _trail(key, courses, fill[chosen], palette, passed, options) if 0.0 < passed < 1.0 else []
     now = courses.at(passed)
     if is_single:
-        texts = _labels(moment, group.source, cargo, courses, passed, options.labels)
-        return [*trail, _chips(key, now, fill[chosen], palette, texts, options)]
-    return [*trail, *_rects(key, now, fill[chosen], palette, options.theme.background)]
+        texts = _chip_texts(moment, group.source, cargo, courses, passed, options.labels)
+        return [*trail, _flying_chips(key, now, fill[chosen], palette, texts, options)]
+    return [*trail, *_rects_by_colour(key, now, fill[chosen], palette, options.theme.background)]
 
 
 def _cargo(moment: Moment, group: Flights, plan: Plan) -> _Cargo:
@@ -349,7 +349,7 @@ def _matrix_of(moment: Moment, group: Flights) -> Longs:
     return np.full(len(group), _NOBODY) if content is None else np.maximum(content.array[cells].astype(np.int64), _NOBODY)
 
 
-def _colours(moment: Moment, cargo: _Cargo, options: ViewOptions) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+def _copy_colours(moment: Moment, cargo: _Cargo, options: ViewOptions) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
     """Return colours, and the index of each copy's: that of its matrix or, if colours mean threads, of its thread."""
     if options.layer in GROUPED:
         return thread_colours(moment.trace, cargo.thread + moment.scope.of_block.start, options.layer, options.theme, "")
@@ -369,7 +369,7 @@ def _sides(cargo: _Cargo, group: Flights) -> tuple[float, float]:
     return (max(_LEAST_SIDE, _SEED * cargo.sides[0]) if is_own else start), end
 
 
-def _single(moment: Moment, cargo: _Cargo, group: Flights, fill: npt.NDArray[np.uint8]) -> tuple[Courses, Longs]:
+def _single_courses(moment: Moment, cargo: _Cargo, group: Flights, fill: npt.NDArray[np.uint8]) -> tuple[Courses, Longs]:
     """Return a course for each copy; copies to one place come to rest side by side."""
     first, last = _sides(cargo, group)
     start = boxes_around(cargo.start, first)
@@ -409,7 +409,7 @@ def _trail(
     for number, (ago, strength) in enumerate(TRAIL):
         faded = tuple(mixed(options.theme.background, colour, strength) for colour in palette)
         at = courses.at(max(0.0, passed - ago / ARRIVAL))
-        drawn += _rects(f"{key}-trail-{number}", at, fill, faded, None, "trail")
+        drawn += _rects_by_colour(f"{key}-trail-{number}", at, fill, faded, None, "trail")
     return drawn
 
 
@@ -418,7 +418,7 @@ def is_trail(primitive: Primitive) -> bool:
     return primitive.meaning == "trail"
 
 
-def _rects(
+def _rects_by_colour(
     key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], line: str | None, meaning: Sort = "moving"
 ) -> list[Primitive]:  # fmt: skip
     """Draw rectangles, one primitive for each colour."""
@@ -426,7 +426,7 @@ def _rects(
     return [Rects(f"{key}-{number}", boxes[fill == number], palette[number], line, 1.0, 2.0, meaning) for number in numbers]
 
 
-def _chips(
+def _flying_chips(
     key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], texts: npt.NDArray[np.str_],
     options: ViewOptions,
 ) -> Squares:  # fmt: skip
@@ -436,11 +436,11 @@ def _chips(
     return Squares(key, boxes[:, :3], fill, palette, inks, texts if size else None, size, options.theme.background, "moving")
 
 
-def _labels(
+def _chip_texts(
     moment: Moment, source: int, cargo: _Cargo, courses: Courses, passed: float, labels: LabelStyle
 ) -> npt.NDArray[np.str_]:
     """Return the indices of the element that each copy is of; as long as several are one, their number."""
-    names = moment.cached(("names", source, labels), lambda: _names(moment, source, cargo, labels))
+    names = moment.cached(("names", source, labels), lambda: _copied_names(moment, source, cargo, labels))
     if not courses.parts or courses.way != (0.0, 1.0):
         return names
     count = np.bincount(courses.together)[courses.together]
@@ -448,7 +448,7 @@ def _labels(
     return np.where((courses.shares(passed)[:, 0] < FAN) & (count > 1), many, names)
 
 
-def _names(moment: Moment, source: int, cargo: _Cargo, labels: LabelStyle) -> npt.NDArray[np.str_]:
+def _copied_names(moment: Moment, source: int, cargo: _Cargo, labels: LabelStyle) -> npt.NDArray[np.str_]:
     arrays, element = moment.trace.arrays, cargo.element
     if source == THREADS:
         return np.full(len(element), "")

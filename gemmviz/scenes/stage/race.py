@@ -180,9 +180,9 @@ def turn_table(plan: RacePlan) -> list[Primitive]:
     at, names = (plan.left.x, plan.left.y + size.least), [f"{tr(plan.case.kind[:-1])} {unit}" for unit in plan.units]
     fill, seams = np.zeros((count, plan.columns), np.uint8), [row.y for row in table.grid(count, 1)]
     return [
-        text_line("race-heading", at, _heading(plan), size.least, plan.left.width, theme.faint),
+        text_line("race-heading", at, _turns_heading(plan), size.least, plan.left.width, theme.faint),
         ticks("race-units", table, names, size.words, theme.text, "left", 14.0),
-        cells_in("race", table, fill, (theme.panel,), None, (theme.text,), tips=_tips(plan)),
+        cells_in("race", table, fill, (theme.panel,), None, (theme.text,), tips=_turn_tips(plan)),
         Lines("race-rows", boxes(*((table.x, y, table.right, y) for y in (*seams, table.bottom))), theme.background, 3.0),
         *_race_legend(plan),
     ]
@@ -194,16 +194,16 @@ def played_turns(plan: RacePlan) -> list[Primitive]:
     sources, looks = tile_sources(case), defaultdict[_Look, list[int]](list)
     for place in plan.shown:
         if place < plan.played:
-            looks[_look(case.turns[place], case, sources)].append(place)
+            looks[_turn_look(case.turns[place], case, sources)].append(place)
     parts: list[Primitive] = []
     for look, places in sorted(looks.items()):
-        fill, stroke = _colours(look, theme)
+        fill, stroke = _turn_colours(look, theme)
         parts.append(Rects(f"race-turns-{'-'.join(look)}", boxes(*map(plan.turn_box, places)), fill, stroke, 2.0, 4.0))
-        parts += _numbers(plan, look, places, theme.text if fill is None else theme.ink_on(fill))
+        parts += _step_numbers(plan, look, places, theme.text if fill is None else theme.ink_on(fill))
     return [*parts, *_racing_pair(plan)]
 
 
-def _heading(plan: RacePlan) -> str:
+def _turns_heading(plan: RacePlan) -> str:
     case, turns = plan.case, plan.turns
     part = rows = ""
     if len(turns) < len(case.turns):
@@ -213,7 +213,7 @@ def _heading(plan: RacePlan) -> str:
     return tr("one turn after the other, from left to right{part}{rows}", part=part, rows=rows)
 
 
-def _look(turn: Turn, case: RaceCase, sources: dict[str, str]) -> _Look:
+def _turn_look(turn: Turn, case: RaceCase, sources: dict[str, str]) -> _Look:
     if turn.is_spoilt:
         return "", "wrong"
     if not turn.array:
@@ -222,7 +222,7 @@ def _look(turn: Turn, case: RaceCase, sources: dict[str, str]) -> _Look:
     return sources.get(turn.array, "") if turn.array in tiles else turn.array, "writes" if writes(turn) else "reads"
 
 
-def _colours(look: _Look, theme: Theme) -> tuple[str | None, str | None]:
+def _turn_colours(look: _Look, theme: Theme) -> tuple[str | None, str | None]:
     """Return fill and outline of the boxes of turns."""
     matrix, access = look
     if access == "wrong":
@@ -235,10 +235,10 @@ def _colours(look: _Look, theme: Theme) -> tuple[str | None, str | None]:
     return theme.tint(matrix, NOW if access == "writes" else REST), theme.tint(matrix, NOW if access == "writes" else PHASE)
 
 
-def _numbers(plan: RacePlan, look: _Look, places: list[int], ink: str) -> list[Primitive]:
+def _step_numbers(plan: RacePlan, look: _Look, places: list[int], ink: str) -> list[Primitive]:
     """Write into each box which step of its unit it is, counted since the barrier, if that can be read."""
     size = plan.options.theme.type.least
-    numbers = {place: _number(plan, place) for place in places}
+    numbers = {place: _step_since_barrier(plan, place) for place in places}
     if (
         plan.case.pair is None
         or look[1] == "waits"
@@ -250,14 +250,14 @@ def _numbers(plan: RacePlan, look: _Look, places: list[int], ink: str) -> list[P
     return [Labels(f"race-steps-{'-'.join(look)}", points(*at), tuple(map(str, numbers.values())), size, ink, "middle")]
 
 
-def _number(plan: RacePlan, place: int) -> int:
+def _step_since_barrier(plan: RacePlan, place: int) -> int:
     """Return the number of a step since the barrier, from 1; the barrier itself is not counted."""
     case, turn = plan.case, plan.case.turns[place]
     first = next(each for each in case.turns[case.begin :] if each.unit == turn.unit)
     return turn.step - first.step + bool(first.array)
 
 
-def _tips(plan: RacePlan) -> np.ndarray[tuple[int, int], np.dtype[np.str_]]:
+def _turn_tips(plan: RacePlan) -> np.ndarray[tuple[int, int], np.dtype[np.str_]]:
     tips, one = np.full((len(plan.units), plan.columns), "", "<U120"), plan.case.kind[:-1]
     for place in plan.shown:
         turn = plan.case.turns[place]
@@ -266,7 +266,7 @@ def _tips(plan: RacePlan) -> np.ndarray[tuple[int, int], np.dtype[np.str_]]:
             "{one} {unit}, step {number}\n{action}, line {line}{value}",
             one=tr(one),
             unit=turn.unit,
-            number=_number(plan, place),
+            number=_step_since_barrier(plan, place),
             action=action_text(turn),
             line=turn.line,
             value=value,
@@ -310,9 +310,9 @@ def _ends(one: Box, other: Box) -> tuple[Floats, Floats]:
 def _race_legend(plan: RacePlan) -> list[Primitive]:
     """Draw what outlines and fills mean."""
     case, theme, size = plan.case, plan.options.theme, plan.options.theme.type.least
-    kinds = {_look(case.turns[place], case, {})[1] for place in plan.shown}
+    kinds = {_turn_look(case.turns[place], case, {})[1] for place in plan.shown}
     meanings = {"reads": tr("reads"), "writes": tr("writes"), "waits": tr("waits"), "wrong": tr("reads a wrong value")}
-    entries = [([_colours(("", access), theme)], words) for access, words in meanings.items() if access in kinds]
+    entries = [([_turn_colours(("", access), theme)], words) for access, words in meanings.items() if access in kinds]
     room = Box(plan.rows.x, plan.legend_y - size, plan.left.right - plan.rows.x, 0.0)
     return [*swatches("race-legend", room, entries, size, theme.faint)]
 
@@ -336,10 +336,10 @@ _MOST_SIDE, _LARGEST_RESULT, _AROUND_RESULT = 16, 130.0, 3.9  # cells; units; li
 def right_result(plan: RacePlan) -> list[Primitive]:
     """Draw the result in lockstep."""
     words = tr("{result} in lockstep", result=plan.case.result)
-    return _result(plan, 0, words, np.ones(_result_shape(plan), bool))
+    return _drawn_result(plan, 0, words, np.ones(_result_shape(plan), bool))
 
 
-def spoilt_result(plan: RacePlan) -> list[Primitive]:
+def bad_result(plan: RacePlan) -> list[Primitive]:
     """Draw the result in this order as far as it has come, and the first wrong element in words; nothing for lockstep."""
     if plan.case.ahead < 0:
         return []
@@ -347,7 +347,7 @@ def spoilt_result(plan: RacePlan) -> list[Primitive]:
     bad, words = case.spoilt[:_MOST_SIDE, :_MOST_SIDE], tr("{result} in this order", result=case.result)
     if share > 0:
         words += tr(": {count} wrong", count=spaced(int(case.spoilt.sum())))
-    drawn = _result(plan, 1, words, ~bad & (share > 0))
+    drawn = _drawn_result(plan, 1, words, ~bad & (share > 0))
     if not (share > 0 and bad.any()):
         return drawn
     table, size = _result_table(plan, 1), _result_size(plan)
@@ -383,7 +383,7 @@ def _result_table(plan: RacePlan, number: int) -> CellGrid:
     return cells_side_by_side({0: _result_shape(plan)}, room, _HEAD_LINE * line, 0.0, _LARGEST_RESULT)[0]
 
 
-def _result(plan: RacePlan, number: int, words: str, is_shown: Bools) -> list[Primitive]:
+def _drawn_result(plan: RacePlan, number: int, words: str, is_shown: Bools) -> list[Primitive]:
     """Draw one of the two results with its heading."""
     case, theme, (rows, columns), table = plan.case, plan.options.theme, _result_shape(plan), _result_table(plan, number)
     size, values = theme.type.words, (case.wrong if number else case.right)[:rows, :columns]
@@ -419,7 +419,7 @@ def race_tiles(plan: RacePlan) -> list[Primitive]:
     if case.pair is None or not case.tiles:
         return []
     chosen = sorted(case.tiles, key=lambda tile: tile[0] != _racing(case))[:_MOST_TILES]
-    shapes = {name: _flat(shape) for name, shape in case.tiles if (name, shape) in chosen}
+    shapes = {name: _flat_shape(shape) for name, shape in case.tiles if (name, shape) in chosen}
     room = room.trimmed(left=plan.rows.x - room.x)
     tables = cells_side_by_side(shapes, room, _HEAD_LINE * theme.type.name, _TILE_GAP, _LARGEST_TILE_CELL)
     sources, size, drawn = tile_sources(case), theme.type.words, list[Primitive]()
@@ -444,7 +444,7 @@ def _tile_colours(theme: Theme, source: str) -> tuple[str, ...]:
     return theme.empty, *(theme.tint(source, share) for share in (REST, PHASE, NOW)), theme.warning
 
 
-def _flat(shape: tuple[int, ...]) -> tuple[int, int]:
+def _flat_shape(shape: tuple[int, ...]) -> tuple[int, int]:
     """Return the rows and columns of an array: those of its last two dimensions, one below the other."""
     return (int(np.prod(shape[:-1])), shape[-1]) if shape else (1, 1)
 

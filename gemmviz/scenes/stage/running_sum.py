@@ -61,9 +61,9 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
     has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
     beside, drop = x + columns * cell + 2 * _TILE_GAP, baseline(0.5 * cell, size)
     return [
-        _table("register-a", (room.x, y, cell), has_a, a, "A", options),
-        _table("register-b", (x, room.y, cell), has_b, b, "B", options),
-        _table("register-sum", (x, y, cell), held, value_texts(values, cell, options.least), "C", options),
+        _register_table("register-a", (room.x, y, cell), has_a, a, "A", options),
+        _register_table("register-b", (x, room.y, cell), has_b, b, "B", options),
+        _register_table("register-sum", (x, y, cell), held, value_texts(values, cell, options.least), "C", options),
         text_at("register-b-name", (beside, room.y + drop), name_b, size, theme.accent("B")),
         text_at("register-a-name", (beside, y + drop), name_a, size, theme.accent("A")),
         text_at("register-terms", (beside, y + drop + 1.5 * size), terms_text(terms), size, theme.faint),
@@ -101,7 +101,7 @@ def _row_and_column_names(terms: ThreadTerms, cell: float, options: ViewOptions)
     return [str(row + first) for row in rows], [str(column + first) for column in columns]
 
 
-def _table(
+def _register_table(
     key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], texts: _CellTexts, name: str, options: ViewOptions
 ) -> Cells:
     """Draw texts as cells, if they fit."""
@@ -135,7 +135,7 @@ def _operand_names(moment: Moment, terms: ThreadTerms, labels: LabelStyle) -> tu
     return names[0], names[1]
 
 
-def _statement(moment: Moment, site: Site) -> str:
+def _text_of_statement(moment: Moment, site: Site) -> str:
     """Return the text of the statement that contains a site."""
     place = site.statement or site.place
     lines = moment.trace.setup.kernel.text.splitlines()[place.line - 1 : place.end_line]
@@ -151,7 +151,7 @@ def _stored_names(moment: Moment) -> list[str]:
     known = moment.watched_names
     for site in moment.trace.sites:
         if any(operand.array == number and operand.access == "write" for operand in site.operands):
-            _, _, value = _statement(moment, site).partition("=")
+            _, _, value = _text_of_statement(moment, site).partition("=")
             names = [word for word in re.findall(r"[A-Za-z_]\w*", value) if word in known]
             if names:
                 return names
@@ -165,7 +165,9 @@ def _variable_of(moment: Moment, matrix: str, sums: Iterable[str]) -> str:
     copies = {number for number, held in moment.tiles.items() if set(np.unique(held.array).tolist()) & own}
     for site in moment.trace.sites:
         if site.kind == "load" and any(operand.array in (copies or own) for operand in site.operands):
-            target = re.match(r"(?:const\s+)?(?:\w+\s+)?([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=[^=]", _statement(moment, site))
+            target = re.match(
+                r"(?:const\s+)?(?:\w+\s+)?([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=[^=]", _text_of_statement(moment, site)
+            )
             if target and target[1] in known and target[1] not in sums:
                 return target[1]
     return ""
@@ -183,7 +185,7 @@ def sums_of(moment: Moment, terms: ThreadTerms, step: int) -> tuple[str, list[fl
     name, places = order
     if step < 0:
         return None
-    flat = list(_flat(dict(moment.variables_at(step)).get(name)))
+    flat = list(_flat_values(dict(moment.variables_at(step)).get(name)))
     if len(flat) != len(places) or all(each is None for each in flat):
         return None
     return name, [flat[place] for place in places]
@@ -226,13 +228,13 @@ def _held_when_stored(moment: Moment, name: str, stored: list[tuple[int, float |
     if not 0 <= step < moment.trace.steps:
         return None
     value = dict(moment.variables_at(step)).get(name)
-    return list(_flat(value)) if value is not None else None
+    return list(_flat_values(value)) if value is not None else None
 
 
-def _flat(value: VariableValue) -> Iterable[float | None]:
+def _flat_values(value: VariableValue) -> Iterable[float | None]:
     if isinstance(value, tuple):
         for each in value:
-            yield from _flat(each)
+            yield from _flat_values(each)
     else:
         yield float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
@@ -241,7 +243,7 @@ _AHEAD, _DONE, _NOW = range(3)
 _STRENGTHS = (0.13, 0.36, 1.0)
 _HIGH, _GAP, _PAD, _BAR = 36.0, 10.0, 5.0, 10.0
 _WIDEST, _HIGHEST = 64.0, 50.0
-_LEADING = 1.3
+_SUM_LEADING = 1.3
 _SAMPLED = 64  # terms whose texts are measured
 _Texts = Callable[[int], tuple[str, str]]
 
@@ -254,16 +256,16 @@ def running_sum(moment: Moment, room: Box, options: ViewOptions) -> list[Primiti
         return []
     theme, size = options.theme, options.theme.type.note
     is_tile = len(terms.elements) > 1
-    foot = _bar(terms, room.bottom - _BAR, room, theme) if is_tile else _foot(moment, terms, step, room, options)
+    foot = _terms_bar(terms, room.bottom - _BAR, room, theme) if is_tile else _foot(moment, terms, step, room, options)
     high = room.height - _BAR - (0.0 if is_tile else 1.6 * theme.type.caption)
-    head = _heading(moment, terms, room, options) if high >= _HIGH + 1.6 * size else []
-    top = _LEADING * size if head else 0.0
+    head = _sum_heading(moment, terms, room, options) if high >= _HIGH + 1.6 * size else []
+    top = _SUM_LEADING * size if head else 0.0
     middle = Box(room.x, room.y + top, room.width, high - top - 8)
-    draw = register_tile if is_tile else _pairs
+    draw = register_tile if is_tile else _term_pairs
     return [*head, *draw(moment, terms, step, middle, options), *foot]
 
 
-def _heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions) -> list[Primitive]:
+def _sum_heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions) -> list[Primitive]:
     size, result = options.theme.type.note, moment.replay.owners.array
     assert result is not None
     count = len(terms.elements)
@@ -279,8 +281,8 @@ def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vie
     """Draw the bar, the sum if its value is known, and the number of terms."""
     theme, large, small = options.theme, options.theme.type.caption, options.theme.type.least
     y = room.bottom
-    value, count = _value(moment, terms, step), terms_text(terms)
-    parts = _bar(terms, y - 1.45 * large - _BAR, room, theme)
+    value, count = _sum_value(moment, terms, step), terms_text(terms)
+    parts = _terms_bar(terms, y - 1.45 * large - _BAR, room, theme)
     text = "" if value is None else tr("sum = {value}", value=f"{value:.3g}")
     if text:
         parts.append(text_at("sum-value", (room.x, y - 8), text, large, theme.accent("C"), "start", "semibold"))
@@ -291,7 +293,7 @@ def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vie
     return parts
 
 
-def _bar(terms: ThreadTerms, y: float, room: Box, theme: Theme) -> list[Primitive]:
+def _terms_bar(terms: ThreadTerms, y: float, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the share of the terms that is done."""
     share = int(terms.done.min()) / max(1, terms.length)
     parts: list[Primitive] = [Rects("terms-track", boxes((room.x, y, room.width, _BAR)), theme.empty, radius=5.0)]
@@ -300,36 +302,35 @@ def _bar(terms: ThreadTerms, y: float, room: Box, theme: Theme) -> list[Primitiv
     return parts
 
 
-def _value(moment: Moment, terms: ThreadTerms, step: int) -> float | None:
+def _sum_value(moment: Moment, terms: ThreadTerms, step: int) -> float | None:
     """Return the value of a thread's only sum: that of its variable or, if no variable is known, the products read so far."""
     if len(terms.elements) > 1:
         return None
     known = sums_of(moment, terms, step)
     if known is not None:
         return known[1][0]
-    factors = _factors(moment, int(terms.done.min()))
+    factors = _known_factors(moment, int(terms.done.min()))
     return None if factors is None else float(np.float32(sum(np.float32(a * b) for a, b in factors)))
 
 
-def _factors(moment: Moment, done: int) -> list[tuple[np.float32, np.float32]] | None:
+def _known_factors(moment: Moment, done: int) -> list[tuple[np.float32, np.float32]] | None:
     """Return the factors of the first terms in the order in which they were read; None if a value is unknown."""
     if not done or moment.replay.value is None:
         return None
-    order = _order(moment)
-    factors = [tuple(_read(moment, int(step)) for step in (order.a[at], order.b[at])) for at in range(done)]
+    order = _order_of_terms(moment)
+    factors = [tuple(value_read(moment, int(step)) for step in (order.a[at], order.b[at])) for at in range(done)]
     return None if any(each is None for pair in factors for each in pair) else factors  # type: ignore[return-value]
 
 
-def _read(moment: Moment, step: int) -> np.float32 | None:
-    """Return the value that the thread read at a step that reads a single element."""
-    values = moment.replay.value
-    if not 0 <= step < moment.trace.steps:
+def value_read(moment: Moment, step: int) -> np.float32 | None:
+    """Return the value that the first watched thread read at a step that reads a single element."""
+    values, trace = moment.replay.value, moment.trace
+    reads = enumerate(trace.site_of(step).operands) if 0 <= step < trace.steps else ()
+    found = [(place, each.width) for place, each in reads if each.access == "read"]
+    if values is None or len(found) != 1 or found[0][1] != 1:
         return None
-    operands = moment.trace.site_of(step).operands
-    if len(operands) != 1 or operands[0].width != 1 or values is None:
-        return None
-    found = np.float32(values[int(moment.trace.row[step]), moment.scope.of_block.start + moment.scope.first_thread])
-    return None if np.isnan(found) else found
+    value = values[int(trace.row[step]) + found[0][0], moment.scope.of_block.start + moment.scope.first_thread]
+    return None if np.isnan(value) else np.float32(value)
 
 
 class _Order(Struct, frozen=True):
@@ -340,7 +341,7 @@ class _Order(Struct, frozen=True):
     b: Longs
 
 
-def _order(moment: Moment) -> _Order:
+def _order_of_terms(moment: Moment) -> _Order:
     terms = moment.terms
     assert terms is not None
     which = int(np.flatnonzero(terms.threads == moment.scope.first_thread)[0])
@@ -354,10 +355,10 @@ def _order(moment: Moment) -> _Order:
     return moment.replay.cached(key, ordered)
 
 
-def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
+def _term_pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the pairs of factors around the current one, as many rows as fit."""
-    theme, size, order = options.theme, options.theme.type.least, _order(moment)
-    texts = _values(moment, order) if options.values else None
+    theme, size, order = options.theme, options.theme.type.least, _order_of_terms(moment)
+    texts = _term_values(moment, order) if options.values else None
     texts = texts or _indices(terms, order.k, options)
     key = "width of a pair", moment.scope.of_block.start, moment.scope.first_thread, options.values, options.labels
     wide = max(_HIGH, moment.replay.cached(key, lambda: _widest(texts, len(order.k))) * size + 2 * _PAD)
@@ -382,7 +383,7 @@ def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vi
             rects.setdefault((name, light), []).append((x + 0.5, y, wide - 1.0, high))
             if light != _AHEAD:
                 labels.setdefault((name, light), []).append((x + wide / 2, baseline(y + 0.5 * high, size), texts(at)[side]))
-    return [*_grounds(rects.items(), theme), *_names(labels.items(), theme)]
+    return [*_grounds(rects.items(), theme), *_term_names(labels.items(), theme)]
 
 
 def _light(read: int, whole: int, now: int, step: int) -> int:
@@ -398,11 +399,11 @@ def _widest(texts: _Texts, count: int) -> float:
     return max(text_width(each, 1.0) for at in sample for each in texts(at))
 
 
-def _values(moment: Moment, order: _Order) -> _Texts | None:
+def _term_values(moment: Moment, order: _Order) -> _Texts | None:
     """Return a function that gives the values of both factors of a term; None if they are unknown."""
 
     def values(at: int) -> tuple[str, str]:
-        a, b = (_read(moment, int(step)) for step in (order.a[at], order.b[at]))
+        a, b = (value_read(moment, int(step)) for step in (order.a[at], order.b[at]))
         return short_number(None if a is None else float(a)), short_number(None if b is None else float(b))
 
     return values if moment.replay.value is not None and any(values(0)) else None
@@ -421,7 +422,7 @@ def _grounds(rects: Iterable[tuple[tuple[str, int], list[tuple[float, float, flo
     ]
 
 
-def _names(labels: Iterable[tuple[tuple[str, int], list[tuple[float, float, str]]]], theme: Theme) -> list[Primitive]:
+def _term_names(labels: Iterable[tuple[tuple[str, int], list[tuple[float, float, str]]]], theme: Theme) -> list[Primitive]:
     parts: list[Primitive] = []
     for (name, light), places in labels:
         at, texts = points(*((x, y) for x, y, _ in places)), tuple(text for _, _, text in places)

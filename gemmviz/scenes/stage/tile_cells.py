@@ -42,7 +42,7 @@ from gemmviz.scenes.stage.layout import Plan, tile_grids
 
 _HEADING, _NAME_AIR = 24.0, 12.0
 _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # contents: EMPTY, CONSTANT, COMPUTED, then the matrices, from 0
-_MOST_LABELS = 96 * 96
+_MOST_LABELLED_CELLS = 96 * 96
 
 
 def tile_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -75,14 +75,14 @@ def _tile(
     array, theme, zoom = moment.trace.arrays[number], options.theme, options.zoom
     kinds = np.full(array.size, _NOTHING, np.uint8) if content is None else _kinds(content)
     if options.layer == "reuse":
-        fill, palette, texts = _heat(moment, number, array, kinds, theme)
+        fill, palette, texts = _tile_heat(moment, number, array, kinds, theme)
         inks = inks_for(theme, palette)
     else:
         palette = tile_palette(moment.trace.arrays, theme, group_accents(options.layer, theme))
         inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer, theme))
-        fill = _look(moment, number, kinds, content, options)
-        is_readable = array.size <= _MOST_LABELS and label_size("0,0", table.cell, options.pixels, options.least) > 0
-        texts = _shown(moment, content, table, options) if content is not None and is_readable else None
+        fill = _tile_look(moment, number, kinds, content, options)
+        is_readable = array.size <= _MOST_LABELLED_CELLS and label_size("0,0", table.cell, options.pixels, options.least) > 0
+        texts = _shown_texts(moment, content, table, options) if content is not None and is_readable else None
     size = 0.0
     if texts is not None:
         names = (options.labels.indices(each, each.size - 1) for each in moment.trace.arrays if each.space == "global")
@@ -95,10 +95,10 @@ def _tile(
         theme.background if table.cell * zoom >= 7.5 else None, meaning=ArrayCells(array.name, array.space),
     )  # fmt: skip
     frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
-    return [cells, frame, *_name(moment, number, table, plan, theme)]
+    return [cells, frame, *_tile_name(moment, number, table, plan, theme)]
 
 
-def _name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> list[Labels]:
+def _tile_name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> list[Labels]:
     """Draw the name in the middle of the left side of a tile that stands in a lane, on the right or above it if there is no
     space; above other tiles.
     """
@@ -148,7 +148,7 @@ def _first_group_entry(arrays: tuple[MemoryArray, ...]) -> int:
     return 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
 
 
-def _look(
+def _tile_look(
     moment: Moment, number: int, kinds: npt.NDArray[np.uint8], content: TileContent | None, options: ViewOptions
 ) -> npt.NDArray[np.uint8]:
     """Return the palette entry of every element, flat."""
@@ -172,7 +172,7 @@ def _group_entries(moment: Moment, touched: TouchedOperand, size: int, layer: La
     return np.where(several, 0, 1 + group_colours(moment.trace, threads, layer))
 
 
-def _heat(
+def _tile_heat(
     moment: Moment, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
 ) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
     """Return the loads of the current content of every cell: fill, palette and labels."""
@@ -183,7 +183,7 @@ def _heat(
     palette = tuple(colour for accent in accents for colour in heat_palette(theme, accent))
     for touched in moment.of_array(number):
         levels[touched.block_cells] = HEAT_LIT
-    texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELS else None
+    texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELLED_CELLS else None
     return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
 
 
@@ -191,20 +191,20 @@ def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
     return (content.array.astype(np.int16) + _FIRST_MATRIX).astype(np.uint8)
 
 
-def _shown(moment: Moment, content: TileContent, table: CellGrid, options: ViewOptions) -> npt.NDArray[np.str_] | None:
+def _shown_texts(moment: Moment, content: TileContent, table: CellGrid, options: ViewOptions) -> npt.NDArray[np.str_] | None:
     """Return the text of each cell, flat: what it is a copy of, or its value; None if values don't fit."""
     if options.values:
         return value_texts(content.value.astype(np.float64), table.cell, options.least)
-    return _texts(moment, content, options.labels)
+    return _content_names(moment, content, options.labels)
 
 
-def _texts(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDArray[np.str_]:
+def _content_names(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDArray[np.str_]:
     texts = np.full(len(content.array), "", "<U12")
     for number, array in enumerate(moment.trace.arrays):
         here = content.array == number
         if here.any():
             elements = content.element[here]
-            texts[here] = _names(array, elements.tobytes(), elements.dtype.str, labels)
+            texts[here] = _element_names(array, elements.tobytes(), elements.dtype.str, labels)
     constant = content.array == CONSTANT
     if constant.any():
         texts[constant] = ["" if np.isnan(value) else f"{value:.3g}" for value in content.value[constant].tolist()]
@@ -212,7 +212,7 @@ def _texts(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDAr
 
 
 @lru_cache(maxsize=256)
-def _names(array: MemoryArray, elements: bytes, dtype: str, labels: LabelStyle) -> list[str]:
+def _element_names(array: MemoryArray, elements: bytes, dtype: str, labels: LabelStyle) -> list[str]:
     return [labels.indices(array, element) for element in np.frombuffer(elements, dtype).tolist()]
 
 

@@ -35,7 +35,7 @@ from gemmviz.scenes.stage.cross import (
 from gemmviz.scenes.stage.layout import Plan, arranged_arrays
 
 _HEAD, _EDGE = 108.0, 14.0  # units: title and sentence of each side; from the edges
-_AIR = 16.0  # units between titles
+_BETWEEN_TITLES = 16.0  # units between titles
 _LEAST_CELL, _CLOSER = 6.0, 1.3  # units; how much larger cells have to be for the lens
 _SHARE, _LEAST, _MOST = 0.22, 250.0, 360.0  # of the column between
 
@@ -84,7 +84,7 @@ def _planned(pair: Pair, rooms: tuple[Box, Box], options: ViewOptions, is_lens: 
 def _crosses(pair: Pair, rooms: tuple[Box, Box], options: ViewOptions, is_lens: bool) -> tuple[Plan, Plan]:
     """Return the crosses of two multiplications: of the same sizes, in exactly the same places."""
     windows = _windows(pair, is_lens)
-    frame = _frame(_more_tiles(pair), pair.sides, options)
+    frame = _common_frame(_more_tiles(pair), pair.sides, options)
     cell = min(cross_cell(window, frame, room) for window, room in zip(windows, rooms, strict=True))
     plans = []
     for moment, window, room in zip(pair.sides, windows, rooms, strict=True):
@@ -100,10 +100,10 @@ def _apart(cross: Cross, window: Window, room: Box, frame: StageFrame) -> dict[s
     titles, size = dict(cross.titles), frame.type.name
     a, c = titles["A"], titles["C"]
     wide_a, wide_c = (text_width(title_text(name, window.extents(name)), size, "semibold") for name in "AC")
-    needed = a.x + wide_a + _AIR + wide_c
+    needed = a.x + wide_a + _BETWEEN_TITLES + wide_c
     titles["C"] = replace(c, x=min(max(c.x, needed), room.right))
     if titles["C"].x < needed and cross.lanes is None:
-        titles["A"] = replace(a, y=cross.matrices["A"].y - 0.5 * _AIR)  # in the corner, which is empty
+        titles["A"] = replace(a, y=cross.matrices["A"].y - 0.5 * _BETWEEN_TITLES)  # in the corner, which is empty
     return titles
 
 
@@ -125,7 +125,7 @@ def _more_tiles(pair: Pair) -> tuple[LaneTile, ...]:
     return max((lane_tiles(moment.replay) for moment in pair.sides), key=lambda tiles: (sum(lane_extents(tiles)), len(tiles)))
 
 
-def _frame(tiles: tuple[LaneTile, ...], moments: tuple[Moment, ...], options: ViewOptions) -> StageFrame:
+def _common_frame(tiles: tuple[LaneTile, ...], moments: tuple[Moment, ...], options: ViewOptions) -> StageFrame:
     """Return a frame with the space for padding that any of the runs needs."""
     beyond = [padding_beyond(moment, lane_tiles(moment.replay)) for moment in moments]
     most = max(rows for rows, _ in beyond), max(columns for _, columns in beyond)
@@ -137,17 +137,17 @@ def _arrays(moment: Moment, room: Box, pair: Pair, options: ViewOptions, is_lens
     """Return the arrays of another problem; both sides leave the same room for shared arrays."""
     if moment.trace.is_multiply:
         window = lens_of(moment) if is_lens else whole_of(moment)
-        frame = _frame(lane_tiles(moment.replay), (moment,), options)
+        frame = _common_frame(lane_tiles(moment.replay), (moment,), options)
         cross = cross_at(window, frame, room, cross_cell(window, frame, room))
         return Plan(window, cross.matrices, {}, cross.lanes, frame.beyond, cross.titles)
     inputs = frozenset(moment.trace.arrays[number].name for number in moment.trace.inputs)
-    parts = _parts(moment, pair, is_lens)
+    parts = _visible_parts(moment, pair, is_lens)
     arranged = arranged_arrays(parts, inputs, room, _more_tiles(pair))
     has_tiles = arranged.tiles is not None and lane_tiles(moment.replay)
     return Plan(parts, arranged.grids, {"tiles": arranged.tiles} if has_tiles and arranged.tiles is not None else {})
 
 
-def _parts(moment: Moment, pair: Pair, is_lens: bool) -> Parts:
+def _visible_parts(moment: Moment, pair: Pair, is_lens: bool) -> Parts:
     """Return what is visible of the arrays: of the same problem, the same rows and columns on both sides."""
     if not is_lens:
         return whole_parts(moment)
@@ -201,7 +201,7 @@ def _both_meters(
     """Draw the squares of both sides on one base line, with their numbers below."""
     theme = options.theme
     side, row = _side_and_row(meters, box.width, box.height, theme)
-    head, rest = box.strip("top", _head_of_meters(theme) + _rows_of(meters, row) * side + _ABOVE_BASE)
+    head, rest = box.strip("top", _head_of_meters(theme) + _rows_of_squares(meters, row) * side + _ABOVE_BASE)
     titles = dict.fromkeys(meter.title for meter in meters if meter is not None)
     words = next(iter(titles)) if len(titles) == 1 else tr("one request")
     title = Line("meter-title", words, theme.type.words, theme.faint)
@@ -216,7 +216,7 @@ def _both_meters(
             left = half.middle_x - min(row, max(1, meter.moved)) * side / 2
             corner = left, rest.y - _ABOVE_BASE
             drawn += cost_squares(f"{key}-cost", meter, corner, side, row, theme, options.counted, upwards=True)
-        drawn += _numbers(meter, moment, key, half, theme)
+        drawn += _words_of_meter(meter, moment, key, half, theme)
     return drawn
 
 
@@ -231,10 +231,10 @@ def _numbers_height(theme: Theme) -> float:
 def _meters_end(meters: tuple[Meter | None, Meter | None], width: float, height: float, theme: Theme) -> float:
     """Return the height of both meters with their words."""
     side, row = _side_and_row(meters, width, height, theme)
-    return _head_of_meters(theme) + _rows_of(meters, row) * side + _ABOVE_BASE + _numbers_height(theme)
+    return _head_of_meters(theme) + _rows_of_squares(meters, row) * side + _ABOVE_BASE + _numbers_height(theme)
 
 
-def _rows_of(meters: tuple[Meter | None, Meter | None], row: int) -> int:
+def _rows_of_squares(meters: tuple[Meter | None, Meter | None], row: int) -> int:
     return math.ceil(max((meter.moved for meter in meters if meter is not None), default=1) / row)
 
 
@@ -248,7 +248,7 @@ def _side_and_row(
     return max(_SMALLEST, side), row
 
 
-def _numbers(meter: Meter | None, moment: Moment, key: str, box: Box, theme: Theme) -> list[Labels]:
+def _words_of_meter(meter: Meter | None, moment: Moment, key: str, box: Box, theme: Theme) -> list[Labels]:
     """Write what one side moves and needs below its squares, and of which array."""
     sizes, names = theme.type, ", ".join(dict.fromkeys(touched.array.name for touched in moment.touched))
     if meter is None:
@@ -256,7 +256,7 @@ def _numbers(meter: Meter | None, moment: Moment, key: str, box: Box, theme: The
     ink = theme.warning if meter.moved > meter.needed else theme.text
     lines = [
         Line(f"{key}-moved", counted(grouped(meter.moved), meter.moved), sizes.title, ink, "semibold"),
-        Line(f"{key}-unit", _unit(meter), sizes.note, theme.text),
+        Line(f"{key}-unit", _unit_in_plural(meter), sizes.note, theme.text),
         Line(f"{key}-needed", tr("{needed} needed", needed=spaced(meter.needed)), sizes.note, theme.text),
         Line(f"{key}-array", names, sizes.note, theme.faint),
     ]
@@ -297,7 +297,7 @@ def _entries(pair: Pair) -> list[tuple[str, str, str]]:
     return entries
 
 
-def _unit(meter: Meter) -> str:
+def _unit_in_plural(meter: Meter) -> str:
     """Return the unit of a meter, in the plural if it moves several."""
     moved = counted(meter.moved)  # a hidden count has the plural
     if meter.unit == "sector":

@@ -26,10 +26,10 @@ from gemmviz.scenes.stage.tile_cells import tile_matrix
 
 # The rooms of the stage that tell what the step costs: the meter, and the request of a warp.
 
-_LEADING = 1.22
+_WORDS_LEADING = 1.22
 _PARAGRAPH_GAP, _PAD = 8.0, 10.0  # between the kernel, the sentence and the place; of the ground around them
 _MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
-_TOGETHER = re.compile(
+_SPACES_KEPT = re.compile(
     rf"(?<=\d) (\w+) (?=[\d{COUNT}])| (?=[\d(={COUNT}])"
 )  # the spaces in "step 2 of 29", "k = 2" and "block (0, 0)"
 
@@ -42,31 +42,31 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     theme, sizes = options.theme, options.theme.type
     kernel = fitted(kernel_words(moment), sizes.note, room.width)
     focus = focus_text(moment.focus, moment.trace)
-    place = _place(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width)
-    spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 2 * _PARAGRAPH_GAP
-    large, said = _sentence(beat(moment, options.labels).text, room.width, spare, sizes)
+    place = _lines_of_place(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width)
+    spare = room.height - (1 + len(place)) * _WORDS_LEADING * sizes.note - 2 * _PARAGRAPH_GAP
+    large, said = _fitting_sentence(beat(moment, options.labels).text, room.width, spare, sizes)
     lines = [
         Paragraph("title", (kernel,), sizes.note, theme.faint, meaning="title"),
         Paragraph("action", said, large, theme.text, "semibold", "action"),
         Paragraph("progress", place, sizes.note, theme.faint, meaning="progress"),
     ]
     ground = [Rects("words-ground", boxes(room.inset(-_PAD)), theme.background)] if options.clip else []
-    return [*ground, *paragraphs_in(room, lines, _PARAGRAPH_GAP, _LEADING)[0]]
+    return [*ground, *paragraphs_in(room, lines, _PARAGRAPH_GAP, _WORDS_LEADING)[0]]
 
 
-def _place(text: str, size: float, room: float) -> tuple[str, ...]:
+def _lines_of_place(text: str, size: float, room: float) -> tuple[str, ...]:
     """Return the lines of the place in the run, broken between a number and what it counts only if it must be."""
-    joined = _TOGETHER.sub(lambda found: found[0].replace(" ", _JOINED), text)
+    joined = _SPACES_KEPT.sub(lambda found: found[0].replace(" ", _JOINED), text)
     lines = _unjoined(wrap_text(joined, size, room, 2))
-    return lines if _is_whole(lines, text) else wrap_text(text, size, room, 2)
+    return lines if _is_uncut(lines, text) else wrap_text(text, size, room, 2)
 
 
-def _sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple[float, tuple[str, ...]]:
+def _fitting_sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple[float, tuple[str, ...]]:
     """Return the largest of three sizes in which a sentence fits in whole, and its lines."""
     for size in (sizes.sentence, sizes.words, sizes.least):
-        most = max(1, min(_MOST_SENTENCE, int(height / (_LEADING * size))))
+        most = max(1, min(_MOST_SENTENCE, int(height / (_WORDS_LEADING * size))))
         lines = _wrapped(text, size, width, most)
-        if _is_whole(lines, text):
+        if _is_uncut(lines, text):
             break
     return size, lines
 
@@ -83,14 +83,14 @@ def _unjoined(lines: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(line.replace(_JOINED, " ") for line in lines)
 
 
-def _is_whole(lines: tuple[str, ...], text: str) -> bool:
+def _is_uncut(lines: tuple[str, ...], text: str) -> bool:
     """Return whether nothing of a text was cut off."""
     return "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
 def _cost_sentence(moment: Moment, room: Box, theme: Theme, ink: str) -> list[Primitive]:
     """Draw what the step costs in words."""
-    return [*paragraph("cost", room, sentence.cost(moment), theme.type.words, ink, meaning="cost", leading=_LEADING)]
+    return [*paragraph("cost", room, sentence.cost(moment), theme.type.words, ink, meaning="cost", leading=_WORDS_LEADING)]
 
 
 # The legend of colours: chips with texts, line by line.
@@ -106,7 +106,7 @@ def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     return [*swatches("legend", room, entries, options.theme.type.note, options.theme.faint)]
 
 
-def _warps(moment: Moment, options: ViewOptions) -> list[_Entry]:
+def _warp_entries(moment: Moment, options: ViewOptions) -> list[_Entry]:
     warps = moment.trace.space.warps_per_block
     shown = min(warps, len(options.theme.warps))
     more = tr(", repeating") if warps > shown else ""
@@ -117,13 +117,13 @@ def _warps(moment: Moment, options: ViewOptions) -> list[_Entry]:
     return [*entries, ((options.theme.faint,), tr("several"))] if warps > 1 else entries
 
 
-def _lanes(moment: Moment, options: ViewOptions) -> list[_Entry]:
+def _lane_entries(moment: Moment, options: ViewOptions) -> list[_Entry]:
     each = moment.trace.rules.warp_size // len(options.theme.lanes)
     entries = [((colour,), f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(options.theme.lanes)]
     return [((), tr("lanes")), *entries, ((options.theme.faint,), tr("several"))]
 
 
-def _blocks(moment: Moment, options: ViewOptions) -> list[_Entry]:
+def _block_entries(moment: Moment, options: ViewOptions) -> list[_Entry]:
     (x0, x1), (y0, y1), _ = moment.trace.blocks.ranges
     blocks = [(x, y) for y in range(y0, y1) for x in range(x0, x1)]
     threads = np.arange(min(len(blocks), len(options.theme.warps))) * moment.trace.space.threads_per_block
@@ -133,7 +133,7 @@ def _blocks(moment: Moment, options: ViewOptions) -> list[_Entry]:
     return [((), tr("blocks x, y")), *entries, *more, ((options.theme.faint,), tr("several"))]
 
 
-def _heat(moment: Moment, options: ViewOptions) -> list[_Entry]:
+def _heat_entries(moment: Moment, options: ViewOptions) -> list[_Entry]:
     """Return the levels with the colours of the first two inputs."""
     top = most_loads(moment.trace.setup.problem)
     bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
@@ -145,11 +145,11 @@ def _heat(moment: Moment, options: ViewOptions) -> list[_Entry]:
 
 
 _ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[_Entry]]] = {
-    "warp": _warps, "lane": _lanes, "block": _blocks, "reuse": _heat,
+    "warp": _warp_entries, "lane": _lane_entries, "block": _block_entries, "reuse": _heat_entries,
 }  # fmt: skip
 
 
-_AIR = 24.0
+_BETWEEN_METERS = 24.0
 _LEAST_METER = 84.0  # units: height of a meter with a row of squares
 
 
@@ -176,16 +176,16 @@ def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     meters, theme = meters_of(moment), options.theme
     if not meters or room.height < _LEAST_METER:
         return _cost_sentence(moment, room, theme, theme.faint)
-    is_side_by_side = (room.height - _AIR * (len(meters) - 1)) / len(meters) < _LEAST_METER
-    parts = room.grid(1, len(meters), _AIR) if is_side_by_side else room.grid(len(meters), 1, _AIR)
+    is_side_by_side = (room.height - _BETWEEN_METERS * (len(meters) - 1)) / len(meters) < _LEAST_METER
+    parts = room.grid(1, len(meters), _BETWEEN_METERS) if is_side_by_side else room.grid(len(meters), 1, _BETWEEN_METERS)
     keys = ["meter"] if len(meters) == 1 else [f"meter-{meter.unit}" for meter in meters]
     drawn = zip(meters, parts, keys, strict=True)
     return [each for one, box, key in drawn for each in meter_primitives(one, box, theme, key, share=options.counted)]
 
 
-_PADDING, _CODE_LINES_LEADING = 14.0, 1.4
+_PADDING, _CODE_LEADING = 14.0, 1.4
 _LEAST_CHARACTERS = 22  # of a line in the usual size; a narrower room has the least size
-_LEAST_WIDTH = 200.0
+_LEAST_CODE_WIDTH = 200.0
 
 
 class _Listing(Struct, frozen=True):
@@ -203,8 +203,8 @@ def code_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     """Draw the statement, or as many source lines as fit around it; nothing in a room that is too small."""
     sizes, inner = options.theme.type, room.width - 2 * _PADDING
     size = sizes.code if inner / text_width("0", sizes.code, "mono") >= _LEAST_CHARACTERS else sizes.least
-    most = int((room.height - 2 * _PADDING) / (_CODE_LINES_LEADING * size))
-    if room.width < _LEAST_WIDTH or most < 1:
+    most = int((room.height - 2 * _PADDING) / (_CODE_LEADING * size))
+    if room.width < _LEAST_CODE_WIDTH or most < 1:
         return []
     columns = int(inner / text_width("0", size, "mono"))
     guilty = guilty_sites(moment) if options.arrived else ()
@@ -212,12 +212,12 @@ def code_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
         listing = _both(moment, guilty, columns, most)
     else:
         is_around = options.code and most >= 3
-        listing = _around(moment, columns, most) if is_around else _statement(moment, moment.site, columns, most)
-    return _drawn(moment, listing, room, size, options.theme)
+        listing = _lines_around(moment, columns, most) if is_around else _statement_listing(moment, moment.site, columns, most)
+    return _drawn_listing(moment, listing, room, size, options.theme)
 
 
-def _drawn(moment: Moment, listing: _Listing, room: Box, size: float, theme: Theme) -> list[Primitive]:
-    leading, advance = _CODE_LINES_LEADING * size, text_width("0", size, "mono")
+def _drawn_listing(moment: Moment, listing: _Listing, room: Box, size: float, theme: Theme) -> list[Primitive]:
+    leading, advance = _CODE_LEADING * size, text_width("0", size, "mono")
     name = None if moment.main is None else tile_matrix(moment) or moment.main.array.name
     x, y = room.x + _PADDING, room.y + _PADDING
     base = [(x, y + (row + 0.72) * leading) for row in range(len(listing.lines))]
@@ -246,14 +246,14 @@ def _drawn(moment: Moment, listing: _Listing, room: Box, size: float, theme: The
 
 def _both(moment: Moment, sites: tuple[Site, ...], columns: int, most: int) -> _Listing:
     """Return the statements of accesses that collide."""
-    parts = [_statement(moment, site, columns, max(1, most // len(sites))) for site in sites]
+    parts = [_statement_listing(moment, site, columns, max(1, most // len(sites))) for site in sites]
     rows = [(line, lit) for part in parts for line, lit in zip(part.lines, part.lit, strict=True)]
     return _Listing(tuple(line for line, _ in rows), tuple(lit for _, lit in rows), range(len(rows)), is_guilty=True)
 
 
-def _statement(moment: Moment, site: Site, columns: int, most: int) -> _Listing:
+def _statement_listing(moment: Moment, site: Site, columns: int, most: int) -> _Listing:
     """Return the statement of a site, broken between words."""
-    whole, (lines, _) = site.statement or site.place, _lines(moment.trace.setup.kernel.text)
+    whole, (lines, _) = site.statement or site.place, _source_lines(moment.trace.setup.kernel.text)
     flat, lit = "", [0, 0]
     for number in range(whole.line, min(whole.end_line, len(lines)) + 1):
         line = lines[number - 1][: whole.end_column - 1] if number == whole.end_line else lines[number - 1]
@@ -265,10 +265,10 @@ def _statement(moment: Moment, site: Site, columns: int, most: int) -> _Listing:
             lit[0] = base + site.place.column - 1
         if number == site.place.end_line:
             lit[1] = base + site.place.end_column - 1
-    return _code_lines_wrapped(flat, (lit[0], lit[1]), columns, most)
+    return _wrapped_listing(flat, (lit[0], lit[1]), columns, most)
 
 
-def _code_lines_wrapped(text: str, lit: tuple[int, int], columns: int, most: int) -> _Listing:
+def _wrapped_listing(text: str, lit: tuple[int, int], columns: int, most: int) -> _Listing:
     """Return a text in at most ``most`` lines, those around its highlighted part."""
     starts, at = [], 0
     while at < len(text):
@@ -285,9 +285,9 @@ def _code_lines_wrapped(text: str, lit: tuple[int, int], columns: int, most: int
     return _Listing(found, marks, range(len(found)))
 
 
-def _around(moment: Moment, columns: int, most: int) -> _Listing:
+def _lines_around(moment: Moment, columns: int, most: int) -> _Listing:
     """Return the source lines around the current one, which scrolls left if its expression would be cut."""
-    (lines, code), place = _lines(moment.trace.setup.kernel.text), moment.site.place
+    (lines, code), place = _source_lines(moment.trace.setup.kernel.text), moment.site.place
     first = max(code, min(place.line - 1 - most // 2, len(lines) - most))
     shown = lines[first : first + most]
     indent = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
@@ -302,7 +302,7 @@ def _around(moment: Moment, columns: int, most: int) -> _Listing:
 
 
 @lru_cache(maxsize=4)
-def _lines(text: str) -> tuple[list[str], int]:
+def _source_lines(text: str) -> tuple[list[str], int]:
     """Return the lines of a text, and the first line after the header."""
     lines = text.removesuffix("\n").split("\n")
     return lines, next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)

@@ -26,7 +26,7 @@ from gemmviz.scenes.stage.words import code_primitives
 # Brackets in a table of reads that join the threads which read the same element for one k.
 
 _NOSE, _APART, _INSET = 12.0, 10.0, 12.0  # length of a bracket's ends; between brackets; from the cell's edge
-_WIDTH = 4.0
+_BRACKET_WIDTH = 4.0
 
 
 def brackets(key: str, column: Cells, groups: list[list[int]], colours: list[str]) -> list[Primitive]:
@@ -43,7 +43,7 @@ def brackets(key: str, column: Cells, groups: list[list[int]], colours: list[str
         middle = [column.y + (row + 0.5) * column.pitch for row in rows]
         noses = [(x - _NOSE, y, x, y) for y in middle]
         spine = [(x, a, x, b) for a, b in pairwise(middle)]
-        primitives.append(Lines(f"{key}-{place}", np.array([*noses, *spine], np.float64), colour, _WIDTH))
+        primitives.append(Lines(f"{key}-{place}", np.array([*noses, *spine], np.float64), colour, _BRACKET_WIDTH))
     return primitives
 
 
@@ -52,7 +52,7 @@ def _is_apart(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 _MOST_THREADS, _MOST_KS, _MOST_APART = 8, 8, 4  # k that have a column for each array
-_MOST_COMPARED = 64  # threads of a block whose reads are compared
+_MOST_READERS = 64  # threads of a block whose reads are compared
 _TABLE, _LARGEST, _STRETCH = 0.6, 28.0, 2.6  # of the height; text size, which leaves room for brackets; height of rows
 _MATRICES, _CODE = 420.0, 520.0  # most width of the matrices, and of the source, below the table
 _MATRICES_SHARE, _CODE_SHARE, _LEAST_WORDS, _GAP = 0.3, 0.36, 250.0, 24.0
@@ -67,7 +67,7 @@ def shown_ks(moment: Moment) -> range:
     return range(first, min(depth, first + _MOST_KS))
 
 
-class _Shown(Struct, frozen=True):
+class _ShownReads(Struct, frozen=True):
     """What the picture shows: all ``reads`` of the block up to and including ``until``, the ``threads`` and ``ks`` of the
     table, and the ``columns`` of numbers of arrays for each k; ``now``: (array, element) of the reads of this step, if they
     have arrived.
@@ -81,7 +81,7 @@ class _Shown(Struct, frozen=True):
     now: set[Element]
 
     @classmethod
-    def of(cls, moment: Moment, options: ViewOptions) -> "_Shown":
+    def of(cls, moment: Moment, options: ViewOptions) -> "_ShownReads":
         count, ks = moment.trace.space.threads_per_block, shown_ks(moment)
         first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
         columns = [{number} for number in moment.trace.inputs] if len(ks) <= _MOST_APART else [set(moment.trace.inputs)]
@@ -95,7 +95,7 @@ class _Shown(Struct, frozen=True):
         place = next(place for place, numbers in enumerate(self.columns) if number in numbers)
         return 1 + (k - self.ks.start) * len(self.columns) + place
 
-    def first_rows(self, count: int) -> "_Shown":
+    def first_rows(self, count: int) -> "_ShownReads":
         """The same with as many threads as a table has room for."""
         return replace(self, threads=self.threads[:count])
 
@@ -104,9 +104,9 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the table. Its rows are the block's first threads, or those around the watched one."""
     if not len(reads_at(moment).step):
         return framed([message(tr("No thread of this block reads A or B from global memory."), options)], moment, options)
-    shown = _Shown.of(moment, options)
-    drawn = _table(moment, shown, _table_room(options), options)
-    shown = shown.first_rows(len(_column(drawn, 0).fill))
+    shown = _ShownReads.of(moment, options)
+    drawn = _reads_table(moment, shown, _table_room(options), options)
+    shown = shown.first_rows(len(_table_column(drawn, 0).fill))
     below = _room_below(drawn, options)
     return framed([*drawn, *_sharing(moment, shown, drawn, options), *_below(moment, shown, below, options)], moment, options)
 
@@ -122,10 +122,10 @@ def accesses_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ..
 
 def _ways(moment: Moment, options: ViewOptions) -> tuple[Tables, list[tuple[Element, Point]]]:
     """Return the small matrices, and the elements that are read at this step with the middles of their cells in the table."""
-    shown, ends = _Shown.of(moment, options), []
-    drawn = _table(moment, shown, _table_room(options), options)
+    shown, ends = _ShownReads.of(moment, options), []
+    drawn = _reads_table(moment, shown, _table_room(options), options)
     placed = _matrices(moment, _room_below(drawn, options), options)
-    for row, thread in enumerate(shown.first_rows(len(_column(drawn, 0).fill)).threads):
+    for row, thread in enumerate(shown.first_rows(len(_table_column(drawn, 0).fill)).threads):
         for number, element in sorted(_read_now(moment, thread)):
             k = _k_of(moment, number, element)
             if number in placed and k in shown.ks:
@@ -134,18 +134,18 @@ def _ways(moment: Moment, options: ViewOptions) -> tuple[Tables, list[tuple[Elem
 
 
 def _room_below(drawn: list[Primitive], options: ViewOptions) -> Box:
-    first = _column(drawn, 0)
+    first = _table_column(drawn, 0)
     top = first.y + first.pitch * len(first.fill) + 16
     return options.room(top)
 
 
 def _middle(drawn: list[Primitive], column: int, row: int) -> tuple[float, float]:
     """Return the centre of a cell of the table."""
-    cells = _column(drawn, column)
+    cells = _table_column(drawn, column)
     return cells.x + cells.size / 2, cells.y + (row + 0.5) * cells.pitch
 
 
-def _column(drawn: list[Primitive], column: int) -> Cells:
+def _table_column(drawn: list[Primitive], column: int) -> Cells:
     return next(each for each in drawn if isinstance(each, Cells) and each.meaning == Part("column", column))
 
 
@@ -161,12 +161,12 @@ def _table_room(options: ViewOptions) -> Box:
     return Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, high)
 
 
-def _table(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
+def _reads_table(moment: Moment, shown: _ShownReads, room: Box, options: ViewOptions) -> list[Primitive]:
     labels, reads, depth = options.labels, shown.reads, moment.trace.setup.problem.K
     rows = []
     for thread in shown.threads:
         x, y, _ = thread_place(thread, moment.trace.launch)
-        cells = [_cell(moment, shown, (thread, k), numbers, options) for k in shown.ks for numbers in shown.columns]
+        cells = [_table_cell(moment, shown, (thread, k), numbers, options) for k in shown.ks for numbers in shown.columns]
         so_far = TableCell(str(reads.count(thread, depth, shown.until)), strong=True)
         rows.append([TableCell(labels.thread_of(x, y), strong=True), *cells, so_far])
     places = range(len(shown.columns))
@@ -175,7 +175,7 @@ def _table(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
     return table("accesses", heads, rows, room, options.theme, _LARGEST, _STRETCH)
 
 
-def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
+def _below(moment: Moment, shown: _ShownReads, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the matrices that the elements come from, what the fills mean, the block's reads so far, and the source."""
     placed = _matrices(moment, room, options)
     words = room.trimmed(left=max(table.right for table in placed.values()) + _BESIDE - room.x)
@@ -184,7 +184,7 @@ def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
     code, words = words.strip("right", wide, _GAP if wide else 0.0)
     return [
         *small_matrices(moment, placed, shown.now, options),
-        *_legend(moment, shown, words, options),
+        *_meanings(moment, shown, words, options),
         *code_primitives(moment, code.trimmed(top=4.0), options),
     ]
 
@@ -193,7 +193,7 @@ def _matrices(moment: Moment, room: Box, options: ViewOptions) -> Tables:
     return small_inputs(moment, room._replace(width=min(_MATRICES, _MATRICES_SHARE * room.width)), options)
 
 
-def _legend(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
+def _meanings(moment: Moment, shown: _ShownReads, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw what the marks mean, and what the whole block has read so far."""
     theme, size, main = options.theme, options.theme.type.least, moment.touched_in("global")
     now, leading = theme.accent(main.array.name if main else "A"), LINE_PITCH * size
@@ -209,10 +209,10 @@ def _legend(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> l
         (x, y), (right, low) = bracket[:2], bracket.at(1.0, 1.0)
         drawn.append(path("legend-shared", [(x, y), (right, y), (right, low), (x, low)], now, 4.0))
         drawn.append(text_at("legend-shared-text", (row.x + _MARK, baseline(row.middle_y, size)), words, size, theme.faint))
-    return [*drawn, *paragraph("reads-so-far", rest, _sentence(moment, shown), size, theme.text)]
+    return [*drawn, *paragraph("reads-so-far", rest, _reads_sentence(moment, shown), size, theme.text)]
 
 
-def _sharing(moment: Moment, shown: _Shown, drawn: list[Primitive], options: ViewOptions) -> list[Primitive]:
+def _sharing(moment: Moment, shown: _ShownReads, drawn: list[Primitive], options: ViewOptions) -> list[Primitive]:
     """Draw brackets between the threads that have read the same element for the current k."""
     k = shown.reads.latest(moment.scope.first_thread, shown.until)
     if k not in shown.ks:
@@ -223,7 +223,10 @@ def _sharing(moment: Moment, shown: _Shown, drawn: list[Primitive], options: Vie
         if len(shown.columns) == 1 and number not in {each for each, _ in shown.now}:
             continue
         name = moment.trace.arrays[number].name
-        column, lit = _column(drawn, shown.column_of(k, number)), {element for each, element in shown.now if each == number}
+        column, lit = (
+            _table_column(drawn, shown.column_of(k, number)),
+            {element for each, element in shown.now if each == number},
+        )
         inks = [_ink(options, name, bool(lit)) for _ in groups]
         primitives += brackets(f"sharing-{name}", column, list(groups.values()), inks)
     return primitives
@@ -235,7 +238,7 @@ def _ink(options: ViewOptions, name: str, is_now: bool) -> str:
     return theme.ink_on(theme.accent(name)) if is_now else theme.accent(name)
 
 
-def _groups(shown: _Shown, k: int, number: int) -> dict[int, list[int]]:
+def _groups(shown: _ShownReads, k: int, number: int) -> dict[int, list[int]]:
     """Return the rows of the table that have read each element of an array for a k, where several have."""
     readers: dict[int, list[int]] = {}
     for row, thread in enumerate(shown.threads):
@@ -249,7 +252,7 @@ def _has_tiles(moment: Moment) -> bool:
     return any(each.space == "shared" for each in moment.trace.arrays)
 
 
-def _cell(moment: Moment, shown: _Shown, at: tuple[int, int], numbers: set[int], options: ViewOptions) -> TableCell:
+def _table_cell(moment: Moment, shown: _ShownReads, at: tuple[int, int], numbers: set[int], options: ViewOptions) -> TableCell:
     """Return what a thread reads of some arrays for one k: faint before it is read. ``at``: the thread and the k."""
     theme, (thread, k), reads = options.theme, at, shown.reads
     read, later = (
@@ -265,18 +268,20 @@ def _cell(moment: Moment, shown: _Shown, at: tuple[int, int], numbers: set[int],
             theme.faint,
             tip=tr("Another thread reads this element for the block"),
         )
-    text = "\n".join(_named(moment, each, elements, options) for each in dict.fromkeys(number for number, _ in elements))
+    text = "\n".join(
+        _named_elements(moment, each, elements, options) for each in dict.fromkeys(number for number, _ in elements)
+    )
     return TableCell(text, "" if is_read or lit else theme.faint, fill)
 
 
-def _instead(moment: Moment, shown: _Shown, at: tuple[int, int], number: int) -> int | None:
+def _instead(moment: Moment, shown: _ShownReads, at: tuple[int, int], number: int) -> int | None:
     """Return the thread that has read what a thread needs of A or B for one k, into shared memory; None if none has yet.
 
     ``at``: the thread and the k. Its row of A or column of B is that of what it reads itself.
     """
     (thread, k), trace, array, reads = at, moment.trace, moment.trace.arrays[number], shown.reads
     count = trace.space.threads_per_block
-    if count > _MOST_COMPARED or not _has_tiles(moment):
+    if count > _MOST_READERS or not _has_tiles(moment):
         return None
     own = [element for other in shown.ks for of, element in reads.of(thread, other, trace.steps) if of == number]
     rows, columns = array.row_column(np.array(own, np.int64))
@@ -287,7 +292,7 @@ def _instead(moment: Moment, shown: _Shown, at: tuple[int, int], number: int) ->
     return next((other for other in range(count) if needed in reads.of(other, k, shown.until)), None)
 
 
-def _named(moment: Moment, number: int, shown: list[tuple[int, int]], options: ViewOptions) -> str:
+def _named_elements(moment: Moment, number: int, shown: list[tuple[int, int]], options: ViewOptions) -> str:
     """Return the element of an array that is read for one k, or how many are."""
     elements, array = [element for each, element in shown if each == number], moment.trace.arrays[number]
     return (
@@ -321,7 +326,7 @@ def _find_read_now(moment: Moment, thread: int) -> set[Element]:
     return found
 
 
-def _sentence(moment: Moment, shown: _Shown) -> str:
+def _reads_sentence(moment: Moment, shown: _ShownReads) -> str:
     """Return a sentence about what the whole block has read so far."""
     total = int(np.searchsorted(shown.reads.step, shown.until, side="right"))
     different, rows = shown.reads.different(shown.until), len(shown.threads)

@@ -23,13 +23,13 @@ from gemmviz.scenes.kit.view import View
 _MOST_LAYERS, _MOST_ROWS = 4, 32
 _TOP, _HEAD, _NAMES = 116.0, 64.0, 96.0  # the heading and the axis above a picture; the names beside it
 _LARGEST, _TALLEST = 84.0, 270.0
-_STACKED = 1.35  # cells by which a layer is behind the one before
-_BAR = 0.84  # of the pitch of warps: height of one
-_NEAR = 9  # from a picture to its numbers
-_FLIGHT = 0.5  # share of the motion that one thread takes
+_LAYERS_APART = 1.35  # cells by which a layer is behind the one before
+_WARP_HEIGHT = 0.84  # of the pitch of warps: height of one
+_TO_AXIS = 9  # from a picture to its numbers
+_THREAD_FLIGHT = 0.5  # share of the motion that one thread takes
 
 
-class _Plan(Struct, frozen=True):
+class _BlockPlan(Struct, frozen=True):
     """The places of a block in a frame: ``layers`` (x, y) of each layer's upper left corner, the first in front, with ``cell``
     wide and ``tall`` high cells; ``warps``: the lanes, ``lane`` wide and ``pitch`` high.
     """
@@ -53,7 +53,7 @@ class _Plan(Struct, frozen=True):
         return min(-(-self.threads // self.warp_size), _MOST_ROWS)
 
     @classmethod
-    def of(cls, block: tuple[int, int, int], warp_size: int, options: ViewOptions) -> "_Plan":
+    def of(cls, block: tuple[int, int, int], warp_size: int, options: ViewOptions) -> "_BlockPlan":
         """Block at the left, warps at the right; a single row of threads stands above its warps."""
         dx, dy, dz = block
         room = options.room(_TOP + _HEAD, 24)
@@ -65,11 +65,11 @@ class _Plan(Struct, frozen=True):
             layers: tuple[tuple[float, float], ...] = ((room.x, room.y),)
         else:
             shown = min(dz, _MOST_LAYERS)
-            behind = _STACKED * (shown - 1)
+            behind = _LAYERS_APART * (shown - 1)
             beside = _NAMES * (1.6 if dz > 1 else 0.6)
             cell = tall = min((0.46 * room.width - beside) / (dx + behind), room.height / (dy + behind), _LARGEST)
             front = room.x + beside, room.y + behind * cell
-            layers = tuple((front[0] + z * _STACKED * cell, front[1] - z * _STACKED * cell) for z in range(shown))
+            layers = tuple((front[0] + z * _LAYERS_APART * cell, front[1] - z * _LAYERS_APART * cell) for z in range(shown))
             left = layers[-1][0] + dx * cell + 50 + _NAMES
             warps = Box(left, room.y, room.right - left, room.height)
         pitch = min(warps.height / rows, _TALLEST)
@@ -92,7 +92,7 @@ class _Plan(Struct, frozen=True):
         """Return the boxes of threads in the lanes of their warps: x, y, width, height."""
         x = self.warps.x + number % self.warp_size * self.lane
         y = self.warps.y + number // self.warp_size * self.pitch
-        return np.column_stack([x, y, np.full(len(x), self.lane), np.full(len(x), _BAR * self.pitch)])
+        return np.column_stack([x, y, np.full(len(x), self.lane), np.full(len(x), _WARP_HEIGHT * self.pitch)])
 
 
 def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
@@ -103,7 +103,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
             return titled([message(case.refusal, options)], title, case.device.name, options)
         return titled(refused_block(case, options), title, f"{case.device.name}: {case.refusal}", options)
     dx, dy, dz = case.launch.block
-    plan, words = _Plan.of(case.launch.block, case.device.warp_size, options), case.device.words
+    plan, words = _BlockPlan.of(case.launch.block, case.device.warp_size, options), case.device.words
     idle = plan.rows * plan.warp_size - plan.threads
     threads, warps = sized(plan.threads, "thread"), many(-(-plan.threads // plan.warp_size), words["warp"])
     note = f"{dx} × {dy} × {dz} = {threads}: {warps}"
@@ -112,7 +112,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         if idle > 0
         else tr(" of {warp_size}", warp_size=plan.warp_size)
     )
-    primitives = [*_layers(plan, options.theme), *_warps(plan, options), *_headings(plan, tr(words["warp"]), options)]
+    primitives = [*_layers(plan, options.theme), *_rows_of_warps(plan, options), *_headings(plan, tr(words["warp"]), options)]
     return titled(primitives, title, note, options)
 
 
@@ -122,10 +122,10 @@ def block_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
         return refused_motion(case, options) if has_too_many_threads(case) else ()
     if options.arrived:
         return ()
-    plan = _Plan.of(case.launch.block, case.device.warp_size, options)
+    plan = _BlockPlan.of(case.launch.block, case.device.warp_size, options)
     number = np.arange(min(plan.threads, plan.rows * plan.warp_size))
-    start = number / len(number) * (1 - _FLIGHT)
-    share = eased(np.clip((options.moment / ARRIVAL - start) / _FLIGHT, 0, 1))[:, None]
+    start = number / len(number) * (1 - _THREAD_FLIGHT)
+    share = eased(np.clip((options.moment / ARRIVAL - start) / _THREAD_FLIGHT, 0, 1))[:, None]
     now = plan.at_home(number) * (1 - share) + plan.in_lanes(number) * share
     side = now[:, 2:].min(axis=1)
     middle = now[:, :2] + (now[:, 2:] - side[:, None]) / 2
@@ -135,7 +135,7 @@ def block_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     return (Squares("threads", flying, colours.astype(np.uint8), palette, palette),)
 
 
-def _headings(plan: _Plan, warp: str, options: ViewOptions) -> list[Primitive]:
+def _headings(plan: _BlockPlan, warp: str, options: ViewOptions) -> list[Primitive]:
     dx, dy, dz = plan.block
     theme, size = options.theme, options.theme.type.words
     left, wide = MARGIN, plan.warps.x - MARGIN - 20
@@ -154,7 +154,7 @@ def _headings(plan: _Plan, warp: str, options: ViewOptions) -> list[Primitive]:
     ]
 
 
-def _layers(plan: _Plan, theme: Theme) -> list[Primitive]:
+def _layers(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     """Draw the layers from behind to the front, each with its z, and x and y of the threads of a single one."""
     primitives: list[Primitive] = []
     size, inks = theme.type.least, tuple(theme.ink_on(each) for each in theme.warps)
@@ -174,11 +174,11 @@ def _layers(plan: _Plan, theme: Theme) -> list[Primitive]:
         if plan.block[2] > 1:
             primitives.append(_layer_name(plan, z, theme))
         elif plan.block[1] > 1:
-            primitives += [*_axes(plan, theme), *([] if fits else _region_names(plan, theme))]
+            primitives += [*_layer_axes(plan, theme), *([] if fits else _region_names(plan, theme))]
     return primitives
 
 
-def _layer_name(plan: _Plan, z: int, theme: Theme) -> Labels:
+def _layer_name(plan: _BlockPlan, z: int, theme: Theme) -> Labels:
     """Draw z of a layer at its upper left corner, with its warps."""
     (x, y), number, size = plan.layers[z], plan.numbers(z), theme.type.least
     first, last = int(number.min()) // plan.warp_size, int(number.max()) // plan.warp_size
@@ -191,18 +191,18 @@ def _layer_name(plan: _Plan, z: int, theme: Theme) -> Labels:
     return text_at(f"layer-{z}-name", (x - 12, y + 0.9 * size), text, size, theme.faint, "end")
 
 
-def _axes(plan: _Plan, theme: Theme) -> list[Primitive]:
+def _layer_axes(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     """Draw x above and y beside a single layer, as many as can be read."""
     (dx, dy, _), (x, y), size = plan.block, plan.layers[0], theme.type.least
     layer = Box(x, y, dx * plan.cell, dy * plan.tall)
     return [
         ticks("x-axis", layer, [str(column) for column in range(dx)], size, theme.faint, "top"),
         ticks("y-axis", layer, [str(row) for row in range(dy)], size, theme.faint, "left"),
-        text_at("axes-names", (x - _NEAR, y - _NEAR), "y, x", size, theme.text, "end"),
+        text_at("axes-names", (x - _TO_AXIS, y - _TO_AXIS), "y, x", size, theme.text, "end"),
     ]
 
 
-def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
+def _region_names(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     """Draw the name of each warp over its threads, where these are whole rows."""
     dx, size = plan.block[0], theme.type.least
     rows, (x, y) = plan.warp_size // dx if plan.warp_size % dx == 0 else 0, plan.layers[0]
@@ -221,7 +221,7 @@ def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
     return primitives
 
 
-def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _rows_of_warps(plan: _BlockPlan, options: ViewOptions) -> list[Primitive]:
     """Draw the lanes of each warp, empty until the threads have arrived, and numbers of lanes and warps."""
     theme, size = options.theme, options.theme.type.least
     number = np.arange(plan.rows * plan.warp_size).reshape(plan.rows, plan.warp_size)
@@ -232,21 +232,21 @@ def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
     rows = plan.warps._replace(height=plan.rows * plan.pitch).grid(plan.rows, 1)
     drawn: list[Primitive] = []
     for row, box in enumerate(rows):
-        lanes, own = box.part(down=(0.0, _BAR)), number[row : row + 1]
+        lanes, own = box.part(down=(0.0, _WARP_HEIGHT)), number[row : row + 1]
         tips = _lane_tips(own, plan)
         drawn.append(cells_in(f"warp-{row}", lanes, fill[row : row + 1], palette, theme.background, palette, tips=tips))
-        drawn += _runs(row, lanes, plan, theme) if options.arrived else []
-    bars = plan.warps._replace(height=(plan.rows - 1 + _BAR) * plan.pitch)
+        drawn += _lane_runs(row, lanes, plan, theme) if options.arrived else []
+    bars = plan.warps._replace(height=(plan.rows - 1 + _WARP_HEIGHT) * plan.pitch)
     names, lane_numbers = [tr("warp {row}", row=row) for row in range(plan.rows)], [str(n) for n in range(plan.warp_size)]
     return [
         *drawn,
         ticks("warp-numbers", bars, names, size, theme.text, "left"),
         ticks("lane-numbers", bars, lane_numbers, size, theme.faint, "top"),
-        text_at("lanes-name", (bars.x - _NEAR, bars.y - _NEAR), tr("lane"), size, theme.faint, "end"),
+        text_at("lanes-name", (bars.x - _TO_AXIS, bars.y - _TO_AXIS), tr("lane"), size, theme.faint, "end"),
     ]
 
 
-def _runs(row: int, lanes: Box, plan: _Plan, theme: Theme) -> list[Primitive]:
+def _lane_runs(row: int, lanes: Box, plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     """Draw, on each run of lanes whose threads are of one row of the block, y and z of that row; and the idle lanes."""
     first, size = row * plan.warp_size, theme.type.least
     runs = [list(run) for _, run in groupby(range(first, first + plan.warp_size), lambda n: _row_of(n, plan))]
@@ -264,12 +264,12 @@ def _runs(row: int, lanes: Box, plan: _Plan, theme: Theme) -> list[Primitive]:
     return drawn
 
 
-def _row_of(number: int, plan: _Plan) -> int:
+def _row_of(number: int, plan: _BlockPlan) -> int:
     """Return the row of the block that a thread is in, -1 for an idle lane."""
     return number // plan.block[0] if number < plan.threads else -1
 
 
-def _run_text(run: list[int], plan: _Plan) -> str:
+def _run_text(run: list[int], plan: _BlockPlan) -> str:
     dx, dy, dz = plan.block
     if run[0] >= plan.threads:
         return tr("{run} idle", run=len(run))
@@ -278,27 +278,27 @@ def _run_text(run: list[int], plan: _Plan) -> str:
     return f"y {run[0] // dx % dy}, z {run[0] // (dx * dy)}" if dz > 1 else f"y = {run[0] // dx}"
 
 
-def _layer_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
+def _layer_tips(number: Longs, plan: _BlockPlan) -> npt.NDArray[np.str_]:
     """Return the hover text of each thread of a layer by its number."""
     form, size = marked("thread {thread}\nnumber {number}: warp {warp}, lane {lane}"), plan.warp_size
 
     def tip(n: int) -> str:
-        return tr(form, thread=_place(n, plan), number=n, warp=n // size, lane=n % size)
+        return tr(form, thread=_thread_index(n, plan), number=n, warp=n // size, lane=n % size)
 
     return np.array([[tip(n) for n in row] for row in number.tolist()])
 
 
-def _lane_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
+def _lane_tips(number: Longs, plan: _BlockPlan) -> npt.NDArray[np.str_]:
     """Return the hover text of each lane."""
 
     def tip(n: int) -> str:
-        what = tr("thread {place}", place=_place(n, plan)) if n < plan.threads else tr("idle")
+        what = tr("thread {place}", place=_thread_index(n, plan)) if n < plan.threads else tr("idle")
         return tr("warp {warp}, lane {lane}\n", warp=n // plan.warp_size, lane=n % plan.warp_size) + what
 
     return np.array([[tip(n) for n in row] for row in number.tolist()])
 
 
-def _place(number: int, plan: _Plan) -> str:
+def _thread_index(number: int, plan: _BlockPlan) -> str:
     dx, dy, _ = plan.block
     return f"({number % dx}, {number // dx % dy}, {number // (dx * dy)})"
 

@@ -43,14 +43,14 @@ def sm_rows(
     inner = inner._replace(height=pitch * case.sms) if is_few else inner
     x, bottom = inner.x + inner.width * at_ns / max(1, span_ns), inner.bottom
     return [
-        *(_bars_of_blocks if is_few else _held)(case, at_ns, span_ns, inner, options),
+        *(_bars_of_blocks if is_few else _held_over_time)(case, at_ns, span_ns, inner, options),
         path("instant", [(x, inner.y - 6), (x, bottom + 6)], theme.text, 2.5),
         _time_heading(case, is_few, span_ns, room, options),
-        *_axis(case, span_ns, own_time, inner, theme),
+        *_time_axis(case, span_ns, own_time, inner, theme),
     ]
 
 
-def _axis(case: GridCase, span_ns: int, own_time: bool, room: Box, theme: Theme) -> list[Primitive]:
+def _time_axis(case: GridCase, span_ns: int, own_time: bool, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the names of the waves of a model, if they fit, else the start and the end of the axis."""
     size, y = theme.type.least, room.bottom + 28
     count = -(-span_ns // WAVE_NS) if case.is_model else 0
@@ -60,11 +60,11 @@ def _axis(case: GridCase, span_ns: int, own_time: bool, room: Box, theme: Theme)
         return [Labels("lanes-waves", points(*middles), texts, size, theme.faint, "middle")]
     return [
         text_at("lanes-start", (room.x, y), "0", size, theme.faint),
-        text_at("lanes-end", (room.right, y), _time(case, span_ns, own_time), size, theme.faint, "end"),
+        text_at("lanes-end", (room.right, y), _axis_time(case, span_ns, own_time), size, theme.faint, "end"),
     ]
 
 
-def _time(case: GridCase, span_ns: int, own_time: bool) -> str:
+def _axis_time(case: GridCase, span_ns: int, own_time: bool) -> str:
     time = tr("{waves} (model)", waves=many(-(-span_ns // WAVE_NS), "wave")) if case.is_model else f"{number(span_ns / 1e3)} µs"
     return tr("its own time: {time}", time=time) if own_time else time
 
@@ -137,14 +137,14 @@ def _place_in_row(case: GridCase, shared: int) -> npt.NDArray[np.int64]:
     return places
 
 
-def _held(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
+def _held_over_time(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the number of blocks that each SM holds over time, and below it how many blocks start."""
     theme, size, pitch = options.theme, options.theme.type.least, room.height / case.sms
     most = max(1, int(residents_of(case, span_ns).max()))
     level = np.ceil(residents_of(case, span_ns) * _LEVELS / most).astype(np.uint8)
     later = np.arange(_COLUMNS) >= at_ns / max(1, span_ns) * _COLUMNS
     fill = np.where(later, level + _LEVELS + 1, level).astype(np.uint8)
-    table = cells_in("lanes", room, fill, _shades(theme), None, meaning="sms")
+    table = cells_in("lanes", room, fill, _held_shades(theme), None, meaning="sms")
     frame = [Rects("lanes-frame", boxes(table.box), None, theme.line, 1.5)]
     if 0 <= options.sm < case.sms:
         here = room.shifted(y=options.sm * pitch)._replace(height=max(4.0, pitch)).inset(-3, -1)
@@ -171,7 +171,7 @@ def residents_of(case: GridCase, span_ns: int) -> npt.NDArray[np.int32]:
 
 
 @lru_cache(maxsize=8)
-def _shades(theme: Theme) -> tuple[str, ...]:
+def _held_shades(theme: Theme) -> tuple[str, ...]:
     """Return the colours of the numbers of blocks, until now and later."""
     until = [theme.loaded(level / _LEVELS) for level in range(_LEVELS + 1)]
     return *until, *(mixed(theme.background, colour, _LATER) for colour in until)
@@ -217,35 +217,38 @@ def _alone(case: GridCase, options: ViewOptions, span_ns: int, rows: int, has_ow
         top += _SOURCE_LINES * _LINE if options.words else 0.0
         room = Box(MARGIN, top, width - 2 * MARGIN, bottom - top)
         blocks = room.part(down=(0.0, _BLOCKS_SHARE)).trimmed(bottom=16)
-        taken = HEAD + _cell(case, blocks) * case.grid[1] * case.grid[2] + 24
+        taken = HEAD + _block_side(case, blocks) * case.grid[1] * case.grid[2] + 24
         lanes = room.trimmed(_NUMBERS_ROOM, taken)  # the SMs take what is left
     else:
         left, right = Box(MARGIN, top, width - 2 * MARGIN, bottom - top).columns(REST, REST)
         blocks, lanes = left.trimmed(right=20), right.trimmed(left=_NUMBERS_ROOM)
     at_ns = options.instant * span_ns
     state = states(case.schedule, at_ns)
-    primitives = [*_blocks(case, state, blocks, options), *sm_rows(case, at_ns, span_ns, rows, lanes, options, has_own_time)]
-    words = _words(case, state, at_ns, options) if options.words else []
+    primitives = [
+        *_grid_of_blocks(case, state, blocks, options),
+        *sm_rows(case, at_ns, span_ns, rows, lanes, options, has_own_time),
+    ]
+    words = _grid_words(case, state, at_ns, options) if options.words else []
     return Scene(width, height, options.theme.background, tuple(primitives), words=tuple(words))
 
 
-def _cell(case: GridCase, room: Box) -> float:
+def _block_side(case: GridCase, room: Box) -> float:
     columns, rows, planes = case.grid
     return min(room.width / columns, (room.height - HEAD) / (rows * planes), _LARGEST)
 
 
-def _blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, options: ViewOptions) -> list[Primitive]:
+def _grid_of_blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw one cell for each block, planes of z stacked; the blocks of the marked SM stand out."""
     theme, (columns, rows, planes) = options.theme, case.grid
-    high, cell = rows * planes, _cell(case, room)
+    high, cell = rows * planes, _block_side(case, room)
     x, y = room.x + (room.width - columns * cell) / 2, room.y + HEAD
     fill = np.where(case.schedule.sm == options.sm, state + _HERE, state).astype(np.uint8).reshape(high, columns)
-    palette = _palette(theme)
+    palette = _grid_palette(theme)
     inks = (theme.faint, *(theme.ink_on(colour) for colour in palette[1:]))
     size = theme.type.least
-    labels = _labels(case, cell, size)
+    labels = _block_labels(case, cell, size)
     line = theme.background if cell * options.pixels >= _LEAST_CELL else None
-    tips = _tips(case, state).reshape(high, columns) if len(state) <= _MOST_TIPS else None
+    tips = _block_tips(case, state).reshape(high, columns) if len(state) <= _MOST_TIPS else None
     table = Cells("grid", x, y, cell, fill, palette, inks, labels, size if labels is not None else 0.0, line, tips=tips,
                   meaning="grid")  # fmt: skip
     name = (
@@ -258,19 +261,19 @@ def _blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, options: Vie
     return [table, frame, heading]
 
 
-def _palette(theme: Theme) -> tuple[str, ...]:
+def _grid_palette(theme: Theme) -> tuple[str, ...]:
     """Return the colours of waiting, running and done blocks, then of those of the marked SM."""
-    colours = _colours(theme)
+    colours = _state_colours(theme)
     return *colours, mixed(colours[0], theme.text, 0.4), theme.text, mixed(colours[2], theme.text, 0.55)
 
 
-def _colours(theme: Theme) -> tuple[str, str, str]:
+def _state_colours(theme: Theme) -> tuple[str, str, str]:
     """Return the colours by state."""
     by_state = {WAITING: theme.empty, RUNNING: theme.loaded(1.0), DONE: theme.tint("C", 0.5)}
     return by_state[0], by_state[1], by_state[2]
 
 
-def _labels(case: GridCase, cell: float, size: float) -> npt.NDArray[np.str_] | None:
+def _block_labels(case: GridCase, cell: float, size: float) -> npt.NDArray[np.str_] | None:
     """Return the names of the blocks, None if there are many or they don't fit."""
     if case.schedule.blocks > _MOST_LABELS:
         return None
@@ -279,7 +282,7 @@ def _labels(case: GridCase, cell: float, size: float) -> npt.NDArray[np.str_] | 
     return np.array(names).reshape(-1, case.grid[0]) if fits else None
 
 
-def _tips(case: GridCase, state: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
+def _block_tips(case: GridCase, state: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
     """Return the hover text of each block: its place, its state, and the SM that runs it."""
     waits, runs, ran = _tips_by_state(case, language())
     return np.where(state == DONE, ran, np.where(state == RUNNING, runs, waits))
@@ -310,7 +313,7 @@ def sm_under(case: GridCase, hit: Hit) -> int | None:
     return int(case.schedule.sm[hit.row * case.grid[0] + hit.column]) if hit.cells.meaning == "grid" else None
 
 
-def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: ViewOptions) -> list[Primitive]:
+def _grid_words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: ViewOptions) -> list[Primitive]:
     theme, sizes, height = options.theme, options.theme.type, options.height
     waiting, running, done = (int((state == which).sum()) for which in (WAITING, RUNNING, DONE))
     now = tr(
@@ -340,14 +343,14 @@ def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: V
     room = options.width - 2 * MARGIN
     size = sizes.caption if text_width(now, sizes.caption, "semibold") <= room else sizes.words
     return [
-        *_heading(case, time, options),
+        *_grid_heading(case, time, options),
         text_line("action", (MARGIN, height - 70), now, size, room, theme.text, "semibold", "action"),
         text_line("cost", (MARGIN, height - 34), held, sizes.words, room, theme.faint, meaning="cost"),
-        *_legend(options),
+        *_state_legend(options),
     ]
 
 
-def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]:
+def _grid_heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]:
     """Draw device, launch, time and source; on several lines in a narrow frame."""
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     title = case.device if _is_narrow(options) else f"{case.device}: {case.what}"
@@ -370,11 +373,11 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
     ]
 
 
-def _legend(options: ViewOptions) -> list[Primitive]:
+def _state_legend(options: ViewOptions) -> list[Primitive]:
     """Draw what the colours of the blocks mean, at the lower right; above the words in a narrow frame."""
     theme, size = options.theme, options.theme.type.least
     names = (tr("waiting"), tr("running"), tr("done"))
-    entries = [([(colour, theme.line)], name) for colour, name in zip(_colours(theme), names, strict=True)]
+    entries = [([(colour, theme.line)], name) for colour, name in zip(_state_colours(theme), names, strict=True)]
     row = options.room(foot=_LEGEND_NARROW if _is_narrow(options) else _LEGEND).strip("bottom", LINE_PITCH * size)[0]
     return [*swatches("legend", row, entries, size, theme.faint, "end")]
 

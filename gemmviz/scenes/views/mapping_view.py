@@ -14,22 +14,23 @@ from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.layout import Box, Share, baseline, text_at
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.cells import CellGrid
+from gemmviz.scenes.stage.cells import CellGrid, boxes_around
 from gemmviz.scenes.stage.cost import Meter, meter_primitives, meters_of, outlined, square_side
+from gemmviz.scenes.stage.marks import lane_line
 
 _NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's rows; heights of its rows
 _METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122.0, 24.0  # share of the width for the meters; heights in one
 _LARGEST_CELL, _LARGEST_SQUARE = 70.0, 60.0
-_SHADES = 32  # light of a warp's lanes, in order
-_CHIP = 20.0  # side of a chip at its lane
+_LANE_SHADES = 32  # light of a warp's lanes, in order
+_CHIP_AT_LANE = 20.0  # side of a chip at its lane
 _LOW = 420.0  # height of a frame with the lanes' numbers alone
 
 
-class _Plan(Struct, frozen=True):
+class _MappingPlan(Struct, frozen=True):
     """What a frame shows of the watched ``warp``, and where. ``owned``: elements of the result with their threads; ``own``:
     which of them are the warp's; ``grids``: the drawn parts of the result, A and B, by name; ``end``: the lower edge of the
     strip of lanes.
@@ -46,7 +47,7 @@ class _Plan(Struct, frozen=True):
     grids: dict[str, CellGrid]
 
     @classmethod
-    def of(cls, moment: Moment, options: ViewOptions) -> "_Plan":
+    def of(cls, moment: Moment, options: ViewOptions) -> "_MappingPlan":
         owned, warp = moment.replay.owners.of(moment.scope.of_block), moment.focus.warp or 0
         strip = options.room()._replace(height=0.0)
         end = strip.y + _strip_height(moment, options)
@@ -72,9 +73,11 @@ def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
             output_names=", ".join(moment.problem.output_names) or tr("an output"),
         )
         return framed([message(missing, options)], moment, options)
-    plan = _Plan.of(moment, options)
+    plan = _MappingPlan.of(moment, options)
     costs = _costs(moment, plan.warp, plan.owned[0][plan.own], plan.reads, plan.beside, options) if options.arrived else []
-    return framed([*_lanes(moment, plan.warp, plan.strip, options), *_result(moment, plan, options), *costs], moment, options)
+    return framed(
+        [*_lane_strip(moment, plan.warp, plan.strip, options), *_result_parts(moment, plan, options), *costs], moment, options
+    )
 
 
 def mapping_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -85,45 +88,46 @@ def mapping_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...
     """
     if options.arrived or not len(moment.replay.owners.of(moment.scope.of_block)[0]):
         return ()
-    plan, size = _Plan.of(moment, options), moment.trace.rules.warp_size
+    plan, size = _MappingPlan.of(moment, options), moment.trace.rules.warp_size
     array, (elements, threads) = moment.replay.owners.array, plan.owned
     assert array is not None
     ways = [(read.array, read.elements, read.lanes) for read in plan.reads]
     ways = ways or [(array, elements[plan.own], threads[plan.own] % size)]
     share = float(eased(options.moment / ARRIVAL))
     return tuple(
-        _chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options)
+        _lane_chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options)
         for matrix, cells, lanes in ways
     )
 
 
-def _chips(
+def _lane_chips(
     array: MemoryArray, table: CellGrid, elements: Longs, start: Floats, share: float, options: ViewOptions
 ) -> Primitive:
     """Draw one chip for each element, at a share of the way from its lane."""
     row, column = (np.asarray(each, np.int64) for each in array.row_column(elements))
     seen = table.holds(row, column)
     middle = start[seen] * (1 - share) + table.middle(row[seen], column[seen]) * share
-    side = _CHIP * (1 - share) + table.cell * share
-    boxed = np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
-    return Rects(f"flying-{array.name}", boxed, options.theme.accent(array.name), options.theme.background, 1.0, 2.0)
+    side = _CHIP_AT_LANE * (1 - share) + table.cell * share
+    return Rects(
+        f"flying-{array.name}", boxes_around(middle, side), options.theme.accent(array.name), options.theme.background, 1.0, 2.0
+    )
 
 
 def _names_width(options: ViewOptions) -> float:
     return _NAMES if options.words else 60.0
 
 
-def _axes(moment: Moment, options: ViewOptions) -> list[tuple[int, str]]:
+def _thread_axes(moment: Moment, options: ViewOptions) -> list[tuple[int, str]]:
     """Return the axes of threadIdx that are shown below the lanes: none in a low frame."""
     block = moment.trace.launch.block
     return [(axis, name) for axis, name in enumerate("xyz") if options.height > _LOW and (axis == 0 or block[axis] > 1)]
 
 
 def _strip_height(moment: Moment, options: ViewOptions) -> float:
-    return _LANE_ROW + _ROW * len(_axes(moment, options))
+    return _LANE_ROW + _ROW * len(_thread_axes(moment, options))
 
 
-def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Primitive]:
+def _lane_strip(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the lanes of a warp in order, with their threadIdx below."""
     theme, trace = options.theme, moment.trace
     size, per_block, least = trace.rules.warp_size, trace.space.threads_per_block, options.theme.type.least
@@ -131,9 +135,9 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     names = _names_width(options)
     cell = (at.width - names) / max(size, 1)
     lane = np.arange(count)
-    shades = _shades(theme.faint, theme)
+    shades = _lane_colours(theme.faint, theme)
     inks = tuple(theme.ink_on(each) for each in shades)
-    fill = (lane * _SHADES // size).astype(np.uint8)[None]
+    fill = (lane * _LANE_SHADES // size).astype(np.uint8)[None]
     fits = least if text_width(str(size - 1), least) <= cell - 2 else 0.0
     x, y = at.x + names, at.y
     tips = np.array([[_tip(moment, warp * size + int(each)) for each in lane]])
@@ -145,7 +149,7 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     ]
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
-    for axis, name in _axes(moment, options):
+    for axis, name in _thread_axes(moment, options):
         indices = tuple(map(str, places[:, axis].tolist()))
         middle = np.stack([x + (lane + 0.5) * cell, np.full(count, baseline(y + 0.5 * _ROW, least))], axis=1)
         primitives += [
@@ -156,23 +160,15 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     return primitives
 
 
-def _shades(accent: str, theme: Theme) -> tuple[str, ...]:
+def _lane_colours(accent: str, theme: Theme) -> tuple[str, ...]:
     """Return the colours of a warp's lanes, stronger in their order."""
-    return tuple(mixed(theme.background, accent, 0.45 + 0.55 * lane / (_SHADES - 1)) for lane in range(_SHADES))
+    return tuple(mixed(theme.background, accent, 0.45 + 0.55 * lane / (_LANE_SHADES - 1)) for lane in range(_LANE_SHADES))
 
 
 def _tip(moment: Moment, thread: int) -> str:
-    x, y, z = thread_place(thread, moment.trace.launch)
-    size = moment.trace.rules.warp_size
-    return tr(
-        "thread ({x}, {y}, {z}), number {number}\nwarp {warp}, lane {lane}",
-        x=x,
-        y=y,
-        z=z,
-        number=thread,
-        warp=thread // size,
-        lane=thread % size,
-    )
+    (x, y, z), size = thread_place(thread, moment.trace.launch), moment.trace.rules.warp_size
+    place = {"x": x, "y": y, "z": z, "number": thread, "warp": thread // size, "lane": thread % size}
+    return tr("thread ({x}, {y}, {z}), number {number}\nwarp {warp}, lane {lane}", **place)
 
 
 def _grids(moment: Moment, elements: Longs, reads: list[WarpRead], room: Box, options: ViewOptions) -> dict[str, CellGrid]:
@@ -204,7 +200,7 @@ def _read_grid(read: WarpRead, table: CellGrid, depth: tuple[int, int]) -> CellG
     return CellGrid(table.x, table.y - (rows + 1) * table.cell, table.cell, rows, columns, (read.ks[0], table.first[1]))
 
 
-def _result(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _result_parts(moment: Moment, plan: _MappingPlan, options: ViewOptions) -> list[Primitive]:
     """Draw the block's part of the result, and on its left and above it the parts of A and B that are read for one k."""
     array, (elements, threads), own = moment.replay.owners.array, plan.owned, plan.own
     assert array is not None
@@ -213,8 +209,8 @@ def _result(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     lanes = threads[own] % size
     shown = slice(None) if options.arrived else slice(0)
     own_shown = slice(None) if plan.reads else shown
-    primitives = _part(array, table, elements[own][own_shown], lanes[own_shown], options)
-    primitives += _order(table, r[own_shown], c[own_shown], lanes[own_shown], options.theme)
+    primitives = _matrix_part(array, table, elements[own][own_shown], lanes[own_shown], options)
+    primitives += _lane_line(table, r[own_shown], c[own_shown], lanes[own_shown], options.theme)
     name, cell = options.theme.type.name, table.cell
     below = points((table.x + table.columns * cell + 12, table.y + table.rows * cell - 4))
     at = below if plan.reads else points((table.x, table.y - 10))
@@ -244,10 +240,10 @@ def _width(columns: tuple[int, int], reads: list[WarpRead]) -> int:
     return max(ends) - columns[0]
 
 
-def _part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Longs, options: ViewOptions) -> list[Primitive]:
+def _matrix_part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Longs, options: ViewOptions) -> list[Primitive]:
     """Draw a part of a matrix: elements of the warp's lanes in its colour with their lanes, the others dim."""
     theme = options.theme
-    shades = _shades(theme.accent(array.name), theme)
+    shades = _lane_colours(theme.accent(array.name), theme)
     palette = (theme.tint(array.name, 0.13), *shades)
     inks = tuple(theme.ink_on(each) for each in palette)
     fill = np.zeros((table.rows, table.columns), np.uint8)
@@ -255,7 +251,7 @@ def _part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Longs, op
     row, column = array.row_column(elements)
     seen = table.holds(row, column)
     row, column, lanes = row[seen] - table.first[0], column[seen] - table.first[1], lanes[seen]
-    fill[row, column] = 1 + lanes * _SHADES // max(_SHADES, int(lanes.max(initial=0)) + 1)
+    fill[row, column] = 1 + lanes * _LANE_SHADES // max(_LANE_SHADES, int(lanes.max(initial=0)) + 1)
     single = len(np.unique(row * table.columns + column)) == len(row)
     texts[row, column] = lanes.astype("<U4") if single else f"×{counted(len(row))}"
     ids = np.full((table.rows, table.columns), -1, np.int64)
@@ -269,16 +265,13 @@ def _part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Longs, op
     return [Cells(key, table.x, table.y, table.cell, fill, palette, inks, labels, size, line, ids=ids)]
 
 
-def _order(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme: Theme) -> list[Primitive]:
+def _lane_line(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme: Theme) -> list[Primitive]:
     """Draw a line through the elements in the order of their lanes, with a dot at the first, where numbers don't fit."""
     if not len(lanes) or table.cell * 0.6 >= theme.type.least:
         return []
     first = np.unique(lanes, return_index=True)[1]  # one element of each lane
     middle = table.middle(rows[first], columns[first])
-    dot = 0.5 * table.cell
-    start = boxes((middle[0, 0] - dot / 2, middle[0, 1] - dot / 2, dot, dot))
-    line = Lines("lane-order", np.hstack([middle[:-1], middle[1:]]), theme.background, 2.0)
-    return [line, Rects("lane-first", start, theme.background, radius=dot / 2)]
+    return lane_line(middle, 0.5 * table.cell, theme.background, 2.0)
 
 
 def _read_part(read: WarpRead, part: CellGrid, shown: slice, options: ViewOptions) -> list[Primitive]:
@@ -286,7 +279,7 @@ def _read_part(read: WarpRead, part: CellGrid, shown: slice, options: ViewOption
     theme, name = options.theme, read.array.name
     at = (part.x, part.y - 10)
     return [
-        *_part(read.array, part, read.elements[shown], read.lanes[shown], options),
+        *_matrix_part(read.array, part, read.elements[shown], read.lanes[shown], options),
         *(outlined(read.array, read.moved, part, options) if options.arrived else ()),
         text_at(f"read-{name}-name", at, name, theme.type.name, theme.accent(name), "start", "semibold"),
     ]
@@ -312,7 +305,7 @@ def _costs(
     meters = [_meter(read, moment, options) for read in reads] or list(meters_of(moment))[:2]
     high = (room.height - 2.2 * size) / max(1, len(meters))
     if high < _METER_WORDS + _LEAST_SQUARES:
-        return [*primitives, *_lines(meters, room, size, theme)]
+        return [*primitives, *_meter_lines(meters, room, size, theme)]
     squares = Box(0, 0, room.width, high - _METER_WORDS)
     side = min((square_side(each.moved, squares, _LARGEST_SQUARE)[0] for each in meters), default=0.0)
     for place, meter in enumerate(meters):
@@ -321,7 +314,7 @@ def _costs(
     return primitives
 
 
-def _lines(meters: list[Meter], room: Box, size: float, theme: Theme) -> list[Primitive]:
+def _meter_lines(meters: list[Meter], room: Box, size: float, theme: Theme) -> list[Primitive]:
     """Draw the meters as lines of text, as many as fit."""
     ys = [room.y + (2.4 + 1.4 * place) * size for place in range(len(meters))]
     return [

@@ -18,13 +18,13 @@ from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View
 
 _ORDERS = ((marked("C order: row after row"), False), (marked("Fortran order: column after column"), True))
-_MOST = 8  # most rows and columns drawn
+_MOST_OF_MATRIX_DRAWN = 8  # most rows and columns drawn
 _SHORT, _PER_LINE = 16, 32  # elements of a strip in one line, else of a line
 _HEAD, _PITCH, _OFFSETS = 28, 62, 26  # heights: of a name, of one line of a strip, of the offsets in it
 _ABOVE, _APART, _BESIDE, _UNDER = 20, 20, 60, 3  # the matrix; between it and the strips or its formulas; a strip
 _MOST_STRIPS, _MOST_OF_MATRIX, _LARGEST = 0.62, 0.42, 110  # of the height; of the width; side of a cell
-_LOOSE = 1.9  # of the size of the formulas: from one to the next
-_FLIGHT = 0.5  # share of the motion that one element takes
+_LOOSE_LEADING = 1.9  # of the size of the formulas: from one to the next
+_ELEMENT_FLIGHT = 0.5  # share of the motion that one element takes
 _LIT = 8  # palette entries: one for each row, then one for the current access
 
 
@@ -48,8 +48,8 @@ def layout_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
         number = np.arange(matrix.fill.size).reshape(matrix.fill.shape)
         order = (number.T if is_columns else number).ravel()
         start, end = _middles(matrix)[order], np.concatenate([_middles(line) for line in lines])
-        begin = place + np.arange(len(order)) / len(order) * (1 - _FLIGHT)
-        share = eased(np.clip((len(_ORDERS) * options.moment / ARRIVAL - begin) / _FLIGHT, 0, 1))[:, None]
+        begin = place + np.arange(len(order)) / len(order) * (1 - _ELEMENT_FLIGHT)
+        share = eased(np.clip((len(_ORDERS) * options.moment / ARRIVAL - begin) / _ELEMENT_FLIGHT, 0, 1))[:, None]
         now = start + (end - start) * share
         there, side = share[:, 0] > 0, now[:, 2]
         now = np.column_stack([now[:, 0] - side / 2, now[:, 1] - side / 2, side])
@@ -88,10 +88,10 @@ def shown_array(moment: Moment) -> MemoryArray:
 
 def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     array, theme = shown_array(moment), options.theme
-    rows, columns = (min(each, _MOST) for each in array.extents)
+    rows, columns = (min(each, _MOST_OF_MATRIX_DRAWN) for each in array.extents)
     number = np.arange(rows * columns).reshape(rows, columns)
     room = options.room().trimmed(top=_HEAD)
-    strips = min(2 * (_HEAD + _lines(number.size) * _PITCH) + _APART, _MOST_STRIPS * room.height)
+    strips = min(2 * (_HEAD + _strip_lines(number.size) * _PITCH) + _APART, _MOST_STRIPS * room.height)
     upper, lower = room.rows(REST, strips - _APART, gap=_APART)
     side = min(_MOST_OF_MATRIX * room.width / columns, upper.height / rows, _LARGEST)
     square_, beside = upper._replace(height=rows * side).strip("left", columns * side, _BESIDE)
@@ -105,7 +105,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     )
     cells = cells_in(array.name, square_, fill, palette, theme.background, inks, meaning)
     matrix = replace(cells, labels=names, label_size=size) if size else cells
-    heading, above = _heading(array, rows, columns), (room.x, room.y - _ABOVE)
+    heading, above = _matrix_heading(array, rows, columns), (room.x, room.y - _ABOVE)
     drawn: list[Primitive] = [
         text_at("layout-name", above, heading, theme.type.words, theme.text, "start", "semibold"),
         matrix,
@@ -118,7 +118,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     return drawn
 
 
-def _heading(array: MemoryArray, rows: int, columns: int) -> str:
+def _matrix_heading(array: MemoryArray, rows: int, columns: int) -> str:
     """Return the shape of an array, and how much of it is drawn."""
     whole_rows, whole_columns = array.extents
     is_whole = (rows, columns) == (whole_rows, whole_columns)
@@ -161,13 +161,13 @@ def _formulas(array: MemoryArray, room: Box, options: ViewOptions) -> list[Primi
     )
     size = max(theme.type.least, min(size, size * room.width / max(text_width(line, size) for line in lines)))
     shown = tuple(fitted(line, size, room.width) for line in lines)[-max(1, int(room.height / (LINE_PITCH * size))) :]
-    leading = min(_LOOSE, room.height / (size * len(shown)))
+    leading = min(_LOOSE_LEADING, room.height / (size * len(shown)))
     return [*paragraphs_in(room, [Paragraph("layout-formulas", shown, size, theme.text)], leading=leading)[0]]
 
 
 def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
     """Return a shade of the matrix's colour for each row, then the colour of the current access."""
-    shares = (0.14 + 0.4 * min(1.0, row / max(1, rows - 1)) for row in range(_MOST))
+    shares = (0.14 + 0.4 * min(1.0, row / max(1, rows - 1)) for row in range(_MOST_OF_MATRIX_DRAWN))
     return *(mixed(theme.background, theme.accent(name), share) for share in shares), theme.accent(name)
 
 
@@ -183,7 +183,7 @@ def _strip(
     labels = np.array([_label(array, *at, options) for at in zip(row.tolist(), column.tolist(), strict=True)])
     per_line = _PER_LINE if len(order) > _SHORT else len(order)
     head, rest = room.strip("top", _HEAD)
-    pitch = min(_PITCH, rest.height / _lines(len(order)))
+    pitch = min(_PITCH, rest.height / _strip_lines(len(order)))
     below = _OFFSETS if pitch >= 2 * _OFFSETS else 0
     size = _fit(labels, room.width / per_line, theme.type)
     drawn: list[Primitive] = [text_in(f"{key}-name", head, name, theme.type.note, theme.text, "start", "semibold")]
@@ -191,7 +191,7 @@ def _strip(
         some = slice(start, start + per_line)
         cells = rest.shifted(y=line * pitch)._replace(height=pitch - below)
         wide = cells._replace(width=room.width * len(order[some]) / per_line)
-        fill, tips = matrix.fill.ravel()[order[some]], _tips(array, labels[some], offset[some])
+        fill, tips = matrix.fill.ravel()[order[some]], _strip_tips(array, labels[some], offset[some])
         made = cells_in(f"{key}-{line}", wide, fill[None], matrix.palette, theme.background, matrix.inks, part, tips=tips)
         drawn.append(replace(made, labels=labels[None, some], label_size=size) if size else made)
         if below:
@@ -200,12 +200,12 @@ def _strip(
     return drawn
 
 
-def _lines(count: int) -> int:
+def _strip_lines(count: int) -> int:
     """Return how many lines a strip of so many elements takes."""
     return 1 if count <= _SHORT else -(-count // _PER_LINE)
 
 
-def _tips(array: MemoryArray, labels: np.ndarray, offset: np.ndarray) -> np.ndarray:
+def _strip_tips(array: MemoryArray, labels: np.ndarray, offset: np.ndarray) -> np.ndarray:
     form, size = marked("{element}\noffset {offset}, byte {byte}"), array.itemsize
     texts = [f"{array.name}[{label}]" if label else "" for label in labels.tolist()]
     tips = [tr(form, element=text, offset=at, byte=size * at) for text, at in zip(texts, offset.tolist(), strict=True)]

@@ -4,8 +4,6 @@ Requested bytes are highlighted, other bytes of moved sectors are marked, and se
 is space, the sectors that are moved are repeated below, large enough to show the lane that requests each element.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
@@ -29,8 +27,8 @@ from gemmviz.scenes.stage.cost import elements_of, request_sectors, sector_grid,
 
 # Sectors on their way from the address line to where they are drawn large: each as one piece, those of a line together.
 
-_FLIGHT = 0.6  # share of the time that one line's sectors take, if there are others
-_EDGE = 2.0  # units that an outline reaches beyond its sector
+_LINE_FLIGHT = 0.6  # share of the time that one line's sectors take, if there are others
+_OUTLINE_EDGE = 2.0  # units that an outline reaches beyond its sector
 
 
 def sector_flight(
@@ -40,11 +38,11 @@ def sector_flight(
     line of each; ``start``, ``end`` (sectors, 4): boxes; ``colours``: of elements that are requested, and of those that aren't.
     """
     last = int(lines.max())
-    flight = _FLIGHT if last else 1.0
+    flight = _LINE_FLIGHT if last else 1.0
     passed = np.clip((share - (1.0 - flight) * lines / max(1, last)) / flight, 0.0, 1.0)
     along = eased(passed)[:, None]
     now, open_ = start + (end - start) * along, passed < 1.0
-    cover = end[open_] + (-_EDGE, -_EDGE, 2 * _EDGE, 2 * _EDGE)
+    cover = end[open_] + (-_OUTLINE_EDGE, -_OUTLINE_EDGE, 2 * _OUTLINE_EDGE, 2 * _OUTLINE_EDGE)
     flying = open_ & (passed > 0.0)
     asked = moved.is_asked[: len(end)]
     return [
@@ -79,7 +77,7 @@ def memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
     strip = _strip_of(moment, options) if options.moment < 1.0 else None
     if strip is None:
         return ()
-    moved, room = _moved(moment), _room_of_sectors(strip, options)
+    moved, room = _sectors_moved(moment), _room_of_sectors(strip, options)
     end = sector_places(moved, room, _LARGEST_CELL) if room.height > 0 else np.zeros((0, 4))
     if not len(end):
         return strip.motion(options.moment)
@@ -99,7 +97,7 @@ def _strip_of(moment: Moment, options: ViewOptions) -> "_Strip | None":
     rules = moment.trace.rules
     lines = touched_lines(request.lanes, main.array.itemsize, main.operand.layout, rules)
     cost = count_rows(request.lanes.reshape(-1, rules.request_lanes), main.operand, main.array, rules)
-    palette = _palette(main.array.name, cost.excessive_sectors > 0, options.theme)
+    palette = _byte_palette(main.array.name, cost.excessive_sectors > 0, options.theme)
     height = options.bottom - options.top
     sentence = tr(
         "{array}, warp {warp}: {request_sentence}",
@@ -120,7 +118,7 @@ def _room_of_sectors(strip: "_Strip", options: ViewOptions) -> Box:
     return Box(MARGIN, top + 2.2 * size, options.width - 2 * MARGIN, high)
 
 
-def _moved(moment: Moment) -> MovedSectors:
+def _sectors_moved(moment: Moment) -> MovedSectors:
     main = moment.touched_in("global")
     request = None if main is None else moment.request_of(main.row)
     assert main is not None
@@ -132,7 +130,7 @@ def _sectors(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]
     """Draw the moved sectors side by side, each element with its lane."""
     main, size, theme = moment.touched_in("global"), options.theme.type.note, options.theme
     assert main is not None
-    grid, _ = sector_grid(_moved(moment), room, theme.accent(main.array.name), options, "memory", _LARGEST_CELL)
+    grid, _ = sector_grid(_sectors_moved(moment), room, theme.accent(main.array.name), options, "memory", _LARGEST_CELL)
     heading = tr(
         "the sectors that are moved, in the order of their addresses; numbers are lanes, ×n: n lanes share the element"
     )
@@ -183,11 +181,11 @@ def touched_lines(lanes: Longs, itemsize: int, layout: Layout, rules: MemoryRule
     return TouchedLines(numbers, table, counts)
 
 
-def _fill(table: Longs) -> npt.NDArray[np.uint8]:
+def _line_fill(table: Longs) -> npt.NDArray[np.uint8]:
     return np.where(table >= 0, _REQUESTED, np.where(table == -1, _MOVED, _AWAY)).astype(np.uint8)
 
 
-def _palette(name: str, wasteful: bool, theme: Theme) -> Shades:
+def _byte_palette(name: str, wasteful: bool, theme: Theme) -> Shades:
     """Return the colours of sectors that are not moved, of moved bytes (red if fewer sectors would suffice), and of
     requested bytes.
     """
@@ -246,10 +244,10 @@ class _Strip:
         boxes = np.column_stack([x, np.full(len(x), self._line_y), np.full(len(x), wide), np.full(len(x), self._bar)])
         return boxes, np.where(self.numbers[rank] == sectors // cuts, rank, -1)
 
-    def line_x(self, row: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    def line_x(self, row: Longs) -> Floats:
         return np.asarray(self.x + row * (self.per_line * self.cell + _LINE_GAP))
 
-    def _lane_x(self) -> npt.NDArray[Any]:
+    def _lane_x(self) -> Floats:
         pitch = (self.width - 2 * MARGIN) / len(self.lanes)
         return np.asarray(MARGIN + (np.arange(len(self.lanes)) + 0.5) * pitch)
 
@@ -289,7 +287,7 @@ class _Strip:
 
     def _lines(self, y: float, bar: float) -> list[Primitive]:
         theme, palette = self.theme, self.palette
-        fill = _fill(self.table)
+        fill = _line_fill(self.table)
         x = self.line_x(np.arange(len(self.numbers)))
         primitives: list[Primitive] = []
         for state, colour in enumerate(palette):
@@ -304,7 +302,7 @@ class _Strip:
         primitives.append(Lines("sectors", np.array(marks), theme.background, 2.0))
         return [*primitives, *self._addresses(x, y + bar + 22)]
 
-    def _addresses(self, x: npt.NDArray[np.float64], y: float) -> list[Primitive]:
+    def _addresses(self, x: Floats, y: float) -> list[Primitive]:
         """Draw the address of every line, or of every second, fourth, ... if they would overlap."""
         texts = [grouped(int(number) * self.rules.line_bytes) for number in self.numbers]
         pitch, size = self.per_line * self.cell + _LINE_GAP, self.theme.type.least

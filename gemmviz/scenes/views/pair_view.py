@@ -8,12 +8,11 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.frame import ViewOptions, kernel_words, named_timeline
-from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.layout import Box, Paragraph, paragraphs_in
 from gemmviz.scenes.kit.meaning import SIDES, RunSide
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.shapes import of_side
-from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.layout import Plan
 from gemmviz.scenes.stage.motion import stage_motion
@@ -26,7 +25,7 @@ _LOCKED: dict[Lock, str] = {
     "step": marked("at the same step"),
     "bytes": marked("after the same bytes moved"),
 }
-_LEADING = 1.24
+_HEAD_LEADING = 1.24
 
 
 def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
@@ -67,18 +66,16 @@ def _half(pair: Pair, options: ViewOptions) -> ViewOptions:
 
 def _head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Primitive]:
     """Write the kernel of one side, and what it does at this moment."""
-    theme: Theme = options.theme
-    sizes, y = theme.type, box.y + theme.type.name
-    title = fitted(_title(moment, pair, box.width, sizes.name), sizes.name, box.width, "semibold")
-    said = wrap_text(beat(moment, options.labels).text, sizes.words, box.width, 2)
-    at = points(*((box.x, y + (n + 1) * _LEADING * sizes.words + 4) for n in range(len(said))))
-    return [
-        text_at("title", (box.x, y), title, sizes.name, theme.text, "start", "semibold", "title"),
-        Labels("action", at, said, sizes.words, theme.text, meaning="action"),
+    theme, sizes, said = options.theme, options.theme.type, beat(moment, options.labels).text
+    title = fitted(_side_title(moment, pair, box.width, sizes.name), sizes.name, box.width, "semibold")
+    lines = [
+        Paragraph("title", (title,), sizes.name, theme.text, "semibold", "title"),
+        Paragraph.wrapped("action", said, sizes.words, theme.text, box, 2, meaning="action"),
     ]
+    return [*paragraphs_in(box, lines, leading=_HEAD_LEADING)[0]]
 
 
-def _title(moment: Moment, pair: Pair, room: float, size: float) -> str:
+def _side_title(moment: Moment, pair: Pair, room: float, size: float) -> str:
     """Return the kernel with its parameters; if those of a side are too long, only with those in which the sides differ."""
     if all(text_width(kernel_words(side), size, "semibold") <= room for side in pair.sides):
         return kernel_words(moment)

@@ -10,31 +10,22 @@ from gemmviz.scenes.kit.layout import LINE_PITCH, Paragraph, paragraphs_in
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.race import (
-    RacePlan,
-    pair_of,
-    played_turns,
-    race_tiles,
-    right_result,
-    spoilt_result,
-    turn_table,
-    writes,
-)
+from gemmviz.scenes.stage.race import RacePlan, bad_result, pair_of, played_turns, race_tiles, right_result, turn_table, writes
 
 
 def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
     """Draw the rows of the turns and the right result. What happens in the race is drawn by ``race_motion``."""
     plan = RacePlan(case, options)
-    return titled([*turn_table(plan), *right_result(plan)], capital(_title(case)), _note(case), options)
+    return titled([*turn_table(plan), *right_result(plan)], capital(_race_title(case)), _race_note(case), options)
 
 
 def race_motion(case: RaceCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the turns one after another with the tiles that they fill, then the arrow, then the wrong elements."""
     plan = RacePlan(case, options)
-    return (*played_turns(plan), *race_tiles(plan), *spoilt_result(plan), *_words(plan))
+    return (*played_turns(plan), *race_tiles(plan), *bad_result(plan), *_race_words(plan))
 
 
-def _title(case: RaceCase) -> str:
+def _race_title(case: RaceCase) -> str:
     one = case.kind[:-1]
     if case.ahead >= 0:
         count = int(case.spoilt.sum())
@@ -51,7 +42,7 @@ def _title(case: RaceCase) -> str:
     return tr("No order found that makes {result} wrong", result=case.result)
 
 
-def _note(case: RaceCase) -> str:
+def _race_note(case: RaceCase) -> str:
     """Return what was run, and how many orders."""
     units = many(case.units, "thread") if case.kind == "threads" else many(case.units, "warp")
     orders = trn(
@@ -102,7 +93,7 @@ def _who(case: RaceCase, turn: Turn) -> str:
     return text.format(unit=tr(case.kind[:-1]), number=turn.unit, what=what, line=turn.line)
 
 
-def _words(plan: RacePlan) -> list[Primitive]:
+def _race_words(plan: RacePlan) -> list[Primitive]:
     """Write the sentences in as many lines as fit, once the arrow is there."""
     if plan.arrow < 1 and plan.case.ahead >= 0:
         return []

@@ -39,6 +39,7 @@ from gemmviz.scenes.kit.theme import (
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.cells import (
     CellGrid,
+    Texts,
     can_label,
     counting_grid,
     grid_of,
@@ -57,6 +58,7 @@ from gemmviz.scenes.stage.marks import (
     corner_primitives,
     ghost_primitives,
     is_clear_beside_numbers,
+    lane_line,
     lens_primitives,
     part_outline,
     stop_marks,
@@ -68,7 +70,7 @@ from gemmviz.scenes.stage.tile_cells import tile_primitives
 from gemmviz.scenes.stage.words import code_primitives, cost_motion, cost_primitives, legend, sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
-_AROUND = 4.0  # from a followed thread's cell to its ring
+_RING_AROUND = 4.0  # from a followed thread's cell to its ring
 _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in units, and the most bars
 
 
@@ -83,12 +85,12 @@ def planned_scene(moment: Moment, plan: Plan, options: ViewOptions) -> Scene:
     primitives: list[Primitive] = corner_primitives(moment, plan, options)
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
-            primitives += _matrix(moment, number, array, plan, options)
+            primitives += _drawn_matrix(moment, number, array, plan, options)
     primitives += sector_primitives(moment, plan.matrices, options)
-    primitives += _sums(moment, plan, options)
+    primitives += _sum_bars(moment, plan, options)
     primitives += _guides(moment, plan, theme)
     primitives += _wrong(moment, plan, theme)
-    primitives += _followed(moment, plan, theme)
+    primitives += _followed_ring(moment, plan, theme)
     primitives += _marked(plan, options)
     primitives += _lane_order(moment, plan, options)
     primitives += lens_primitives(plan, options)
@@ -99,10 +101,10 @@ def planned_scene(moment: Moment, plan: Plan, options: ViewOptions) -> Scene:
     primitives += barrier_bar(moment, plan, options)
     marks = stop_marks(moment, plan, theme)
     primitives += marks
-    name = _name if moment.trace.is_multiply else _name_above
+    name = _matrix_name if moment.trace.is_multiply else _name_above
     names = apart_from_marks([name(each, plan, theme) for each in moment.trace.arrays if each.space == "global"], marks)
-    above = (*names, *axis_primitives(plan, options), *_legend(moment, plan, options))
-    return Scene(options.width, options.height, theme.background, tuple(primitives), above, _words(moment, plan, options))
+    above = (*names, *axis_primitives(plan, options), *_stage_legend(moment, plan, options))
+    return Scene(options.width, options.height, theme.background, tuple(primitives), above, _stage_words(moment, plan, options))
 
 
 def _panels(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -120,11 +122,11 @@ def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     return (*stage_motion(moment, options), *cost_motion(moment, options))
 
 
-def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+def _stage_legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     return legend(moment, plan.rooms["legend"], options) if "legend" in plan.rooms else []
 
 
-def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
+def _stage_words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     if not options.words:
         return ()
     words = sentence_words(moment, plan, options)
@@ -201,11 +203,11 @@ def _sources(moment: Moment, number: int) -> npt.NDArray[Any]:
     return np.concatenate(elements)
 
 
-def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options: ViewOptions) -> list[Primitive]:
+def _drawn_matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options: ViewOptions) -> list[Primitive]:
     theme, table = options.theme, plan.matrices[array.name]
-    primitives: list[Primitive] = [_cells(moment, number, table, options)]
+    primitives: list[Primitive] = [_matrix_state_cells(moment, number, table, options)]
     primitives.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
-    primitives += _beyond(array, table, theme)
+    primitives += _cover_beyond(array, table, theme)
     primitives += threads_beyond(moment, array, plan, options)
     area = moment.area(number)
     if area is not None and len(array.shape) == 1:
@@ -217,7 +219,7 @@ def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options
     return primitives
 
 
-def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -> Cells:
+def _matrix_state_cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -> Cells:
     array, theme = moment.trace.arrays[number], options.theme
     grid = grid_of(table, array, options)
     if options.layer != "reuse" or number == moment.trace.result:
@@ -225,7 +227,7 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
         palette = matrix_palette(theme, array.name, group_accents(options.layer, theme))
         if not can_label(state, table, grid, options):
             return matrix_cells(state, palette, table, grid, options)
-        labels = _values(moment, number, table, grid, options) if options.values else None
+        labels = _cell_values(moment, number, table, grid, options) if options.values else None
         is_crossed = number == moment.home and _has_lane_order(moment, table, options)
         if is_crossed:
             labels = np.full(state.shape, "")
@@ -256,9 +258,7 @@ def _in_phase(moment: Moment, number: int, state: npt.NDArray[np.uint8], grid: G
     return shown
 
 
-def _values(
-    moment: Moment, number: int, table: CellGrid, grid: Grid, options: ViewOptions
-) -> npt.NDArray[np.str_] | None:  # fmt: skip
+def _cell_values(moment: Moment, number: int, table: CellGrid, grid: Grid, options: ViewOptions) -> Texts | None:
     """Return the known values of the cells as text: (rows, columns); empty if none is known, or none fits."""
     values, elements = matrix_values(moment, number), grid.elements()
     texts, inside = np.full(elements.shape, "", "<U12"), elements < grid.array.size  # the last row of a vector may be shorter
@@ -267,7 +267,7 @@ def _values(
     return texts
 
 
-def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
+def _matrix_name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
     """Draw the name and the shape of a matrix at its outer corner."""
     title, text = plan.titles[array.name], title_text(array.name, array.shape)
     at, accent = points((title.x, title.y)), theme.accent(array.name)
@@ -282,7 +282,7 @@ def _name_above(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
     return text_at(f"{array.name}-name", at, text, theme.type.name, theme.accent(array.name), "start", "semibold")
 
 
-def _beyond(array: MemoryArray, table: CellGrid, theme: Theme) -> list[Primitive]:
+def _cover_beyond(array: MemoryArray, table: CellGrid, theme: Theme) -> list[Primitive]:
     """Cover the cells behind the end of a vector."""
     (rows, columns), size = array.extents, array.size
     if rows * columns == size:
@@ -291,7 +291,7 @@ def _beyond(array: MemoryArray, table: CellGrid, theme: Theme) -> list[Primitive
     return [Rects(f"{array.name}-beyond", boxes(box), theme.background)] if box[2] and box[3] else []
 
 
-def _sums(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+def _sum_bars(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw in each cell of C with an incomplete sum a bar as long as the share of its terms."""
     terms, array = moment.terms, moment.replay.owners.array
     if terms is None or array is None:
@@ -316,11 +316,9 @@ def _sums(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
 
 def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """Draw faint lines from the block's area of C to its rows of A and columns of B."""
-    numbers = {array.name: n for n, array in enumerate(moment.trace.arrays) if array.space == "global"}
-    if not moment.trace.is_multiply:
-        return []
-    areas = {name: moment.area(number) for name, number in numbers.items()}
-    c_area = areas["C"]
+    arrays = enumerate(moment.trace.arrays)
+    areas = {array.name: moment.area(n) for n, array in arrays if array.space == "global"} if moment.trace.is_multiply else {}
+    c_area = areas.get("C")
     if c_area is None:
         return []
     x, y, wide, high = plan.matrices["C"].part(c_area[:2], c_area[2:])
@@ -339,7 +337,7 @@ def _wrong(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """Draw frames around the elements of the result that were stored with wrong values."""
     elements_ = np.array(moment.trace.check.wrong_elements, np.int64)
     by_now = elements_[moment.replay.owners.steps_of(elements_) <= moment.step]
-    return _rings("wrong", moment, by_now, plan, theme.warning)
+    return _result_rings("wrong", moment, by_now, plan, theme.warning)
 
 
 def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -370,33 +368,25 @@ def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
     middle = table.middle(homes[:, 0], homes[:, 1])[table.holds(homes[:, 0], homes[:, 1])]
     if len(middle) < 2:
         return []
-    dot = 0.3 * table.cell
-    start = boxes((middle[0, 0] - dot / 2, middle[0, 1] - dot / 2, dot, dot))
-    lines = Lines("lane-order", np.hstack([middle[:-1], middle[1:]]), options.theme.text, 2.5)
-    return [lines, Rects("lane-first", start, options.theme.text, radius=dot / 2)]
+    return lane_line(middle, 0.3 * table.cell, options.theme.text, 2.5)
 
 
-def _rings(
+def _result_rings(
     key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str, around: float = 0.0
 ) -> list[Primitive]:
     """Draw a ring around some elements of the result, ``around`` units from their cells; nothing for none."""
     array = moment.replay.owners.array
     if array is None or not len(elements):
         return []
-    rows, columns = array.row_column(elements)
-    table = plan.matrices[array.name]
-    visible = table.holds(rows, columns)
-    side = table.cell + 2 * around
-    corners = table.middle(rows[visible], columns[visible]) - side / 2
-    return [Rects(key, np.hstack([corners, np.full((len(corners), 2), side)]), None, colour, 4.0)]
+    return [Rects(key, plan.matrices[array.name].of(array, elements, around), None, colour, 4.0)]
 
 
-def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
+def _followed_ring(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """Draw a ring around what the followed thread computes."""
     if moment.focus.thread is None:
         return []
     elements, _ = moment.replay.owners.of(moment.scope.threads)
-    return _rings("followed", moment, elements, plan, theme.accent("C"), _AROUND)
+    return _result_rings("followed", moment, elements, plan, theme.accent("C"), _RING_AROUND)
 
 
 VIEW = View(marked("Stage"), Moment, stage_scene, _motion, order=1)

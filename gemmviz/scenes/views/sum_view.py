@@ -18,6 +18,7 @@ from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.running_sum import value_read
 
 # The loops around the products of a sum as source lines, each with its trip at this moment and the number of its trips: a
 # tiled kernel has two short loops where another has a long one.
@@ -41,7 +42,7 @@ def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) 
     done = np.flatnonzero(moment.trace.site == number)  # those of the thread's other elements, too
     visits = moment.trace.visits[done][:, : len(site.loops)]
     reached = done[done <= (moment.step if options.arrived else moment.step - 1)]
-    lines, size = _lines(moment, site), theme.type.least
+    lines, size = _loop_texts(moment, site), theme.type.least
     y = options.bottom - 16 - _LEADING * size * (len(lines) - 1)
     right, trips = (
         options.width - MARGIN,
@@ -69,7 +70,7 @@ def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) 
     return [Lines("loops-rule", rule, theme.line, 3.0), *primitives] if primitives else []
 
 
-def _lines(moment: Moment, site: Site) -> list[str]:
+def _loop_texts(moment: Moment, site: Site) -> list[str]:
     """Return the source lines of the innermost loops around a site, outermost first, each indented further."""
     source = moment.trace.setup.kernel.text.split("\n")
     places = [moment.trace.loops[number].place.line for number in site.loops][-_MOST_LOOPS:]
@@ -77,15 +78,15 @@ def _lines(moment: Moment, site: Site) -> list[str]:
     return [" " * _INDENT * depth + text for depth, text in enumerate(texts)]
 
 
-_MOST = 8
-_LARGEST = 44.0
+_MOST_TERMS = 8
+_LARGEST_TERM = 44.0
 _FORMULA = 0.3  # of the height: where the line of products stands
-_BAR = 0.42  # of a column
+_BAR_SHARE = 0.42  # of a column
 _FOOT = 92.0  # height of the words below the bars
 _NEVER = np.iinfo(np.int32).max
 
 
-class _Shown(Struct, frozen=True):
+class _ShownTerms(Struct, frozen=True):
     """The visible terms: ``ks`` in the order in which they are computed, the place of the first, ``reached``: how many of all
     terms have arrived, ``values``: products that have arrived, by k; ``texts``, the ``size`` of the text, the ``left`` edge of
     the first term and the width of a column; ``tail``: whether more follow.
@@ -105,7 +106,7 @@ class _Shown(Struct, frozen=True):
     def current(self) -> int:
         return max(0, self.reached - 1)
 
-    def before(self, steps: Longs, step: int) -> "_Shown":
+    def before(self, steps: Longs, step: int) -> "_ShownTerms":
         """The same before a step, in the same places. ``steps``: at which terms arrive, by k."""
         values = {k: value for k, value in self.values.items() if steps[k] < step}
         return replace(self, reached=int(np.count_nonzero(steps < step)), values=values)
@@ -124,7 +125,7 @@ class _Sum(Struct, frozen=True):
     terms: Terms
     element: tuple[int, int]
     steps: Longs
-    shown: _Shown
+    shown: _ShownTerms
     middle: float
     whole: list[float | None]
 
@@ -137,9 +138,9 @@ class _Sum(Struct, frozen=True):
             return None
         row, column = (int(each) for each in array.row_column(terms.elements[own[0]]))
         steps = terms.steps[int(terms.kind[own[0]])]
-        order, values = np.argsort(steps, kind="stable"), _values(moment, terms, own[0])
+        order, values = np.argsort(steps, kind="stable"), _known_products(moment, terms, own[0])
         arrived = int(np.count_nonzero(steps <= moment.step))
-        shown = _fitting(order, arrived, (row, column), values, moment.step, steps, options)
+        shown = _fitting_terms(order, arrived, (row, column), values, moment.step, steps, options)
         if not options.arrived:
             shown = shown.before(steps, moment.step)
         middle = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46.0 + 4.8 * shown.size)
@@ -169,9 +170,9 @@ def sum_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     for place, k in enumerate(shown.ks if heights else ()):
         if heights is not None and found.steps[k] == moment.step:
             y0, y1 = heights.ends(shown.first + place)
-            x = shown.left + place * shown.wide + shown.span(place) / 2 - _BAR * shown.wide / 2
+            x = shown.left + place * shown.wide + shown.span(place) / 2 - _BAR_SHARE * shown.wide / 2
             end = y0 + (y1 - y0) * grown
-            box = boxes((x, min(y0, end), _BAR * shown.wide, max(2.0, abs(end - y0))))
+            box = boxes((x, min(y0, end), _BAR_SHARE * shown.wide, max(2.0, abs(end - y0))))
             primitives.append(Rects(f"growing-{k}", box, options.theme.accent("C"), radius=3.0))
     return tuple(primitives)
 
@@ -182,7 +183,7 @@ def _sum(moment: Moment, found: _Sum, options: ViewOptions) -> list[Primitive]:
     accent = options.theme.accent("C")
     primitives: list[Primitive] = [text_at("sum-left", (MARGIN, middle), left, size, accent, "start", "semibold")]
     primitives += [part for place in range(len(shown.ks)) for part in _term(shown, place, middle, options)]
-    primitives += _over(moment, shown, found.steps, middle, found.terms.length, options)
+    primitives += _braces_over(moment, shown, found.steps, middle, found.terms.length, options)
     if shown.tail:
         at = (shown.left + len(shown.ks) * shown.wide, middle)
         primitives.append(text_at("sum-tail", at, "…", size, options.theme.faint))
@@ -191,7 +192,7 @@ def _sum(moment: Moment, found: _Sum, options: ViewOptions) -> list[Primitive]:
     return [*primitives, *_steps(found, options), *account, *loop_lines(moment, found.steps, end, options)]
 
 
-def _fitting(
+def _fitting_terms(
     order: Longs,
     reached: int,
     element: tuple[int, int],
@@ -199,25 +200,25 @@ def _fitting(
     step: int,
     steps: Longs,
     options: ViewOptions,
-) -> _Shown:
+) -> _ShownTerms:
     """Return the terms around the current one, as many as fit in a size that can be read."""
     labels, least = options.labels, options.theme.type.words
     plus, room = text_width("  +  ", 1.0), options.width - 2 * MARGIN
-    for most in range(_MOST, 0, -1):
+    for most in range(_MOST_TERMS, 0, -1):
         first = 0 if len(order) <= most else min(max(0, reached - 1) // most * most, len(order) - 1)
         ks, tail = [int(k) for k in order[first : first + most]], first + most < len(order)
         texts = [f"{labels.element('A', element[0], k)} · {labels.element('B', k, element[1])}" for k in ks]
         left = labels.element("C", *element) + " = " + ("… + " if first else "")
         widest = max(text_width(text, 1.0, "semibold") for text in texts)
         long = text_width(left, 1.0, "semibold")
-        size = min(_LARGEST, room / (long + len(ks) * (widest + plus) + (1.0 if tail else 0.0)))
+        size = min(_LARGEST_TERM, room / (long + len(ks) * (widest + plus) + (1.0 if tail else 0.0)))
         if size >= least or most == 1:
             break
     known = {k: value for k, value in values.items() if steps[k] <= step}
-    return _Shown(ks, first, reached, known, texts, size, MARGIN + long * size, (widest + plus) * size, tail)
+    return _ShownTerms(ks, first, reached, known, texts, size, MARGIN + long * size, (widest + plus) * size, tail)
 
 
-def _term(shown: _Shown, place: int, y: float, options: ViewOptions) -> list[Primitive]:
+def _term(shown: _ShownTerms, place: int, y: float, options: ViewOptions) -> list[Primitive]:
     """Draw one product, and the sign after it."""
     theme, size, k = options.theme, shown.size, shown.ks[place]
     x, span, at = shown.left + place * shown.wide, shown.span(place), shown.first + place
@@ -235,14 +236,16 @@ def _term(shown: _Shown, place: int, y: float, options: ViewOptions) -> list[Pri
     return primitives
 
 
-def _over(moment: Moment, shown: _Shown, steps: Longs, y: float, length: int, options: ViewOptions) -> list[Primitive]:
+def _braces_over(
+    moment: Moment, shown: _ShownTerms, steps: Longs, y: float, length: int, options: ViewOptions
+) -> list[Primitive]:
     """Draw braces over each k, and over the phases if there are several."""
     phases = [int(moment.trace.phase[steps[k]]) if steps[k] < _NEVER else -1 for k in shown.ks]
     ks = [(place, place, f"k = {k + options.labels.first}") for place, k in enumerate(shown.ks)]
     primitives: list[Primitive] = []
     if 1 < moment.replay.phases < length:
-        ks = [(place, place, _within(moment, steps, k)) for place, k in enumerate(shown.ks)]
-        primitives += _braces(_runs(phases), shown, y - 3.4 * shown.size, options, "phase")
+        ks = [(place, place, _k_in_phase(moment, steps, k)) for place, k in enumerate(shown.ks)]
+        primitives += _braces(_phase_runs(phases), shown, y - 3.4 * shown.size, options, "phase")
     return [*primitives, *_braces(ks, shown, y - 1.5 * shown.size, options, "k")]
 
 
@@ -295,24 +298,24 @@ def _steps(found: _Sum, options: ViewOptions) -> list[Primitive]:
             value = float(heights.sums[at + 1] - heights.sums[at])
             primitives += _step(k, x, (before, after), value, at == shown.current, shown, options)
             if at + 1 < shown.reached and place + 1 < len(shown.ks):
-                level = np.array([[x + _BAR * shown.wide / 2, after, x + (1 - _BAR / 2) * shown.wide, after]])
+                level = np.array([[x + _BAR_SHARE * shown.wide / 2, after, x + (1 - _BAR_SHARE / 2) * shown.wide, after]])
                 primitives.append(Lines(f"level-{k}", level, theme.faint, 2.0, dashed=True))
     return primitives
 
 
 def _step(
-    k: int, x: float, ends: tuple[float, float], value: float, is_now: bool, shown: _Shown, options: ViewOptions
+    k: int, x: float, ends: tuple[float, float], value: float, is_now: bool, shown: _ShownTerms, options: ViewOptions
 ) -> list[Primitive]:
     """Draw one product as a bar from the sum before to the sum after it, with its value beyond its end."""
     theme, size, (y0, y1) = options.theme, options.theme.type.words, ends
-    box = boxes((x - _BAR * shown.wide / 2, min(y0, y1), _BAR * shown.wide, max(2.0, abs(y1 - y0))))
+    box = boxes((x - _BAR_SHARE * shown.wide / 2, min(y0, y1), _BAR_SHARE * shown.wide, max(2.0, abs(y1 - y0))))
     fill = theme.accent("C") if is_now else theme.tint("C", 0.45)
     text_y = y1 - 0.5 * size if y1 <= y0 else y1 + 1.1 * size
     label = text_at(f"value-{k}", (x, text_y), f"{value:+.3g}", size, theme.text, "middle")
     return [Rects(f"product-{k}", box, fill, radius=3.0), label]
 
 
-def _within(moment: Moment, steps: Longs, k: int) -> str:
+def _k_in_phase(moment: Moment, steps: Longs, k: int) -> str:
     """Return the text of a term's k, counted from the first one of its phase."""
     made = steps < _NEVER
     if not made[k]:
@@ -322,7 +325,7 @@ def _within(moment: Moment, steps: Longs, k: int) -> str:
     return tr("k in phase = {k}", k=k - first)
 
 
-def _runs(phases: list[int]) -> list[tuple[int, int, str]]:
+def _phase_runs(phases: list[int]) -> list[tuple[int, int, str]]:
     """Return the stretches of terms of one phase: first, last, and the text above them."""
     runs: list[tuple[int, int, str]] = []
     for place, phase in enumerate(phases):
@@ -335,7 +338,7 @@ def _runs(phases: list[int]) -> list[tuple[int, int, str]]:
 
 
 def _braces(
-    spans: list[tuple[int, int, str]], shown: _Shown, y: float, options: ViewOptions, key: str
+    spans: list[tuple[int, int, str]], shown: _ShownTerms, y: float, options: ViewOptions, key: str
 ) -> list[Primitive]:  # fmt: skip
     theme, size, wide = options.theme, shown.size, shown.wide
     primitives: list[Primitive] = []
@@ -353,32 +356,20 @@ def _braces(
     return primitives
 
 
-def _values(moment: Moment, terms: Terms, which: int) -> dict[int, float]:
+def _known_products(moment: Moment, terms: Terms, which: int) -> dict[int, float]:
     """Return the products of the run, by k; none if values are unknown."""
     replay, kind = moment.replay, int(terms.kind[which])
     if replay.value is None:
         return {}
-    column = moment.scope.of_block.start + moment.scope.first_thread
     values = {}
     for k in range(terms.length):
-        steps = (int(terms.reads_a[kind, k]), int(terms.reads_b[kind, k]))
-        if max(steps) >= _NEVER:
-            continue
-        factors = [_read(moment, step, column) for step in steps]
-        if all(factor is not None for factor in factors):
-            values[k] = float(np.prod([f for f in factors if f is not None]))
+        a, b = (value_read(moment, int(steps[kind, k])) for steps in (terms.reads_a, terms.reads_b))
+        if a is not None and b is not None:
+            values[k] = float(a) * float(b)
     return values
 
 
-def _read(moment: Moment, step: int, column: int) -> float | None:
-    """Return the value that a thread read at a step that reads a single element."""
-    operands = [(place, o) for place, o in enumerate(moment.trace.site_of(step).operands) if o.access == "read"]
-    if len(operands) != 1 or operands[0][1].width != 1 or moment.replay.value is None:
-        return None
-    return float(moment.replay.value[int(moment.trace.row[step]) + operands[0][0], column])
-
-
-def _account(moment: Moment, terms: Terms, shown: _Shown, options: ViewOptions) -> list[Labels]:
+def _account(moment: Moment, terms: Terms, shown: _ShownTerms, options: ViewOptions) -> list[Labels]:
     """Draw how far the sum is, and its value if it is known."""
     theme, size, y = options.theme, options.theme.type.sentence, options.bottom - 16
     thread = thread_text(moment.scope.first_thread, moment.trace.launch)

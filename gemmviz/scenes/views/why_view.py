@@ -161,7 +161,7 @@ def _chip(place: int, at: tuple[float, float], theme: Theme) -> Rects:
 
 def _level_text(case: SpeedCase, traffic: Traffic) -> str:
     """Return bytes, intensity and roof of a level of memory in words; bytes only if the problem has no flops to count."""
-    name = f"{_bytes(traffic.size_bytes)} {tr(traffic.level)}"
+    name = f"{_bytes_text(traffic.size_bytes)} {tr(traffic.level)}"
     if case.problem.flops is None:
         return name
     per_byte = intensity(case.problem.flops, traffic.size_bytes)
@@ -178,7 +178,7 @@ def _level_text(case: SpeedCase, traffic: Traffic) -> str:
     )
 
 
-def _bytes(size: int) -> str:
+def _bytes_text(size: int) -> str:
     for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"
@@ -206,33 +206,33 @@ def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
             if case.no_counts
             else tr("The launch is being counted")
         )
-        return _lines("reason", waiting, room, theme.type.caption, theme.faint)[0]
+        return _wrapped_lines("reason", waiting, room, theme.type.caption, theme.faint)[0]
     effects = _effects_height(case, theme)
-    note = wrap_text(_note(case), theme.type.least, room.width, 3)
+    note = wrap_text(_model_note(case), theme.type.least, room.width, 3)
     free = room.height - effects - _LEADING * theme.type.least * len(note) - 8
-    layout = next((each for each in _LAYOUTS if _height(case, each, room, theme) <= free), _LAYOUTS[-1])
+    layout = next((each for each in _LAYOUTS if _causes_height(case, each, room, theme) <= free), _LAYOUTS[-1])
     y, primitives = room.y, []
-    spare = min(_MOST_SPARE, max(0.0, free - _height(case, layout, room, theme)) / len(case.causes))
+    spare = min(_MOST_SPARE, max(0.0, free - _causes_height(case, layout, room, theme)) / len(case.causes))
     for place, cause in enumerate(case.causes):
         high = _height_of(cause, layout, room, theme) + spare
         if place and y + high > room.y + free:
             break
         primitives += _cause(case, place, Box(room.x, y, room.width, high), layout, theme)
         y += high
-    primitives += _lines("model", _note(case), Box(room.x, y, room.width, 0), theme.type.least, theme.faint, 3)[0]
+    primitives += _wrapped_lines("model", _model_note(case), Box(room.x, y, room.width, 0), theme.type.least, theme.faint, 3)[0]
     y += _LEADING * theme.type.least * len(note)
-    return primitives + _effects(case, Box(room.x, y, room.width, room.bottom - y), theme)
+    return primitives + _effects_of_cure(case, Box(room.x, y, room.width, room.bottom - y), theme)
 
 
-def _note(case: SpeedCase) -> str:
+def _model_note(case: SpeedCase) -> str:
     """Return what the bars are, and how the model's time compares with that of the real kernel."""
     if case.model_ms is None:
         return tr(_COUNTED)
-    real = "" if case.time_ms is None else tr(", real kernel {time_ms}", time_ms=_time(case.time_ms))
-    return tr("{model}. All of it: {model_ms}{real}", model=tr(_MODEL), model_ms=_time(case.model_ms), real=real)
+    real = "" if case.time_ms is None else tr(", real kernel {time_ms}", time_ms=_time_text(case.time_ms))
+    return tr("{model}. All of it: {model_ms}{real}", model=tr(_MODEL), model_ms=_time_text(case.model_ms), real=real)
 
 
-def _height(case: SpeedCase, layout: _Layout, room: Box, theme: Theme) -> float:
+def _causes_height(case: SpeedCase, layout: _Layout, room: Box, theme: Theme) -> float:
     return sum(_height_of(cause, layout, room, theme) for cause in case.causes)
 
 
@@ -247,7 +247,7 @@ def _height_of(cause: Cause, layout: _Layout, room: Box, theme: Theme) -> float:
 def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme) -> list[Primitive]:
     """Draw one cause: its sentence, its bar, its proof and its buttons."""
     cause, sizes = case.causes[place], theme.type
-    primitives, y = _lines(f"reason-{place}", cause.sentence, room, sizes.words, theme.text, layout.lines, "semibold")
+    primitives, y = _wrapped_lines(f"reason-{place}", cause.sentence, room, sizes.words, theme.text, layout.lines, "semibold")
     share, text = _cost(case, cause)
     y += 6
     width = room.width - max(text_width(_cost(case, each)[1], sizes.note, "semibold") for each in case.causes) - 14
@@ -276,11 +276,11 @@ def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
     if cause.cost_ms is None:
         return None, tr("not in the model: no latency")
     return cause.cost_ms / case.model_ms, tr(
-        "{cost_ms} of {model_ms}", cost_ms=_time(cause.cost_ms), model_ms=_time(case.model_ms)
+        "{cost_ms} of {model_ms}", cost_ms=_time_text(cause.cost_ms), model_ms=_time_text(case.model_ms)
     )
 
 
-def _time(time_ms: float) -> str:
+def _time_text(time_ms: float) -> str:
     """Return a time with its unit."""
     for scale, unit in ((1e3, "s"), (1.0, "ms"), (1e-3, "µs"), (1e-6, "ns")):
         if time_ms >= scale:
@@ -318,7 +318,7 @@ _TIPS = {
 }  # fmt: skip
 
 
-def _lines(
+def _wrapped_lines(
     key: str, text: str, room: Box, size: float, ink: str, most: int = 2, face: Face = "regular"
 ) -> tuple[list[Primitive], float]:
     """Draw wrapped text from the top of a room, and return it with its lower edge."""
@@ -337,7 +337,7 @@ def _effects_height(case: SpeedCase, theme: Theme) -> float:
     return 0.0 if len(case.effects) < 2 else 1.5 * theme.type.note * (len(case.effects) + 2) + 20
 
 
-def _effects(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
+def _effects_of_cure(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the results before and after."""
     size = theme.type.note
     if len(case.effects) < 2:
@@ -351,9 +351,9 @@ def _effects(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         y += 1.5 * size
         cells = (
             {True: "right", False: "wrong", None: "…"}[effect.is_right],
-            "…" if effect.sectors is None else _short(effect.sectors),
-            "…" if effect.wavefronts is None else _short(effect.wavefronts),
-            "unknown" if effect.time_ms is None else _time(effect.time_ms),
+            "…" if effect.sectors is None else _in_millions(effect.sectors),
+            "…" if effect.wavefronts is None else _in_millions(effect.wavefronts),
+            "unknown" if effect.time_ms is None else _time_text(effect.time_ms),
         )
         label = fitted(effect.label, size, 0.44 * room.width - text_width("wrong", size) - 12)
         primitives.append(text_at(f"effect-{number_}", (room.x, y), label, size, theme.text))
@@ -367,7 +367,7 @@ def _effects(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     return primitives
 
 
-def _short(count: int) -> str:
+def _in_millions(count: int) -> str:
     return spaced(count) if count < 1_000_000 else f"{count / 1e6:,.4g} M"
 
 
