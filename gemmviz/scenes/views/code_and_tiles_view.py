@@ -14,10 +14,11 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat, stage_of_run
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.layout import REST, Box, Share, beside, cell_squares, cells_in, lines_down, wrapped
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Share, beside, cell_squares, cells_in, write_all
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
 from gemmviz.scenes.kit.meaning import ArrayCells
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View
 
@@ -74,8 +75,9 @@ def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
     contents = moment.tiles if options.arrived else moment.tiles_before
     pieces = plan.sheet.still(theme)
     if options.words:
-        lines = wrapped("action", beat(moment, options.labels).text, theme.strong, plan.said.width, 3)
-        pieces += [replace(each, meaning="action") for each in lines_down(plan.said, lines)]
+        lines = wrap_text(beat(moment, options.labels).text, theme.strong.size, plan.said.width, 3, "semibold")
+        places = plan.said.rows(*[LINE_PITCH * theme.strong.size] * len(lines))
+        pieces.append(replace(write_all("action", places, lines, theme.strong), meaning="action"))
     for number, box in plan.tables.items():
         name = moment.trace.arrays[number].name
         head = box._replace(width=plan.said.width)

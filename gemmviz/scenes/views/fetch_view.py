@@ -63,12 +63,9 @@ def fetch_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         return ()
     plan = _Plan.of(moment.trace.rules.warp_size, options)
     side, start = 0.4 * plan.lanes[0].height, plan.control.at(1)
-    ends = [along([start, plan.lanes[lane].middle], options.way) for lane in _touched(moment, warp, options)]
-    return (
-        round_boxes(
-            "instruction", [square(at, side) for at in ends], _warp_colour(warp, options), options.theme.background, 1.5
-        ),
-    )
+    ways = [[start, plan.lanes[lane].middle] for lane in _touched(moment, warp, options)]
+    chips = [square(along(way, options.way), side) for way in ways]
+    return (round_boxes("instruction", chips, _warp_colour(warp, options), options.theme.background),)
 
 
 def _warp_colour(warp: int, options: ViewOptions) -> str:

@@ -34,8 +34,8 @@ class _LatencyPlan(NamedTuple):
     def of(cls, hiding: Hiding, options: ViewOptions) -> "_LatencyPlan":
         room, theme = options.room(116, 26).trimmed(left=_NAMES_ROOM), options.theme
         shown = max(1, min(hiding.warps, _MOST_ROWS))
-        rows, _, line, _, said, below = room.rows(
-            0.54 * room.height, 12, min(44, room.height / 12), 2.2 * theme.type.least, 1.3 * theme.strong.size, REST, gap=4
+        rows, _, line, _, said, _, below = room.rows(
+            0.54 * room.height, 12, min(44, room.height / 12), 2.2 * theme.type.least, 1.3 * theme.strong.size, 16, REST, gap=4
         )  # fmt: skip
         return cls(rows._replace(height=min(rows.height, shown * _TALLEST)).grid(shown, 1), line, said, below)
 
