@@ -11,7 +11,7 @@ from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.cases import SpeedCase
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter, number
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import Box, baseline, path, text_at
 from gemmviz.scenes.kit.meaning import Part
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.scale import Scale
@@ -43,8 +43,10 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     ])  # fmt: skip
     powers = [4**each for each in range(-3, 6)]
     rates = [10.0**each for each in range(math.ceil(math.log10(peak * _LOWEST_RATE)), int(math.log10(peak * 2)) + 1)]
-    down = np.array([[x.at(at), room.y, x.at(at), room.bottom] for at in powers])
-    across = np.array([[room.x, y.at(at), room.right, y.at(at)] for at in rates])
+    grid = boxes(
+        *((x.at(at), room.y, x.at(at), room.bottom) for at in powers),
+        *((room.x, y.at(at), room.right, y.at(at)) for at in rates),
+    )
     below = points(*((x.at(at), room.bottom + 1.3 * size) for at in powers))
     beside = points(*((room.x - 10, baseline(y.at(at), size)) for at in rates))
     numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
@@ -52,7 +54,7 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     top = tr("peak {peak} GFLOP/s", peak=f"{peak:.4g}") if peak < 1000 else tr("peak {peak} GFLOP/s", peak=number(peak))
     slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
     primitives: list[Primitive] = [
-        Lines("roof-grid", np.vstack([down, across]), theme.line),
+        Lines("roof-grid", grid, theme.line),
         Labels("roof-x", below, numbers, size, theme.faint, "middle"),
         Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
         text_at("roof-axis", (room.x, room.bottom + 2.9 * size), axis, size, theme.faint),
@@ -128,8 +130,8 @@ def _block_so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) 
         if flops <= 0 or size_bytes <= 0:
             continue
         at = x.at(min(max(flops / size_bytes, LEAST_INTENSITY), MOST_INTENSITY))
-        base = room.bottom
-        primitives.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), level_ink(theme, place), 5))
+        way = [(at, room.bottom - 26), (at, room.bottom)]
+        primitives.append(path(f"so-far-{letter(place)}", way, level_ink(theme, place), 5))
     if primitives:
         words = (room.x + 8, room.bottom - 34)
         primitives.append(text_at("so-far-name", words, tr("ticks: this block so far"), theme.type.note, theme.faint))

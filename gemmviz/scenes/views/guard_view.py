@@ -43,14 +43,11 @@ class _AllThreads:
         across, down, deep = trace.blocks.extents
         self.shape = across, min(down * deep, _MOST_BLOCKS)
         self.inner = trace.launch.block[0], trace.launch.block[1] * trace.launch.block[2]
-        room = options.room().trimmed(bottom=8)
-        room, self.beside = room.columns(REST, _BESIDE if options.words else 0)
+        room, beside = options.room().trimmed(bottom=8).columns(REST, _BESIDE if options.words else 0)
         wide, high = (n * (side + _BETWEEN_BLOCKS) - _BETWEEN_BLOCKS for n, side in zip(self.shape, self.inner, strict=True))
         self.cell = max(_LEAST, min(room.width / wide, room.height / high, _LARGEST))
         whole = Box(room.x, room.y, wide * self.cell, high * self.cell)
-        self.beside = self.beside.shifted(whole.right + 56 - self.beside.x)._replace(
-            width=room.right + _BESIDE - whole.right - 56
-        )
+        self.beside = beside.trimmed(left=whole.right + 56 - beside.x)
         self.blocks = whole.grid(self.shape[1], self.shape[0], _BETWEEN_BLOCKS * self.cell)
 
     def threads(self, moment: float) -> list[Primitive]:
