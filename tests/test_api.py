@@ -125,6 +125,15 @@ def test_a_lesson_is_loaded_by_name_and_saved(tmp_path: Path) -> None:
         gemmviz.trace("slides")
 
 
+def test_an_access_is_placed_in_the_source() -> None:
+    kernel = gemmviz.Kernel(kernel_from("C[threadIdx.x] = A[threadIdx.x] + B[0];"))
+    lines = kernel.spec.text.splitlines()
+    accesses = gemmviz.count(kernel).accesses
+    assert len(accesses) == 3
+    for access in accesses:
+        assert lines[access["line"] - 1][access["column"] - 1 :].startswith(access["text"])
+
+
 def test_a_size_that_a_rule_ties_to_another_one_is_given_once() -> None:
     rule = '// [[require]]\n// that = "M == N"\n// else = "A square result."'
     square = gemmviz.Kernel(kernel_from("C[threadIdx.x] = 1.0f;", parameters=rule))

@@ -312,6 +312,14 @@ def test_verify_without_the_profiler_says_so(capsys: pytest.CaptureFixture[str],
     assert main(["verify", "nosuch"]) == 2
 
 
+def test_phases_of_counts_and_steps_of_an_export_begin_at_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["counts", "04_tiled", "--json"]) == 0
+    assert [each["phase"] for each in json.loads(capsys.readouterr().out)["phases"] if each["phase"] is not None] == [1, 2]
+    assert main(["export", "04_tiled", "--as", "svg", "--steps", "2:4", "-o", str(tmp_path / "steps")]) == 0
+    pictures = sorted((tmp_path / "steps").iterdir())
+    assert [re.findall(r"step (\d+) of", each.read_text(encoding="utf-8"))[0] for each in pictures] == ["2", "3", "4"]
+
+
 def test_some_phases(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = str(tmp_path / "p.gvt")
     assert main(["trace", "04_tiled", "-m", "16", "-n", "16", "-k", "16", "--phases", "2-3", "-o", file]) == 0

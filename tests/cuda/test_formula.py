@@ -15,10 +15,17 @@ NAMES = {"M": 10, "T": 4}
         ("-M + (1 << T)", 6),
         ("M if T > 9 else T", 4),
         ("max(M, T) * 2", 20),
+        ("(1 << 62) >> 62", 1),
     ],
 )
 def test_arithmetic(formula: str, value: int) -> None:
     assert evaluate(formula, NAMES) == value
+
+
+@pytest.mark.parametrize("formula", ["1 << 64", "M >> 64", "1 << -1"])
+def test_shifts_are_those_of_a_number_of_64_bits(formula: str) -> None:
+    with pytest.raises(SettingError):
+        evaluate(formula, NAMES)
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,8 @@ from pytestqt.qtbot import QtBot
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model import translation
-from gemmviz.model.records import replace
 from gemmviz.render.qt.painter import ScenePainter
 from gemmviz.scenes.kit.primitives import Primitive
-from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import View
 from tests.conftest import sure
 
@@ -157,17 +155,6 @@ def test_backwards_the_picture_before_is_prepared(window: MainWindow, qtbot: QtB
         session.player.reverse(True)
         session.player.play(True)
         assert page._following() == (before, 1.0)
-
-
-def test_what_was_prepared_in_other_colours_is_not_shown(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not window.session.is_working)
-    session, page = window.session, window.replay
-    session.player.play(False)
-    session.navigation.go_to_step(8, 0.0)
-    qtbot.waitUntil(lambda: page._is_prepared and page._ahead is not None)
-    session.show(replace(session.shot, theme="light"))
-    qtbot.waitUntil(lambda: session.shot.theme == "light")
-    assert sure(page.stage.scene).background == load_theme("light").background
 
 
 def test_nothing_is_prepared_before_its_sums_are_known(

@@ -148,6 +148,13 @@ def test_after_a_choice_in_a_list_the_keys_are_the_stages_again(window: MainWind
         qtbot.keyClick(window, Qt.Key.Key_Space)
 
 
+def test_the_timeline_names_the_step(window: MainWindow) -> None:
+    navigation = window.session.navigation
+    for step in (0, navigation.run_steps - 1):
+        navigation.go_to_step(step)
+        assert window.replay.timeline.position.text() == f"{step + 1} / {navigation.run_steps}"
+
+
 def test_playing_backwards_wraps(window: MainWindow, qtbot: QtBot) -> None:
     window.session.player.set_speed(240)
     window.replay.timeline.reverse.click()
