@@ -4,6 +4,7 @@ the sectors or the banks that serve it.
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 from msgspec import Struct
@@ -503,17 +504,26 @@ def waiting_primitives(
     numbers, 0 for none; they are left out where they don't fit.
     """
     rows, banks = card.first.shape
-    cell, high = stack_cell(card, box)
+    _, high = stack_cell(card, box)
     row, above = box.strip("bottom", _BANK, _AIR)
+    stacks = _stack_cells(card, above.strip("bottom", rows * high)[0], accent, theme, key, share, numbers)
+    shafts, *below = _bank_row(banks, row, above, theme, key)
+    return [shafts, stacks, *below]
+
+
+@lru_cache(maxsize=16)
+def _bank_row(banks: int, row: Box, above: Box, theme: Theme, key: str) -> tuple[Primitive, ...]:
+    """Return lines between the banks, so that the space over an idle one is seen, the banks and their numbers."""
+    cell = row.width / banks
     edges, gap = above.x + np.arange(banks + 1) * cell, min(1.5, 0.06 * cell)
     shafts = np.column_stack([edges, np.full(banks + 1, above.y), edges, np.full(banks + 1, above.bottom)])
     parts = (each.inset(gap, 0.0) for each in row.columns(*[REST] * banks))
-    return [
-        Lines(f"{key}-shafts", shafts, theme.line),  # so that the space over an idle bank is seen
-        _stack_cells(card, above.strip("bottom", rows * high)[0], accent, theme, key, share, numbers),
+    texts = [str(bank) for bank in range(banks)]
+    return (
+        Lines(f"{key}-shafts", shafts, theme.line),
         Rects(f"{key}-row", boxes(*parts), theme.slate, radius=min(4.0, 0.2 * cell)),
-        ticks(f"{key}-numbers", row, [str(bank) for bank in range(banks)], theme.type.least, theme.text, "inside", 8.0),
-    ]
+        ticks(f"{key}-numbers", row, texts, theme.type.least, theme.text, "inside", 8.0),
+    )
 
 
 def stack_cell(card: Punchcard, box: Box) -> tuple[float, float]:

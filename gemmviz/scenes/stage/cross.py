@@ -159,9 +159,9 @@ def _read_along(moment: Moment, name: str, axis: int) -> tuple[int, int, bool]:
     """Return the rows or columns of a matrix that are read in this phase, or in the nearest one that reads any, and whether
     they end at the matrix's edge.
     """
-    number, areas = moment.trace.number_of(name), moment.areas(name)
+    number = moment.trace.number_of(name)
     area = None if number is None else moment.area(number)
-    if area is None and areas:
+    if area is None and (areas := moment.areas(name)):
         area = areas[min(areas, key=lambda phase: abs(phase - moment.phase))]
     if number is None or area is None:
         return 0, 1, True

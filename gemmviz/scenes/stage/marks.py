@@ -262,6 +262,8 @@ def ghost_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[P
             continue
         now = content.phase >= moment.phase
         cells = np.flatnonzero((content.array == CONSTANT) & now)
+        if not len(cells):
+            continue
         place = np.divmod(cells, tile.columns)
         drawn += _hatched(f"padding-{tile.number}", grids[tile.number], place, tile.side, options.theme)
         outside = None if number is None else _padding_outside(moment, number, content, place, tile.columns)

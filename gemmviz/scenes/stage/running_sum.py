@@ -383,7 +383,11 @@ def _term_pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, option
             rects.setdefault((name, light), []).append((x + 0.5, y, wide - 1.0, high))
             if light != _AHEAD:
                 labels.setdefault((name, light), []).append((x + wide / 2, baseline(y + 0.5 * high, size), texts(at)[side]))
-    return [*_grounds(rects.items(), theme), *_term_names(labels.items(), theme)]
+    grounds = [
+        Rects(f"term-{name}-{light}", boxes(*places), theme.tint(name, _STRENGTHS[light]), radius=2.0)
+        for (name, light), places in rects.items()
+    ]
+    return [*grounds, *_term_names(labels.items(), theme)]
 
 
 def _light(read: int, whole: int, now: int, step: int) -> int:
@@ -413,13 +417,6 @@ def _indices(terms: ThreadTerms, ks: Longs, options: ViewOptions) -> _Texts:
     """Return a function that gives the indices of both factors of a term."""
     row, column, labels = int(terms.rows[0]), int(terms.columns[0]), options.labels
     return lambda at: (labels.pair(row, int(ks[at])), labels.pair(int(ks[at]), column))
-
-
-def _grounds(rects: Iterable[tuple[tuple[str, int], list[tuple[float, float, float, float]]]], theme: Theme) -> list[Primitive]:
-    return [
-        Rects(f"term-{name}-{light}", boxes(*places), theme.tint(name, _STRENGTHS[light]), radius=2.0)
-        for (name, light), places in rects
-    ]
 
 
 def _term_names(labels: Iterable[tuple[tuple[str, int], list[tuple[float, float, str]]]], theme: Theme) -> list[Primitive]:

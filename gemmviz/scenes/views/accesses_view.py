@@ -295,11 +295,8 @@ def _instead(moment: Moment, shown: _ShownReads, at: tuple[int, int], number: in
 def _named_elements(moment: Moment, number: int, shown: list[tuple[int, int]], options: ViewOptions) -> str:
     """Return the element of an array that is read for one k, or how many are."""
     elements, array = [element for each, element in shown if each == number], moment.trace.arrays[number]
-    return (
-        options.labels.named(array, elements[0])
-        if len(elements) == 1
-        else tr("{elements} of {array}", elements=len(elements), array=array.name)
-    )
+    several = tr("{elements} of {array}", elements=len(elements), array=array.name)
+    return options.labels.named(array, elements[0]) if len(elements) == 1 else several
 
 
 def _readers_now(moment: Moment, each: Element) -> set[int]:

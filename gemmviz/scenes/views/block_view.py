@@ -13,11 +13,11 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
-from gemmviz.scenes.kit.layout import Box, Share, cells_in, square, text_at, text_in, ticks
+from gemmviz.scenes.kit.layout import Box, Share, cells_in, square, tag, text_at, ticks
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.text import text_line, text_width
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import View
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
@@ -214,10 +214,8 @@ def _region_names(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     own = plan.tall if plan.tall >= 1.3 * size else high  # in one row, if it is high enough: no line crosses the name
     for warp, name in enumerate(names):
         colour = theme.warps[warp % len(theme.warps)]
-        middle = x + dx * plan.cell / 2, y + warp * high + own / 2
-        ground = square(middle, wide, min(own - 2, 1.4 * size))
-        primitives.append(Rects(f"region-{warp}-ground", boxes(ground), colour, radius=4.0))
-        primitives.append(text_in(f"region-{warp}", ground, name, size, theme.ink_on(colour), face="semibold"))
+        ground = square((x + dx * plan.cell / 2, y + warp * high + own / 2), wide, min(own - 2, 1.4 * size))
+        primitives += tag(f"region-{warp}", ground, name, colour, theme, Style(size, colour, "semibold"))
     return primitives
 
 
@@ -258,9 +256,7 @@ def _lane_runs(row: int, lanes: Box, plan: _BlockPlan, theme: Theme) -> list[Pri
     for place, (text, run, part) in enumerate(zip(texts, runs, parts, strict=True)):
         colour = theme.empty if run[0] >= plan.threads else theme.warps[row % len(theme.warps)]
         box = square(part.middle, text_width(text, size) + 12, 1.5 * size)
-        ink = theme.faint if run[0] >= plan.threads else theme.ink_on(colour)
-        drawn.append(Rects(f"run-{row}-{place}-ground", boxes(box), colour, radius=4.0))
-        drawn.append(text_in(f"run-{row}-{place}", box, text, size, ink))
+        drawn += tag(f"run-{row}-{place}", box, text, colour, theme)
     return drawn
 
 
