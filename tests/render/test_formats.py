@@ -393,3 +393,15 @@ def test_a_page_allows_its_own_script_and_style_and_nothing_else() -> None:
     assert rules.pop("style-src").startswith("'sha256-")
     assert rules.pop("require-trusted-types-for") == "'script'"
     assert rules == dict.fromkeys(("default-src", "base-uri", "form-action", "trusted-types"), "'none'")
+
+
+def test_a_film_that_can_not_be_encoded_is_an_error(
+    stage: Prepared, tmp_path: Path, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_time(*_: object) -> None:
+        raise ValueError("no such time")
+
+    monkeypatch.setattr("gemmviz.render.film.Fraction", no_time)
+    with pytest.raises(GemmvizError, match="no such time"):
+        saved(stage, tmp_path / "f.mp4")
+    assert not (tmp_path / "f.mp4").exists()
