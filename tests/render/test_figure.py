@@ -148,8 +148,8 @@ def test_one_hash_allows_all_figures(reel: Reel) -> None:
 
 
 @pytest.mark.parametrize("payload", [SCRIPT, pytest.param(CONTROL, marks=pytest.mark.nightly)])
-def test_names_stay_text(payload: str, tmp_path: Path) -> None:
-    for each in reels(payload, tmp_path).values():
+def test_names_stay_text(payload: str) -> None:
+    for each in reels(payload).values():
         markup = Markup(figure_html(each, FigureOptions(author=payload, licence=payload)))
         assert set(markup.tags) <= {"figure", "div", "img", "figcaption", "p", "strong",
             "small", "a", "script"}  # fmt: skip
@@ -446,7 +446,7 @@ class TestInABrowser:
         assert (split.step(0), split.step(1)) == (3, 4)
 
     def test_no_script_of_a_name_runs(self, host: Host, tmp_path: Path) -> None:
-        for each in reels(SCRIPT, tmp_path).values():
+        for each in reels(SCRIPT).values():
             figure = figure_html(each, FigureOptions(author=SCRIPT, licence=SCRIPT))
             page = Host(host.browser, host.path, figure).open()
             page.press(Keys.ARROW_RIGHT)
