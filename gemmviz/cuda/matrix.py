@@ -8,7 +8,7 @@ from msgspec import Struct
 from gemmviz.cuda.types import FLOAT, INT, UINT, Scalar, VectorType
 
 _PER_REGISTER = {"f16": 2, "bf16": 2, "tf32": 1, "s8": 4, "u8": 4}
-_RESULTS = {"f32": VectorType(FLOAT, 4), "f16": VectorType(UINT, 2), "s32": VectorType(INT, 4)}
+_RESULT_REGISTERS = {"f32": VectorType(FLOAT, 4), "f16": VectorType(UINT, 2), "s32": VectorType(INT, 4)}
 PREFIX = "__gemmviz_"  # of the functions that the stand-in headers call
 
 
@@ -44,7 +44,7 @@ class MatrixInstruction(Struct, frozen=True):
     @property
     def result(self) -> VectorType:
         """The registers of D."""
-        return _RESULTS[self.d]
+        return _RESULT_REGISTERS[self.d]
 
     @property
     def parameters(self) -> tuple[Scalar, ...]:
@@ -53,13 +53,13 @@ class MatrixInstruction(Struct, frozen=True):
         return (UINT,) * (of_a + of_b) + (self.result.scalar,) * of_c
 
 
-_SIGNS = [(a, b) for a in ("s8", "u8") for b in ("s8", "u8")]
+_SIGNED_AND_NOT = [(a, b) for a in ("s8", "u8") for b in ("s8", "u8")]
 MATRIX_INSTRUCTIONS = {
     each.name: each
     for each in (
         *(MatrixInstruction(k, d, "f16", "f16") for k in (8, 16) for d in ("f32", "f16")),
         *(MatrixInstruction(k, "f32", "bf16", "bf16") for k in (8, 16)),
         *(MatrixInstruction(k, "f32", "tf32", "tf32") for k in (4, 8)),
-        *(MatrixInstruction(k, "s32", a, b) for k in (16, 32) for a, b in _SIGNS),
+        *(MatrixInstruction(k, "s32", a, b) for k in (16, 32) for a, b in _SIGNED_AND_NOT),
     )
 }

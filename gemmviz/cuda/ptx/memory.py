@@ -31,17 +31,17 @@ from gemmviz.cuda.nodes import (
 from gemmviz.cuda.ptx.registers import PTX_TYPES, AsmInstruction, Registers, address_parts, vector_elements
 from gemmviz.cuda.types import CHAR, INT, UINT, VOID, AddressSpace, CType, PointerType, Scalar, VectorType
 
-_SPACES: dict[str, AddressSpace] = {"global": "global", "shared": "shared"}
+_PTX_SPACES: dict[str, AddressSpace] = {"global": "global", "shared": "shared"}
 _CACHED = {
     "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "volatile", "relaxed", "weak", "cta", "gpu", "sys", "noftz",
     "L1::no_allocate", "L1::evict_first", "L1::evict_last", "L1::evict_normal", "L1::evict_unchanged",
     "L2::64B", "L2::128B", "L2::256B", "shared::cta", "shared", "global", "async",
 }  # fmt: skip
-_ATOMIC: dict[str, AtomicOp] = {
+_PTX_ATOMICS: dict[str, AtomicOp] = {
     "add": "add", "min": "min", "max": "max", "exch": "exch", "cas": "cas", "and": "and", "or": "or", "xor": "xor",
     "inc": "inc", "dec": "dec",
 }  # fmt: skip
-_COPIED: dict[int, CType] = {
+_COPY_TYPES: dict[int, CType] = {
     4: UINT, 8: VectorType(UINT, 2), 16: VectorType(UINT, 4),
 }  # fmt: skip
 
@@ -133,8 +133,8 @@ class MemoryInstructions:
         return Evaluate(AssignNode(deref.type, deref, value, None, None, access, False, self.place))
 
     def _atomic(self, instruction: AsmInstruction) -> Stmt:
-        op = _ATOMIC.get(instruction.one_of(*_ATOMIC))
-        known = {*_CACHED, *_ATOMIC, *PTX_TYPES, "acquire", "release", "acq_rel"}
+        op = _PTX_ATOMICS.get(instruction.one_of(*_PTX_ATOMICS))
+        known = {*_CACHED, *_PTX_ATOMICS, *PTX_TYPES, "acquire", "release", "acq_rel"}
         if op is None or not known.issuperset(instruction.modifiers):
             raise self._unknown(instruction)
         given = instruction.operands if instruction.opcode == "atom" else ("", *instruction.operands)
@@ -147,7 +147,7 @@ class MemoryInstructions:
     def _copy(self, instruction: AsmInstruction) -> Stmt:
         target, source, size, *rest = instruction.operands
         count = int(size, 0) if size.isdigit() else self._constant(size)
-        ctype = _COPIED.get(count)
+        ctype = _COPY_TYPES.get(count)
         if ctype is None or not {*_CACHED}.issuperset(instruction.modifiers) or len(rest) > 1:
             raise self._unknown(instruction)
         assert isinstance(ctype, Scalar | VectorType)
@@ -183,7 +183,7 @@ class MemoryInstructions:
 
     def _target(self, instruction: AsmInstruction, operand: str, scalar: Scalar, width: int) -> tuple[Deref, AddressSpace]:
         """What an address of an instruction designates, and the memory that it is in."""
-        space = _SPACES.get(instruction.one_of("global", "shared"))
+        space = _PTX_SPACES.get(instruction.one_of("global", "shared"))
         if "shared::cta" in instruction.modifiers:
             space = "shared"
         ctype = scalar if width == 1 else VectorType(scalar, width)

@@ -39,7 +39,7 @@ from gemmviz.model.errors import Place, SourceError
 Operands = list[Expr]
 Formula = Callable[[AsmInstruction, Scalar, Operands, Place], Expr | None]
 _BINARY = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>", "div": "/", "rem": "%"}
-_COMPARED = {
+_COMPARISONS = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">=",
 }  # fmt: skip
 _DOUBLED = {INT: LONG, UINT: ULONG, PTX_TYPES["s16"]: INT, PTX_TYPES["u16"]: UINT}
@@ -86,8 +86,8 @@ def operand_types(instruction: AsmInstruction) -> list[Scalar]:
 
 def compare_values(instruction: AsmInstruction, left: Expr, right: Expr, place: Place) -> Expr | None:
     """The predicate of ``setp``; None for a comparison that isn't known."""
-    op = instruction.one_of(*_COMPARED)
-    return Binary(BOOL, _COMPARED[op], left, right, place) if op else None
+    op = instruction.one_of(*_COMPARISONS)
+    return Binary(BOOL, _COMPARISONS[op], left, right, place) if op else None
 
 
 def result_type(instruction: AsmInstruction) -> Scalar | None:
@@ -105,7 +105,7 @@ def _binary(instruction: AsmInstruction, of: Scalar, operands: Operands, place: 
     return Binary(of, _BINARY[instruction.opcode], left, right, place)
 
 
-def _product(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _multiplication(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     left, right = operands[:2]
     if instruction.has("wide"):
         wide = _DOUBLED.get(of)
@@ -120,11 +120,11 @@ def _sum_of_product(instruction: AsmInstruction, of: Scalar, operands: Operands,
     if of.is_float:
         name = {FLOAT: "fmaf", DOUBLE: "fma"}.get(of)
         return None if name is None else Call(of, name, tuple(operands), place)
-    product = _product(instruction, of, operands, place)
-    return None if product is None else Binary(_scalar(product), "+", product, operands[2], place)
+    product = _multiplication(instruction, of, operands, place)
+    return None if product is None else Binary(_scalar_of(product), "+", product, operands[2], place)
 
 
-def _scalar(expr: Expr) -> Scalar:
+def _scalar_of(expr: Expr) -> Scalar:
     assert isinstance(expr.type, Scalar)
     return expr.type
 
@@ -133,7 +133,7 @@ def _selected(instruction: AsmInstruction, of: Scalar, operands: Operands, place
     return Select(of, operands[2], operands[0], operands[1])
 
 
-def _moved(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _move(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     return operands[0]
 
 
@@ -169,7 +169,7 @@ def _reciprocal(instruction: AsmInstruction, of: Scalar, operands: Operands, pla
     return Binary(of, "/", Const(of, 1.0), operands[0], place) if of.is_float else None
 
 
-def _converted(instruction: AsmInstruction, to: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _conversion(instruction: AsmInstruction, to: Scalar, operands: Operands, place: Place) -> Expr | None:
     value, source = operands[0], operands[0].type
     rounding = instruction.one_of(*_ROUNDED)
     if isinstance(source, Scalar) and source.is_float and rounding:
@@ -182,17 +182,17 @@ def _converted(instruction: AsmInstruction, to: Scalar, operands: Operands, plac
 
 _FORMULAS: Mapping[str, Formula] = {
     **dict.fromkeys(_BINARY, _binary),
-    "mul": _product,
+    "mul": _multiplication,
     "mad": _sum_of_product,
     "fma": _sum_of_product,
     "selp": _selected,
-    "mov": _moved,
+    "mov": _move,
     "not": _not,
     "neg": _negated,
     "min": _least,
     "max": _least,
     "abs": _magnitude,
-    "cvt": _converted,
+    "cvt": _conversion,
     "rcp": _reciprocal,
     **dict.fromkeys(_APPROXIMATE, _function),
 }

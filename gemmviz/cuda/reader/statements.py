@@ -39,7 +39,7 @@ from gemmviz.model.errors import Place
 
 # Lowers switch to a chain of ifs; what falls through into the next case is lowered again for each case before it.
 
-_LABELS = (k.CASE_STMT, k.DEFAULT_STMT)
+_CASE_LABELS = (k.CASE_STMT, k.DEFAULT_STMT)
 _LOOPS = (k.FOR_STMT, k.WHILE_STMT, k.DO_STMT, k.FOR_RANGE_STMT, k.SWITCH_STMT, k.LAMBDA_EXPR)
 
 
@@ -74,7 +74,7 @@ def _parts(low: Lowering, body: Node) -> list[_Part]:
     parts: list[_Part] = []
     for each in body.parts:
         statement, labels = each, list[Node]()
-        while statement.kind in _LABELS:
+        while statement.kind in _CASE_LABELS:
             labels.append(statement)
             statement = statement.parts[-1]
         if labels:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 _CUDA_HEADER = "cuda_fp16.h"
-_MATRICES = Path("crt", "mma.h")  # what mma.h includes, which some wheels leave out
+_MATRIX_HEADER = Path("crt", "mma.h")  # what mma.h includes, which some wheels leave out
 _TARGET = Path("nv", "target")  # what cooperative_groups.h includes of CUDA's C++ library
 
 
@@ -24,7 +24,7 @@ def include_folders(cupy: Path, toolkits: Sequence[Path] = (), usual: Sequence[P
         *usual,
     ]
     usable = [folder for folder in folders if (folder / _CUDA_HEADER).is_file()]
-    found = next((folder for folder in usable if (folder / _MATRICES).is_file()), usable[0] if usable else None)
+    found = next((folder for folder in usable if (folder / _MATRIX_HEADER).is_file()), usable[0] if usable else None)
     if found is None:
         return ()
     others = [place for folder in dict.fromkeys((found, *folders)) for place in (folder / "cccl", folder)]

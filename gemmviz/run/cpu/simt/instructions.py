@@ -16,7 +16,7 @@ from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt.accesses import over_memories
 from gemmviz.run.cpu.simt.domain import Compiling
 from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Closure, Machine, PendingCopy, is_empty
-from gemmviz.run.cpu.simt.matrix import load_closure, product_closure, store_closure
+from gemmviz.run.cpu.simt.matrix import load_matrices, multiply_matrices, store_matrices
 from gemmviz.run.cpu.simt.memory import NULL, AccessType, Memory, SharedMemory, access_type, elements_of_bytes
 
 Zero = Callable[[Scalar], Any]
@@ -326,7 +326,7 @@ def fence(node: Fence) -> Closure:
 _COMPILED: Mapping[type[Instruction], Callable[..., Closure]] = {
     Atomic: _atomic_closure,
     Copy: _copy_closure,
-    MatrixProduct: product_closure,
-    LoadMatrix: load_closure,
-    StoreMatrix: store_closure,
+    MatrixProduct: multiply_matrices,
+    LoadMatrix: load_matrices,
+    StoreMatrix: store_matrices,
 }

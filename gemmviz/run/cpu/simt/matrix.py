@@ -28,7 +28,7 @@ from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import access_type, elements_of_bytes
 from gemmviz.run.cpu.simt.warps import outer_of, over_threads, over_warps
 
-_Registers = list[npt.NDArray[Any]]  # each (blocks, warps, lanes)
+_LaneRegisters = list[npt.NDArray[Any]]  # each (blocks, warps, lanes)
 _KEPT_BITS = 25  # below the largest exponent
 _FLOAT_BITS, _LEAST_BIT = 23, -149  # of a float32: those of its fraction; the exponent of its smallest number
 _LEAST_EXPONENT = {"f16": -14, "bf16": -126, "tf32": -126, "f32": -126}
@@ -36,7 +36,7 @@ _ZERO = -100_000  # the exponent of zero
 _NO_HALF, _NO_FLOAT = 0x7FFF, 0x7FFFFFFF  # the bits of what is no number
 
 
-def product_closure(compiler: Compiling, node: MatrixProduct) -> Closure:
+def multiply_matrices(compiler: Compiling, node: MatrixProduct) -> Closure:
     """The registers of D."""
     access, place, domain = node.access, node.place, compiler.domain
     instruction = MATRIX_INSTRUCTIONS[node.instruction]
@@ -51,7 +51,7 @@ def product_closure(compiler: Compiling, node: MatrixProduct) -> Closure:
     return run
 
 
-def _multiplied(machine: Machine, instruction: MatrixInstruction, given: list[Any]) -> _Registers:
+def _multiplied(machine: Machine, instruction: MatrixInstruction, given: list[Any]) -> _LaneRegisters:
     space = machine.space
     of_a, of_b, _ = instruction.registers
     arrays = [np.asarray(each, scalar.dtype) for each, scalar in zip(given, instruction.parameters, strict=True)]
@@ -76,10 +76,10 @@ def check_whole_warps(machine: Machine, place: Place) -> None:
             raise machine.fault(message, place, over_threads(torn, outer, space), id="divergent-barrier")
 
 
-def product(instruction: MatrixInstruction, a: _Registers, b: _Registers, c: _Registers) -> _Registers:
+def product(instruction: MatrixInstruction, a: _LaneRegisters, b: _LaneRegisters, c: _LaneRegisters) -> _LaneRegisters:
     """The registers of D, from those of A, B and C."""
-    left, right = _matrix("a", instruction.a, instruction, a), _matrix("b", instruction.b, instruction, b)
-    added = _matrix("c", instruction.d, instruction, c)
+    left, right = _held_matrix("a", instruction.a, instruction, a), _held_matrix("b", instruction.b, instruction, b)
+    added = _held_matrix("c", instruction.d, instruction, c)
     if instruction.d == "s32":
         result = (left.astype(np.int64) @ right.astype(np.int64) + added.astype(np.int64)).astype(np.int32)
     else:
@@ -92,7 +92,7 @@ def product(instruction: MatrixInstruction, a: _Registers, b: _Registers, c: _Re
     return [elements[..., each] for each in range(elements.shape[-1])]
 
 
-def _matrix(use: MatrixName, kind: str, instruction: MatrixInstruction, registers: _Registers) -> npt.NDArray[Any]:
+def _held_matrix(use: MatrixName, kind: str, instruction: MatrixInstruction, registers: _LaneRegisters) -> npt.NDArray[Any]:
     """The matrix that the lanes of each warp hold: (blocks, warps, rows, columns), floats as float64."""
     held = np.ascontiguousarray(np.stack(registers, axis=-1))
     found = fragment_of(use, instruction.k, BITS[kind])
@@ -120,12 +120,12 @@ def _sums(instruction: MatrixInstruction, a: Floats, b: Floats, c: Floats) -> np
     of_factors = _exponent(a, instruction.a)[..., :, None, :] + _exponent(turned, instruction.b)
     largest = np.maximum(of_factors.max(axis=-1), _exponent(c, instruction.d))
     kept = np.maximum(largest - _KEPT_BITS, -1000)
-    exact = _cut(terms, kept[..., None]).sum(axis=-1) + _cut(c, kept)
+    exact = _cut_off(terms, kept[..., None]).sum(axis=-1) + _cut_off(c, kept)
     plain = terms.sum(axis=-1) + c
     total = np.where(np.isfinite(plain), exact, plain)  # what isn't finite follows IEEE's rules
     if instruction.d == "f16":
         return np.where(np.isnan(total), np.uint16(_NO_HALF).view(np.float16), total.astype(np.float16))
-    floats = _cut(total, np.maximum(_exponent(total, "f32") - _FLOAT_BITS, _LEAST_BIT)).astype(np.float32) + np.float32(0)
+    floats = _cut_off(total, np.maximum(_exponent(total, "f32") - _FLOAT_BITS, _LEAST_BIT)).astype(np.float32) + np.float32(0)
     return np.where(np.isnan(total), np.uint32(_NO_FLOAT).view(np.float32), floats)
 
 
@@ -135,7 +135,7 @@ def _exponent(values: Floats, kind: str) -> npt.NDArray[np.int64]:
     return np.asarray(np.where(values == 0, _ZERO, np.maximum(found, _LEAST_EXPONENT[kind])))
 
 
-def _cut(values: Floats, bit: npt.NDArray[np.int64]) -> Floats:
+def _cut_off(values: Floats, bit: npt.NDArray[np.int64]) -> Floats:
     """Values cut off, towards zero, to multiples of two to the power of ``bit``."""
     return np.ldexp(np.trunc(np.ldexp(values, -bit)), bit)
 
@@ -145,7 +145,7 @@ def _cut(values: Floats, bit: npt.NDArray[np.int64]) -> Floats:
 _ROW_REGISTERS, _LANE = 4, np.arange(LANES)
 
 
-class _Rows:
+class _MatrixRows:
     """The rows of matrices to which the lanes of whole warps point: ``at`` (blocks, warps, lanes), in registers of 32 bits."""
 
     def __init__(self, machine: Machine, place: Place, offset: Any) -> None:
@@ -169,12 +169,12 @@ class _Rows:
         return [over_threads(2 * self.at[..., row] + _LANE // 4, self.outer, self.space) for row in rows]
 
 
-def load_closure(compiler: Compiling, node: LoadMatrix) -> Closure:
+def load_matrices(compiler: Compiling, node: LoadMatrix) -> Closure:
     address, place, access, domain = compiler.address(node.row.pointer), node.place, node.access, compiler.domain
     register, half = access_type(UINT), access_type(USHORT)
 
     def one(machine: Machine, memory: Any, offset: Any) -> list[Any]:
-        rows, found = _Rows(machine, place, offset), []
+        rows, found = _MatrixRows(machine, place, offset), []
         for matrix in range(node.count):
             own = memory.checked(machine, rows.registers(matrix), register, place)
             machine.step(access, (memory.number,) * node.count, matrix, memory.recorded(own, register), machine.mask, place)
@@ -199,13 +199,13 @@ def _first_element(machine: Machine, memory: Any, register: Any, place: Place) -
     return memory.load(machine, register * (UINT.bytes // kind.bytes), kind, place)
 
 
-def store_closure(compiler: Compiling, node: StoreMatrix) -> Closure:
+def store_matrices(compiler: Compiling, node: StoreMatrix) -> Closure:
     address, place, access, domain = compiler.address(node.row.pointer), node.place, node.access, compiler.domain
     values = [domain.given(compiler, node.row, value) for value in node.values]
     register, half = access_type(UINT), access_type(USHORT)
 
     def one(machine: Machine, memory: Any, offset: Any) -> None:
-        rows = _Rows(machine, place, offset)
+        rows = _MatrixRows(machine, place, offset)
         for matrix, value in enumerate(values):
             given = value(machine)
             own = memory.checked(machine, rows.registers(matrix), register, place)
