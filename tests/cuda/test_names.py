@@ -162,3 +162,20 @@ def test_many_in_each_other() -> None:
 def test_names_that_nothing_declares(body: str, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         program_for(kernel_from(body, before=BEFORE), {})
+
+
+CONSTANTS = """template <class T, int i> constexpr unsigned both = sizeof(T) + 10u * i;
+template <int i> constexpr unsigned one = 10u * i + 1u;
+template <class T, int i> struct Traits { static constexpr unsigned value = sizeof(T) + 100u * i; enum { twice = 2 * i }; };
+template <class T, int i> __device__ unsigned all_of()
+{
+    constexpr unsigned again = one<i + 1>;
+    if constexpr (both<T, i> != 24u) return 0;
+    return both<T, i> + 100 * one<i> + 10000 * Traits<T, i>::value + again + Traits<T, i>::twice + i;
+}
+"""
+
+
+def test_constants_of_templates_have_the_value_of_their_arguments() -> None:
+    found = left_in_c(kernel_from("C[0] = all_of<float, 2>();", before=CONSTANTS))
+    assert found[0] == 24 + 100 * 21 + 10000 * 204 + 31 + 4 + 2

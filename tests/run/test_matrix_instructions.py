@@ -119,17 +119,30 @@ def test_wmma_is_right(shape: tuple[int, int, int], kind: str, result: str, left
 @pytest.mark.parametrize(("shape", "kind", "result"), TILES)
 def test_lanes_hold_the_elements_that_they_hold_on_the_hardware(shape: tuple[int, int, int], kind: str, result: str) -> None:
     m, n, k = shape
-    trace = trace_of(wmma_kernel(shape, kind, result), m, n, k)
+    trace = trace_of(wmma_kernel(shape, kind, result, right="col"), m, n, k)
     for use, name, access in (("a", "A", "read"), ("b", "B", "read"), ("c", "C", "write")):
         recorded = next(
             each for each in FRAGMENTS
             if (each["use"], tuple(each["shape"]), each["type"]) == (use, shape, result if use == "c" else kind)
         )  # fmt: skip
         number = sure(trace.number_of(name))
-        rows = np.sort(np.concatenate([each.rows for each in trace.touches_of(number, access)]))  # type: ignore[arg-type]
-        row, column = trace.arrays[number].row_column(trace.element[rows].T)
+        touches = sorted(trace.touches_of(number, access), key=lambda each: int(each.rows[0]))  # type: ignore[arg-type]
+        elements = np.concatenate(
+            [each.operand.layout.spread(trace.element[row], None) for each in touches for row in each.rows], axis=1
+        )
+        row, column = trace.arrays[number].row_column(elements)
         assert np.array_equal(row, np.array(recorded["row"])[:, : row.shape[1]])
         assert np.array_equal(column, np.array(recorded["column"])[:, : row.shape[1]])
+
+
+def test_lanes_load_a_transposed_matrix_in_the_order_of_memory() -> None:
+    """As the hardware does, which then exchanges elements between lanes: 4 requests of 8 rows of 16 bytes."""
+    trace = trace_of(wmma_kernel((16, 16, 16), "half", "float"), 16, 16, 16)
+    loads = trace.touches_of(sure(trace.number_of("B")), "read")
+    assert [each.operand.width for each in loads] == [2] * 4
+    counts = totals(count_steps(trace, range(trace.steps)))
+    assert (counts["global_load_requests"], counts["global_load_sectors"]) == (8, 64)
+    assert (counts["global_store_requests"], counts["global_store_sectors"]) == (4, 32)
 
 
 # PTX

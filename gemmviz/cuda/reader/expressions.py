@@ -59,11 +59,15 @@ def parenthesized(low: Lowering, node: Node) -> Expr | Thing:
 
 
 def name(low: Lowering, node: Node) -> Expr | Thing:
-    if node.children and node.children[-1].kind != k.NAMESPACE_REF and (parts := node.parts):  # a template argument
-        return low.place_node(parts[0])
+    arguments = node.parts if node.children and node.children[-1].kind != k.NAMESPACE_REF else []
     declaration = low.cursors.referenced(node)
     if declaration is None:
+        if arguments:  # a parameter of a template, which stands for its argument
+            return low.place_node(arguments[0])
         raise low.error("this name has no meaning here", node, id="unknown-name")
+    value, ctype = low.cursors.evaluated(node) if arguments else None, low.type_of(node)
+    if value is not None and isinstance(ctype, Scalar):  # a constant of a template
+        return constant_of(value, ctype)
     return designated_by(low, declaration, node)
 
 

@@ -43,55 +43,93 @@ template <class Use, int m, int n, int k, class T, class Layout = void> class fr
 inline unsigned __lane() { return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32u; }
 
 // A fragment consists of those of mma.sync: of A with 16 rows, and of B with 8 columns. A matrix of 8 x 32 is the product of
-// both transposed, so that A and B change places.
+// both transposed, so that A and B change places. Outer: rows of A, columns of B. Along: columns of A, rows of B.
 template <class F> constexpr bool __is_wide = F::__of == 0 ? F::__m != 8 : F::__n == 32;
 template <class F> constexpr int __tile = (__is_wide<F> ? 16 : 8) * F::__k / 32;  // elements of a lane
+template <class F, int i> constexpr unsigned __outer =
+    __is_wide<F> ? 8u * (i % __tile<F> / F::__packed % 2) + 16u * (i / __tile<F>) : 8u * (i / __tile<F>);
+template <class F, int i> constexpr unsigned __along =
+    (__is_wide<F> ? i % __tile<F> / F::__packed / 2 : i % __tile<F> / F::__packed) * 4u * F::__packed;
 
-// Row of element i of A, column of one of B.
-template <class F, int i> inline unsigned __outer() {
-  constexpr int tile = i / __tile<F>, reg = i % __tile<F> / F::__packed;
-  return __lane() / 4u + (__is_wide<F> ? 8u * (reg % 2) + 16u * tile : 8u * tile);
-}
-// Column of element i of A, row of one of B.
-template <class F, int i> inline unsigned __along() {
-  constexpr int at = i % __tile<F>, reg = at / F::__packed;
-  return __lane() % 4u * F::__packed + at % F::__packed + (__is_wide<F> ? reg / 2 : reg) * 4u * F::__packed;
-}
-template <class F, int i> inline unsigned __row() {
-  if constexpr (F::__of == 0) return __outer<F, i>();
-  else if constexpr (F::__of == 1) return __along<F, i>();
-  else if constexpr (F::__m == 8) return __lane() % 4u * 2u + i % 2;
-  else return __lane() / 4u + 8u * (i % 4 / 2) + (F::__m == 32 ? 16u * (i / 4) : 0u);
-}
-template <class F, int i> inline unsigned __column() {
-  if constexpr (F::__of == 0) return __along<F, i>();
-  else if constexpr (F::__of == 1) return __outer<F, i>();
-  else if constexpr (F::__m == 8) return __lane() / 4u + 8u * (i % 4 / 2) + 16u * (i / 4);
-  else return __lane() % 4u * 2u + i % 2 + (F::__m == 16 ? 8u * (i / 4) : 0u);
-}
-template <class F, int i> inline unsigned __offset(unsigned pitch, bool is_row_major) {
-  return is_row_major ? __row<F, i>() * pitch + __column<F, i>() : __column<F, i>() * pitch + __row<F, i>();
-}
-
-template <int i, class F, class T> inline void __load(F& f, const T* from, unsigned pitch, bool is_row_major) {
-  if constexpr (i < F::num_elements) {
-    if constexpr (i < F::__different) f.x[i] = from[__offset<F, i>(pitch, is_row_major)];
-    else f.x[i] = f.x[i % F::__different];
-    __load<i + 1>(f, from, pitch, is_row_major);
+// Whether the elements that a lane holds side by side are neighbours in memory.
+template <class F, bool is_row_major> constexpr bool __are_neighbours = is_row_major == (F::__of == 0 || (F::__of == 2 && F::__m != 8));
+template <class F, int i, bool is_row_major> inline unsigned __offset(unsigned lane, unsigned pitch) {
+  if constexpr (F::__of == 2) {
+    unsigned outer = lane / 4u + 8u * (i % 4 / 2) + (F::__m == 16 ? 0u : 16u * (i / 4));
+    unsigned along = lane % 4u * 2u + i % 2 + (F::__m == 16 ? 8u * (i / 4) : 0u);
+    return __are_neighbours<F, is_row_major> ? outer * pitch + along : along * pitch + outer;
+  } else {
+    unsigned outer = lane / 4u + __outer<F, i>, along = lane % 4u * F::__packed + i % F::__packed + __along<F, i>;
+    return __are_neighbours<F, is_row_major> ? outer * pitch + along : along * pitch + outer;
   }
 }
-template <class F, class T> inline void load_matrix_sync(F& f, const T* from, unsigned pitch) { __load<0>(f, from, pitch, F::__is_row_major); }
-template <class F, class T> inline void load_matrix_sync(F& f, const T* from, unsigned pitch, layout_t layout) {
-  __load<0>(f, from, pitch, layout == mem_row_major);
-}
-template <int i, class F, class T> inline void __store(T* to, const F& f, unsigned pitch, bool is_row_major) {
+
+// Neighbours in memory move together, as an H100 moves them: pairs of an accumulator, registers of A and B. Where the elements of
+// a register are no neighbours, 16-bit elements are loaded in the order of memory and exchanged between lanes (movmatrix).
+template <class T> struct __pair;
+template <> struct __pair<__half> { using type = __half2; };
+template <> struct __pair<float> { using type = float2; };
+template <> struct __pair<int> { using type = int2; };
+inline void __from_bits(__half& to, unsigned bits) { to = __ushort_as_half((unsigned short)bits); }
+inline void __from_bits(__nv_bfloat16& to, unsigned bits) { to = __ushort_as_bfloat16((unsigned short)bits); }
+inline void __from_bits(signed char& to, unsigned bits) { to = (signed char)(bits & 0xffu); }
+inline void __from_bits(unsigned char& to, unsigned bits) { to = (unsigned char)(bits & 0xffu); }
+
+template <int i, bool is_row_major, class F, class T> inline void __load(F& f, const T* from, unsigned lane, unsigned pitch) {
   if constexpr (i < F::num_elements) {
-    to[__offset<F, i>(pitch, is_row_major)] = f.x[i];
-    __store<i + 1>(to, f, pitch, is_row_major);
+    constexpr bool are_neighbours = __are_neighbours<F, is_row_major>;
+    constexpr bool is_register = F::__of != 2 && F::__packed > 1 && are_neighbours, is_exchanged = F::__of != 2 && F::__packed == 2;
+    if constexpr (i >= F::__different) {
+      f.x[i] = f.x[i % F::__different];
+      __load<i + 1, is_row_major>(f, from, lane, pitch);
+    } else if constexpr (F::__of == 2 && are_neighbours) {
+      auto both = *reinterpret_cast<const typename __pair<T>::type*>(from + __offset<F, i, is_row_major>(lane, pitch));
+      f.x[i] = both.x, f.x[i + 1] = both.y;
+      __load<i + 2, is_row_major>(f, from, lane, pitch);
+    } else if constexpr (is_register) {
+      unsigned bits = *reinterpret_cast<const unsigned*>(from + __offset<F, i, is_row_major>(lane, pitch));
+      __from_bits(f.x[i], bits);
+      __from_bits(f.x[i + 1], bits >> 32 / F::__packed);
+      if constexpr (F::__packed == 4) {
+        __from_bits(f.x[i + 2], bits >> 16);
+        __from_bits(f.x[i + 3], bits >> 24);
+      }
+      __load<i + F::__packed, is_row_major>(f, from, lane, pitch);
+    } else if constexpr (is_exchanged) {
+      const T* own = from + (__along<F, i> + lane / 4u) * pitch + __outer<F, i> + lane % 4u * 2u;
+      unsigned bits = *reinterpret_cast<const unsigned*>(own), other = lane % 4u * 8u + lane / 8u, shift = lane / 4u % 2u * 16u;
+      __from_bits(f.x[i], __shfl_sync(0xffffffffu, bits, (int)other) >> shift);
+      __from_bits(f.x[i + 1], __shfl_sync(0xffffffffu, bits, (int)other + 4) >> shift);
+      __load<i + 2, is_row_major>(f, from, lane, pitch);
+    } else {
+      f.x[i] = from[__offset<F, i, is_row_major>(lane, pitch)];
+      __load<i + 1, is_row_major>(f, from, lane, pitch);
+    }
+  }
+}
+template <class F, class T> inline void load_matrix_sync(F& f, const T* from, unsigned pitch) {
+  __load<0, F::__is_row_major>(f, from, __lane(), pitch);
+}
+template <class F, class T> inline void load_matrix_sync(F& f, const T* from, unsigned pitch, layout_t layout) {
+  if (layout == mem_row_major) __load<0, true>(f, from, __lane(), pitch);
+  else __load<0, false>(f, from, __lane(), pitch);
+}
+template <int i, bool is_row_major, class F, class T> inline void __store(T* to, const F& f, unsigned lane, unsigned pitch) {
+  if constexpr (i < F::num_elements) {
+    if constexpr (__are_neighbours<F, is_row_major>) {
+      typename __pair<T>::type both;
+      both.x = f.x[i], both.y = f.x[i + 1];
+      *reinterpret_cast<typename __pair<T>::type*>(to + __offset<F, i, is_row_major>(lane, pitch)) = both;
+    } else {
+      to[__offset<F, i, is_row_major>(lane, pitch)] = f.x[i];
+      to[__offset<F, i + 1, is_row_major>(lane, pitch)] = f.x[i + 1];
+    }
+    __store<i + 2, is_row_major>(to, f, lane, pitch);
   }
 }
 template <class F, class T> inline void store_matrix_sync(T* to, const F& f, unsigned pitch, layout_t layout) {
-  __store<0>(to, f, pitch, layout == mem_row_major);
+  if (layout == mem_row_major) __store<0, true>(to, f, __lane(), pitch);
+  else __store<0, false>(to, f, __lane(), pitch);
 }
 template <int i, class F, class T> inline void __fill(F& f, const T& value) {
   if constexpr (i < F::num_elements) {
