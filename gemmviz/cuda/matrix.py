@@ -38,8 +38,13 @@ class MatrixInstruction(Struct, frozen=True):
 
     @property
     def roundoff(self) -> float:
-        """The largest relative error of one product and sum: float32 and TF32 are cut off rather than rounded."""
-        return {"f32": 2.0**-23, "f16": 2.0**-11, "s32": 0.0}[self.d] if self.a != "tf32" else 2.0**-9
+        """The largest relative error of a sum: float32 is cut off rather than rounded."""
+        return {"f32": 2.0**-23, "f16": 2.0**-11, "s32": 0.0}[self.d]
+
+    @property
+    def roundoff_of_factors(self) -> float:
+        """The largest relative error of a product of float32 numbers that become TF32: both are cut off."""
+        return 2.0**-9 if self.a == "tf32" else 0.0
 
     @property
     def result(self) -> VectorType:

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from gemmviz.cuda.functions import function_for
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
-from gemmviz.cuda.nodes import Assign, Binary, Call, Convert, MatrixProduct, Program
+from gemmviz.cuda.nodes import Assign, Atomic, Binary, Call, Convert, Loop, MatrixProduct, Program, Unrolled
 from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
 from gemmviz.model.arrays import Bools, Floats, Longs
@@ -131,10 +131,19 @@ _HALF_STEP = 2.0**-25  # half the smallest half
 UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
 
 
+class Rounding(Struct, frozen=True):
+    """Unit roundoffs of a kernel's arithmetic. ``each``: the largest of operations that may follow one another in a sum;
+    ``once``: the sum of those of conversions that a value goes through at most once.
+    """
+
+    each: float = 0.0
+    once: float = 0.0
+
+
 class Contents(Struct, frozen=True):
     """The arrays of a problem after a run: ``data``, flat in memory order as stored, of these ``shapes`` and element ``types``;
-    the arrays in ``column_major`` are stored column by column. ``roundoff``: the unit roundoff of the kernel's arithmetic.
-    ``before``: outputs that held values before the run.
+    the arrays in ``column_major`` are stored column by column. ``rounding``: how the kernel's arithmetic rounds. ``before``:
+    outputs that held values before the run.
     """
 
     problem: Problem
@@ -142,7 +151,7 @@ class Contents(Struct, frozen=True):
     types: Mapping[str, ElementType]
     data: Mapping[str, npt.NDArray[Any]]
     column_major: frozenset[str] = frozenset()
-    roundoff: float = 0.0
+    rounding: Rounding = Rounding()
     before: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def shaped(self, name: str, data: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -196,7 +205,7 @@ def _judged(
         some = elements[start : start + step]
         places = contents.places(name, some)
         answer = reference(ReferenceRequest(problem.sizes, problem.factors, arrays, {name: after}, name, places, unit))
-        limit = Limit(answer.roundings, contents.types[name], contents.roundoff)
+        limit = Limit(answer.roundings, contents.types[name], contents.rounding)
         error = limit.error(answer.right - np.asarray(after[places], np.float64))
         allowed = limit.factor * answer.magnitude + limit.least
         excess = np.where(np.isnan(error), np.inf, error - allowed)
@@ -221,15 +230,16 @@ class Limit:
     """How far an element of an output may be from its right value, after a number of ``roundings``: ``factor`` times the sum of
     the magnitudes of what it is computed from, and ``least``.
 
-    One rounding is that of the output's type, the others those of the arithmetic, which may be less precise; the right value
-    itself is rounded as float64.
+    One rounding is that of the output's type, the others those of the arithmetic, or of the output's type if there is none; the
+    right value itself is rounded as float64.
     """
 
-    def __init__(self, roundings: float, output: ElementType, roundoff: float) -> None:
-        unit = max(roundoff, output.roundoff)
+    def __init__(self, roundings: float, output: ElementType, rounding: Rounding) -> None:
+        unit = rounding.each or output.roundoff
         reference = roundings * _DOUBLE_ROUNDOFF if unit == _DOUBLE_ROUNDOFF else 0.0
-        self.factor = (roundings - 1) * unit + output.roundoff + reference if output.is_float and roundings else 0.0
-        self.least = roundings * _HALF_STEP if output.is_float and unit == HALF.element.roundoff else 0.0
+        least_factor = output.roundoff + rounding.once + reference
+        self.factor = (roundings - 1) * unit + least_factor if output.is_float and roundings else 0.0
+        self.least = roundings * _HALF_STEP if output.is_float and HALF.element.roundoff in (unit, output.roundoff) else 0.0
         self.range = None if output.is_float or output.bytes == 8 else float(1 << (8 * output.bytes))
 
     def error(self, difference: Any) -> Any:
@@ -260,13 +270,33 @@ _ARITHMETIC = frozenset("+-*/")
 
 
 @lru_cache(maxsize=64)
-def arithmetic_roundoff(program: Program) -> float:
-    """The largest unit roundoff of a floating-point operation or narrowing conversion in a program; 0 without any."""
-    matrices = (
-        MATRIX_INSTRUCTIONS[part.instruction].roundoff for part in parts(program.body) if isinstance(part, MatrixProduct)
-    )
-    scalars = (scalar.element.roundoff for part in parts(program.body) for scalar in _rounding_types(part))
-    return max((*scalars, *matrices), default=0.0)
+def rounding_of(program: Program) -> Rounding:
+    """How the arithmetic of a program rounds. A narrowing conversion outside of all loops rounds once."""
+    every = list(parts(program.body))
+    in_loops = {id(part) for loop in every if isinstance(loop, Loop | Unrolled) for part in parts(loop)}
+    each, once = [0.0], 0.0
+    for part in every:
+        if isinstance(part, MatrixProduct):
+            matrix = MATRIX_INSTRUCTIONS[part.instruction]
+            each.append(matrix.roundoff)
+            once = max(once, matrix.roundoff_of_factors)
+            continue
+        for scalar in _rounding_types(part):
+            if id(part) not in in_loops and _is_narrowing(part, scalar):
+                once += scalar.element.roundoff
+            else:
+                each.append(scalar.element.roundoff)
+    return Rounding(max(each), once)
+
+
+def _is_narrowing(part: object, to: Scalar) -> bool:
+    """Whether a node that rounds to a type is a conversion from a more precise one."""
+    match part:
+        case Convert():
+            return True
+        case Call(args=(value,)):
+            return _is_wider(value.type, to)
+    return False
 
 
 def _rounding_types(part: object) -> tuple[Scalar, ...]:
@@ -281,6 +311,8 @@ def _rounding_types(part: object) -> tuple[Scalar, ...]:
         case Call(type=Scalar() | VectorType() as ctype, name=name, args=args) if scalar_of(ctype).is_float:
             types = [arg.type for arg in args if isinstance(arg.type, Scalar | VectorType)]
             return (scalar_of(ctype),) if function_for(name, types) is not None else ()
+        case Atomic(type=Scalar() as scalar) if scalar.is_float:
+            return (scalar,)
     return ()
 
 

@@ -16,7 +16,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.simt import matrix
-from tests.conftest import DATA, outcome_of, sure, trace_of
+from tests.conftest import DATA, kernel_from, left_in_c, outcome_of, sure, trace_of
 
 PRODUCTS = np.load(DATA / "h100-matrix-products.npz")
 FRAGMENTS = json.loads((DATA / "h100-wmma-fragments.json").read_text())["fragments"]
@@ -195,6 +195,37 @@ def test_mma_with_loads_and_stores_of_matrices_is_right() -> None:
     trace = mma_trace()
     assert trace.check.passed
     assert [len(steps_of(trace, kind)) for kind in ("matrix", "product")] == [5, 2]
+
+
+def test_modifiers_may_stand_in_any_order() -> None:
+    assert mma_trace("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.x4.m8n8.shared.b16").check.passed
+
+
+def test_what_rounds_once_does_not_excuse_a_missing_step() -> None:
+    """An input as TF32, or an output in half precision, allows an error that doesn't grow with K."""
+    kernel = wmma_kernel((16, 16, 8), "wmma::precision::tf32", "float")
+    missing = parse_kernel(kernel.text.replace("k < K; k +=", "k < K - 8; k +="), "tile.cu")
+    assert not trace_of(missing, 16, 16, 512).check.passed
+    plain = """// gemmviz = 1
+// entry = "k"
+// args = ["A", "B", "C", "M", "N", "K"]
+// block = ["N", "M"]
+// grid = ["1"]
+#include <cuda_fp16.h>
+__global__ void k(const half* A, const half* B, half* C, int M, int N, int K)
+{
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += __half2float(A[threadIdx.y * K + k]) * __half2float(B[k * N + threadIdx.x]);
+    C[threadIdx.y * N + threadIdx.x] = __float2half(sum);
+}
+"""
+    assert trace_of(parse_kernel(plain, "k.cu"), 4, 4, 512).check.passed
+    assert not trace_of(parse_kernel(plain.replace("k < K;", "k < K - 1;"), "k.cu"), 4, 4, 512).check.passed
+
+
+def test_floats_are_converted_to_tf32() -> None:
+    convert = 'unsigned r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(1.00048828125f)); C[0] = __uint_as_float(r);'
+    assert left_in_c(kernel_from(convert))[0] == 1.0009765625
 
 
 @pytest.mark.parametrize(("before", "after"), [(".trans", ""), ("lane / 16 * 8", "0"), ("As[lane % 16]", "As[lane / 2]")])

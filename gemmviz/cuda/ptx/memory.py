@@ -69,7 +69,7 @@ class MemoryInstructions:
                 return self._wait(self._value(instruction.operands[0], INT))
             case "cp", ("async", ("ca" | "cg"), *_):
                 return self._copy(instruction)
-            case (("ldmatrix" | "stmatrix"), ("sync", "aligned", "m8n8", _, *_)):
+            case (("ldmatrix" | "stmatrix"), ("sync", "aligned", *_)):
                 return self._matrices(instruction)
             case "mma", ("sync", "aligned", shape, "row", "col", d, a, b, _):
                 matrix = MATRIX_INSTRUCTIONS.get(f"mma_{shape}_{d}_{a}_{b}")
@@ -78,8 +78,9 @@ class MemoryInstructions:
 
     def _matrices(self, instruction: AsmInstruction) -> Stmt | None:
         """Ldmatrix and stmatrix of 8 x 8 matrices of 16 bits."""
-        count = {"x1": 1, "x2": 2, "x4": 4}.get(instruction.modifiers[3], 0)
-        if not count or not {*instruction.modifiers[4:]} <= {"trans", "shared", "shared::cta", "b16"}:
+        count = {"x1": 1, "x2": 2, "x4": 4}.get(instruction.one_of("x1", "x2", "x4"), 0)
+        known = {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta", "b16"}
+        if not count or not instruction.has("m8n8") or not known.issuperset(instruction.modifiers):
             return None
         is_load, is_transposed = instruction.opcode == "ldmatrix", instruction.has("trans")
         registers, address = instruction.operands if is_load else instruction.operands[::-1]

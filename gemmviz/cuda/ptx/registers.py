@@ -75,6 +75,7 @@ USHORT, SHORT, HALF = _named("unsigned short"), _named("short"), _named("half")
 PTX_TYPES = {
     "pred": BOOL, "b8": _named("unsigned char"), "u8": _named("unsigned char"), "s8": _named("signed char"),
     "b16": USHORT, "u16": USHORT, "s16": SHORT, "f16": HALF, "b32": UINT, "u32": UINT, "s32": INT, "f32": FLOAT,
+    "tf32": UINT,
     "b64": ULONG, "u64": ULONG, "s64": LONG, "f64": DOUBLE,
 }  # fmt: skip
 CONSTRAINTS = {"h": USHORT, "r": UINT, "l": ULONG, "f": FLOAT, "d": DOUBLE}

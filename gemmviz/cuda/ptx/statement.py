@@ -171,6 +171,9 @@ def _reciprocal(instruction: AsmInstruction, of: Scalar, operands: Operands, pla
 
 def _conversion(instruction: AsmInstruction, to: Scalar, operands: Operands, place: Place) -> Expr | None:
     value, source = operands[0], operands[0].type
+    if instruction.has("tf32"):  # to the nearest, away from zero in ties
+        bits = Binary(UINT, "+", Call(UINT, "__float_as_uint", (value,), place), Const(UINT, 1 << 12), place)
+        return Binary(UINT, "&", bits, Const(UINT, 0xFFFFE000), place)
     rounding = instruction.one_of(*_ROUNDED)
     if isinstance(source, Scalar) and source.is_float and rounding:
         if source == DOUBLE and rounding != "rzi":
@@ -196,7 +199,7 @@ _FORMULAS: Mapping[str, Formula] = {
     "rcp": _reciprocal,
     **dict.fromkeys(_APPROXIMATE, _function),
 }
-_EXTRA: Mapping[str, tuple[str, ...]] = {"mul": ("wide", "hi"), "mad": ("wide", "hi"), "cvt": tuple(_ROUNDED)}
+_EXTRA: Mapping[str, tuple[str, ...]] = {"mul": ("wide", "hi"), "mad": ("wide", "hi"), "cvt": (*_ROUNDED, "rna")}
 
 
 _BARRIERS = {"bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync", "barrier.sync.aligned", "barrier.cta.sync.aligned"}

@@ -65,8 +65,8 @@ def name(low: Lowering, node: Node) -> Expr | Thing:
         if arguments:  # a parameter of a template, which stands for its argument
             return low.place_node(arguments[0])
         raise low.error("this name has no meaning here", node, id="unknown-name")
-    value, ctype = low.cursors.evaluated(node) if arguments else None, low.type_of(node)
-    if value is not None and isinstance(ctype, Scalar):  # a constant of a template
+    value = low.cursors.evaluated(node) if arguments else None
+    if value is not None and isinstance(ctype := low.type_of(node), Scalar):  # a constant of a template
         return constant_of(value, ctype)
     return designated_by(low, declaration, node)
 

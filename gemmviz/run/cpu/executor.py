@@ -28,7 +28,7 @@ from gemmviz.model.words import listed
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
-from gemmviz.run.data import UNCHECKED, Contents, arithmetic_roundoff, check_result, initial_array, matrices
+from gemmviz.run.data import UNCHECKED, Contents, check_result, initial_array, matrices, rounding_of
 from gemmviz.run.engine import Recording, record_limit
 
 # Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance.
@@ -161,8 +161,8 @@ def contents_of(
         for name in (*problem.output_names, *changed)
         if problem.holds_before(name)
     }
-    roundoff = arithmetic_roundoff(binding.program)
-    return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, roundoff, before)
+    rounding = rounding_of(binding.program)
+    return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, rounding, before)
 
 
 def _elements_written(trace: Trace, binding: Binding, name: str) -> Longs:
