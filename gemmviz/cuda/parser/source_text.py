@@ -74,18 +74,17 @@ _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)(?:"([^"\n]+)"|<([^>\n]+)>)
 
 
 class Include(Struct, frozen=True):
-    """An include line: the name between its quotes or angle brackets. Lines count from 1."""
+    """An include line: the name between its quotes or angle brackets."""
 
     name: str
     is_quoted: bool
-    line: int
 
 
 def includes_of(text: str) -> Iterator[Include]:
     """Include lines of a text, in order, those of branches that aren't compiled too."""
     for match in _INCLUDE.finditer(text):
         name = match[2] or match[3]
-        yield Include(name.strip(), match[2] is not None, text.count("\n", 0, match.start()) + 1)
+        yield Include(name.strip(), match[2] is not None)
 
 
 def resolved(name: str, by: str, files: Collection[str]) -> str | None:
