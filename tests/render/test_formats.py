@@ -25,10 +25,11 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
+from gemmviz.render import film
 from gemmviz.render.export import formats, page_policy, save_frame, save_numbered, save_reel
 from gemmviz.render.film import most_different
 from gemmviz.render.qt.raster import Raster
-from gemmviz.render.reel import Frame, Reel, RenderOptions
+from gemmviz.render.reel import Film, Frame, Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Lines, Rects, Scene, boxes
@@ -405,3 +406,8 @@ def test_a_film_that_can_not_be_encoded_is_an_error(
     with pytest.raises(GemmvizError, match="no such time"):
         saved(stage, tmp_path / "f.mp4")
     assert not (tmp_path / "f.mp4").exists()
+
+
+def test_every_film_of_the_table_is_a_format() -> None:
+    """Formats are listed without loading films."""
+    assert {suffix for suffix, each in formats().items() if isinstance(each, Film)} == set(film.FILMS) == set(FILMS)

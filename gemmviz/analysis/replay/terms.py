@@ -91,7 +91,7 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
     rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(elements))
     tables = []
     for name, own in (("A", rows), ("B", columns)):
-        pairs, which = _distinct_pairs(_holders(trace, np.asarray(threads, np.int64)), own)
+        pairs, which = _distinct_pairs(np.asarray(threads, np.int64) // _holder_size(trace), own)
         if len(pairs) * depth > _MOST_CELLS:
             return None
         steps = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
@@ -167,13 +167,13 @@ def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: i
     table = np.full((len(pairs), depth), _LATE, np.int32)
     extent = int(pairs[:, 1].max()) + 1
     keys = pairs[:, 0] * extent + pairs[:, 1]
-    array = trace.arrays[matrix]
+    array, holder = trace.arrays[matrix], _holder_size(trace)
 
     def note(step: Longs, thread: Longs, element: Longs) -> None:
         """Adds reads, earliest first."""
         row, column = (np.asarray(each, np.int64) for each in array.row_column(element))
         own, k = (row, column) if is_row else (column, row)
-        key = _holders(trace, thread) * extent + own
+        key = thread // holder * extent + own
         at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
         known = (keys[at] == key) & (own < extent) & (k < depth)
         flat = (at * depth + k)[known][::-1]
@@ -190,10 +190,9 @@ def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: i
     return table
 
 
-def _holders(trace: Trace, thread: Longs) -> Longs:
-    """Numbers for those whose reads count for a thread of the block: the threads, or their warps if warps multiply matrices."""
-    multiplies = any(site.kind == "product" for site in trace.sites)
-    return thread // trace.rules.warp_size if multiplies else thread
+def _holder_size(trace: Trace) -> int:
+    """The number of threads whose reads count for each other: those of a warp if warps multiply matrices, else 1."""
+    return trace.rules.warp_size if any(site.kind == "product" for site in trace.sites) else 1
 
 
 def _active_accesses(trace: Trace, scope: Scope, steps: Longs, rows: Longs) -> Iterator[tuple[Longs, Longs, Longs]]:
@@ -211,7 +210,8 @@ def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # ty
     for number, array in enumerate(trace.arrays):
         if array.space != "shared":
             continue
-        stores = [at for at in range(len(trace.origin_step)) if stored_at(trace, at)[1].array == number]
+        written = [number in (operand.array for operand in site.accesses("write")) for site in trace.sites]
+        stores = np.flatnonzero(np.array(written)[trace.site[trace.origin_step]]).tolist()
         if not stores:
             continue
         held_array, held = np.full(array.size, EMPTY, np.int8), np.zeros(array.size, np.int64)

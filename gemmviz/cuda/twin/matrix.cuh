@@ -11,7 +11,7 @@ template <unsigned int site> __device__ __forceinline__ void gv_multiply(gv_thre
 }
 // The registers of matrices of 8 rows of 16 bytes: where each lane's own ones lie, by the rows that all lanes name.
 template <int count> struct gv_registers { unsigned int at[count]; };
-template <unsigned int site, int count, typename E> // E: the type of the array's elements
+template <unsigned int site, int count>
 __device__ __forceinline__ gv_registers<count> gv_matrices(gv_thread& gv, const void* row)
 {
     unsigned int address = (unsigned int)__cvta_generic_to_shared(row), lane = gv.number & 31;
@@ -24,7 +24,8 @@ __device__ __forceinline__ gv_registers<count> gv_matrices(gv_thread& gv, const 
     }
     return own;
 }
-template <int count, typename E> __device__ __forceinline__ void gv_matrix_values(gv_thread& gv, const gv_registers<count>& own)
+template <int count, typename E> // E: the type of the array's elements
+__device__ __forceinline__ void gv_matrix_values(gv_thread& gv, const gv_registers<count>& own)
 {
 #ifdef GV_VALUES
     for (int matrix = 0; matrix < count && gv.on; ++matrix)
@@ -35,7 +36,7 @@ template <int count, typename E> __device__ __forceinline__ void gv_matrix_value
     template <unsigned int site, typename E, bool turned> \
     __device__ __forceinline__ T gv_load_matrix##count(gv_thread& gv, const void* row) \
     { \
-        gv_registers<count> own = gv_matrices<site, count, E>(gv, row); \
+        gv_registers<count> own = gv_matrices<site, count>(gv, row); \
         gv_matrix_values<count, E>(gv, own); \
         unsigned int from = (unsigned int)__cvta_generic_to_shared(row); \
         T v; \
@@ -46,7 +47,7 @@ template <int count, typename E> __device__ __forceinline__ void gv_matrix_value
     template <unsigned int site, typename E, bool turned> \
     __device__ __forceinline__ void gv_store_matrix##count(gv_thread& gv, const void* row, T v) \
     { \
-        gv_registers<count> own = gv_matrices<site, count, E>(gv, row); \
+        gv_registers<count> own = gv_matrices<site, count>(gv, row); \
         unsigned int to = (unsigned int)__cvta_generic_to_shared(row); \
         if (turned) asm volatile("stmatrix.sync.aligned.m8n8." suffix ".trans.shared.b16 [%" #count "], {" names "};" :: inputs, "r"(to) : "memory"); \
         else asm volatile("stmatrix.sync.aligned.m8n8." suffix ".shared.b16 [%" #count "], {" names "};" :: inputs, "r"(to) : "memory"); \
