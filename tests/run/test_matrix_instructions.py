@@ -16,6 +16,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.simt import matrix
+from gemmviz.scenes.kit.sentence import cost
 from tests.conftest import DATA, kernel_from, left_in_c, outcome_of, sure, trace_of
 
 PRODUCTS = np.load(DATA / "h100-matrix-products.npz")
@@ -249,6 +250,12 @@ def test_each_lane_reads_its_own_elements_of_each_matrix() -> None:
     lane = np.arange(32)
     expected = [(lane // 4 + 8 * (m % 2)) * 24 + lane % 4 * 2 + 8 * (m // 2) for m in range(4)]
     assert np.array_equal(rows, expected)
+
+
+def test_a_load_of_several_matrices_is_one_instruction() -> None:
+    trace = mma_trace("PITCH", "16")
+    moment = Reader(Replay.of(trace)).at(steps_of(trace, "matrix")[0])
+    assert str(cost(moment)) == "1 instruction, 8 wavefronts: 4 excess (bank conflicts)"
 
 
 def test_a_product_adds_sixteen_terms_to_each_sum() -> None:

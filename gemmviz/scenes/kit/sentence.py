@@ -73,7 +73,8 @@ def cost(moment: Moment) -> str:
     whose = "" if moment.focus.thread is None else tr("its warp: ")
     spaces = {touched.array.space for touched in moment.touched}
     parts = [global_cost(counts, moment.trace.rules)] if "global" in spaces else []
-    return whose + "; ".join([*parts, *([shared_cost(counts, moment.trace.rules)] if "shared" in spaces else [])])
+    matrices = moment.site.rows if moment.site.kind == "matrix" else 1
+    return whose + "; ".join([*parts, *([shared_cost(counts, moment.trace.rules, matrices)] if "shared" in spaces else [])])
 
 
 def global_cost(counts: Counts, rules: MemoryRules) -> str:
@@ -88,9 +89,11 @@ def global_cost(counts: Counts, rules: MemoryRules) -> str:
     return f"{moved}: {excess}"
 
 
-def shared_cost(counts: Counts, rules: MemoryRules) -> str:
-    """Return the cost in shared memory. It is counted per instruction if a warp's lanes are served together."""
-    is_whole, count = rules.request_lanes == rules.warp_size, counts.requests
+def shared_cost(counts: Counts, rules: MemoryRules, matrices: int = 1) -> str:
+    """Return the cost in shared memory. It is counted per instruction, of so many ``matrices``, if a warp's lanes are served
+    together.
+    """
+    is_whole, count = rules.request_lanes == rules.warp_size, counts.requests // matrices
     made = many(count, "instruction") if is_whole else many(count, "request")
     lost = counts.excessive_wavefronts
     tail = tr("{conflicts} excess (bank conflicts)", conflicts=counted(lost)) if lost else counted(tr("no bank conflicts"))
