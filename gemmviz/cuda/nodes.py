@@ -282,6 +282,18 @@ class StoreMatrix(Instruction, frozen=True):
         return tuple(Touch(self.access, self.row, "write", (value,), is_typed=False) for value in self.values)
 
 
+class MoveMatrix(Instruction, frozen=True):
+    """A matrix of 8 x 8 elements of 16 bits, transposed in the registers of a warp (movmatrix): lane l gives elements 2 (l % 4)
+    and 2 (l % 4) + 1 of row l / 4, and gets those of the transposed one. It touches no memory.
+    """
+
+    value: "Expr"
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        return ()
+
+
 class Address(Struct, frozen=True):
     """A pointer as an integer in bytes. ``window``: "shared" counts from the start of the block's shared memory; "generic" and
     "global" are addresses as pointers hold them.
@@ -450,7 +462,7 @@ def touches(node: Any) -> tuple[Touch, ...]:
 class AccessPlace(Struct, frozen=True):
     """A place in the source that accesses memory or synchronises. ``calls`` are the calls through which it was inlined.
 
-    ``space`` of a copy is that of its target. ``is_async`` and ``visible_to`` are those of the site.
+    ``space`` of a copy is that of its target. ``is_async``, ``visible_to`` and ``instruction`` are those of the site.
     """
 
     kind: SiteKind
@@ -463,6 +475,7 @@ class AccessPlace(Struct, frozen=True):
     statement: Place | None = None
     is_async: bool = False
     visible_to: Literal["thread", "block", "grid"] = "thread"
+    instruction: str = ""
 
 
 class SharedArray(Struct, frozen=True):

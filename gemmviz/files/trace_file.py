@@ -291,7 +291,8 @@ def check_facts(trace: Trace, file: str) -> None:
         most: int = getattr(BOUNDS, what)
         if count > most:
             refuse(file, f"it has {count:,} {what}; the limit is {most:,}")
-    texts = (trace.by, *trace.notes, *(array.name for array in trace.arrays), *(site.text for site in trace.sites))
+    texts = [trace.by, *trace.notes, *(array.name for array in trace.arrays)]
+    texts += [text for site in trace.sites for text in (site.text, site.instruction)]
     if max(map(len, texts)) > BOUNDS.text:
         refuse(file, f"a name or text in it has more than {BOUNDS.text:,} characters")
     for array in trace.arrays:

@@ -149,7 +149,8 @@ class Site(Struct, frozen=True):
 
     ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls through which it was inlined. A
     "copy" moves elements from one array to another without registers; an "atomic" reads and writes its operand at once. A warp
-    loads or stores a "matrix" together, with an operand for each 8 x 8 matrix; a "product" multiplies such in its registers. A
+    loads or stores a "matrix" together, with an operand for each 8 x 8 matrix, or transposes one in its registers; a "product"
+    multiplies such there: ``instruction`` names how, as in MATRIX_INSTRUCTIONS, or as PTX does, such as "ldmatrix.trans". A
     "wait" completes asynchronous steps. ``is_async``: a later wait completes the access. ``visible_to``: for a wait, the
     threads that see the completed elements: the waiting one (cp.async.wait_group), or all waiting threads of the block (an
     mbarrier); for a barrier, "grid" if the blocks of the grid wait for each other.
@@ -164,6 +165,7 @@ class Site(Struct, frozen=True):
     statement: Place | None = None
     is_async: bool = False
     visible_to: Literal["thread", "block", "grid"] = "thread"
+    instruction: str = ""
 
     @property
     def is_barrier(self) -> bool:

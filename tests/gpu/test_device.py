@@ -36,7 +36,7 @@ from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import kernel_from, sure
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT
-from tests.run.test_matrix_instructions import MMA, TILES, wmma_kernel
+from tests.run.test_matrix_instructions import MMA, MOVED, TILES, wmma_kernel
 
 pytestmark = pytest.mark.gpu
 COUNTED = """#include <cuda_pipeline.h>
@@ -73,7 +73,7 @@ def gpu() -> Iterator[RemoteGpu]:
 
 
 @pytest.mark.parametrize(
-    "kernel", [*(wmma_kernel(*each) for each in TILES), parse_kernel(MMA.replace("PITCH", "24"), "tile.cu")]
+    "kernel", [MOVED, *(wmma_kernel(*each) for each in TILES), parse_kernel(MMA.replace("PITCH", "24"), "tile.cu")]
 )
 def test_matrix_instructions(gpu: RemoteGpu, kernel: KernelSpec) -> None:
     """Traces are equal step for step, and values in every bit."""

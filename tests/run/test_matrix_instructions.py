@@ -13,6 +13,7 @@ from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.fragments import BITS, fragment_of
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.simt import matrix
@@ -41,6 +42,23 @@ def test_products_are_those_of_the_hardware_bit_for_bit(case: str) -> None:
         found = matrix.product(instruction, a, b, c)
     for ours, theirs in zip(found, d, strict=True):
         assert np.array_equal(ours.view(np.uint32), theirs.view(np.uint32))
+
+
+def test_lanes_hold_the_elements_that_another_program_says() -> None:
+    """facebookresearch/tensor-layouts has them from CUTLASS, for compute capabilities 7.5 and 8.0."""
+    atoms = pytest.importorskip("tensor_layouts.atoms_nv")
+    known = {each.ptx: each for each in MATRIX_INSTRUCTIONS.values()}
+    theirs_too = (each for each in vars(atoms).values() if getattr(each, "ptx", "") in known)
+    pairs = [(atom, known[atom.ptx]) for atom in theirs_too]
+    assert {each.k for _, each in pairs} == {4, 8, 16, 32}
+    for atom, each in pairs:
+        packed = {"a": BITS[each.a], "b": BITS[each.b], "c": 32}
+        for use, layout, rows in (("a", atom.a_layout, 16), ("b", atom.b_layout, 8), ("c", atom.c_layout, 16)):
+            own = fragment_of(use, each.k, packed[use])  # type: ignore[arg-type]
+            outer, along = (own.column, own.row) if use == "b" else (own.row, own.column)
+            lanes, elements = own.row.shape
+            theirs = [[layout(lane, element) for element in range(elements)] for lane in range(lanes)]
+            assert np.array_equal(theirs, outer + rows * along), (atom.name, use)
 
 
 def test_products_of_numbers_that_are_not_finite_follow_the_rules_of_ieee() -> None:
@@ -196,6 +214,21 @@ def test_mma_with_loads_and_stores_of_matrices_is_right() -> None:
     trace = mma_trace()
     assert trace.check.passed
     assert [len(steps_of(trace, kind)) for kind in ("matrix", "product")] == [5, 2]
+
+
+MOVED = kernel_from(
+    """
+    unsigned given = 2 * threadIdx.x | (2 * threadIdx.x + 1) << 16, got;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(got) : "r"(given));
+    C[2 * threadIdx.x] = got & 0xffff;
+    C[2 * threadIdx.x + 1] = got >> 16;
+""",
+    block='["32"]',
+)
+
+
+def test_a_matrix_is_transposed_in_registers() -> None:
+    assert np.array_equal(left_in_c(MOVED).reshape(8, 8), np.arange(64).reshape(8, 8).T)
 
 
 def test_modifiers_may_stand_in_any_order() -> None:

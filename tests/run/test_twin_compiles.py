@@ -12,7 +12,7 @@ from gemmviz.model.setup import Setup
 from tests.conftest import kernel_from, sure
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.program_writer import Writer, kernel_text
-from tests.run.test_matrix_instructions import MMA, TILES, wmma_kernel
+from tests.run.test_matrix_instructions import MMA, MOVED, TILES, wmma_kernel
 
 pytestmark = pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia-cuda-nvrtc")
 OPTIONS = ("--gpu-architecture=sm_90", "--std=c++17")
@@ -39,7 +39,7 @@ def test_twins_of_random_kernels() -> None:
 @pytest.mark.parametrize("flags", [(), ("-DGV_VALUES", "-DGV_PHASES")])
 def test_twins_with_matrix_instructions(flags: tuple[str, ...]) -> None:
     kernels = [wmma_kernel(*TILES[number]) for number in (0, 1, 2, 8, 14, 15)]
-    for kernel in (*kernels, parse_kernel(MMA.replace("PITCH", "24"), "tile.cu")):
+    for kernel in (*kernels, MOVED, parse_kernel(MMA.replace("PITCH", "24"), "tile.cu")):
         compile_twin(setup_for(kernel, Problem(32, 32, 32)), *flags)
 
 

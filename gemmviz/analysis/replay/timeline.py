@@ -107,7 +107,7 @@ def track_of(arrays: Sequence[MemoryArray], site: Site, problem: Problem) -> int
     for operand in site.accesses("read"):
         read = arrays[operand.array]
         return COMPUTE if read.space == "shared" else _load_of(read.name, problem)
-    return COMPUTE if site.kind == "product" else BARRIER
+    return COMPUTE if site.kind in ("product", "matrix") else BARRIER
 
 
 def _load_of(name: str, problem: Problem) -> int:

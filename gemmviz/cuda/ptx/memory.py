@@ -21,6 +21,7 @@ from gemmviz.cuda.nodes import (
     LoadMatrix,
     MakeVector,
     MatrixProduct,
+    MoveMatrix,
     Offset,
     Read,
     Reinterpret,
@@ -71,6 +72,10 @@ class MemoryInstructions:
                 return self._copy(instruction)
             case (("ldmatrix" | "stmatrix"), ("sync", "aligned", *_)):
                 return self._matrices(instruction)
+            case "movmatrix", ("sync", "aligned", "m8n8", "trans", "b16"):
+                target, given = instruction.operands
+                access = self.around.access("matrix", None, 1, instruction="movmatrix")
+                return self.registers.assign(target, MoveMatrix(UINT, self.place, access, self._value(given, UINT)))
             case "mma", ("sync", "aligned", shape, "row", "col", d, a, b, _):
                 matrix = MATRIX_INSTRUCTIONS.get(f"mma_{shape}_{d}_{a}_{b}")
                 return None if matrix is None else self._product(instruction, matrix)
@@ -88,7 +93,8 @@ class MemoryInstructions:
         if len(names) != count:
             raise self.around.error(f"{instruction.name} takes {count} registers", "write one for each matrix")
         row = Deref(UINT, self._pointed(address, UINT, "shared"), self.place)
-        access = self.around.access("matrix", "shared", count)
+        name = f"{instruction.opcode}.trans" if is_transposed else instruction.opcode
+        access = self.around.access("matrix", "shared", count, instruction=name)
         if not is_load:
             values = tuple(self._value(name, UINT) for name in names)
             return Evaluate(StoreMatrix(VOID, self.place, access, row, values, is_transposed))
@@ -103,7 +109,7 @@ class MemoryInstructions:
             message = f"{instruction.name} takes {of_a} registers of A, {of_b} of B, and {of_c} of C and D each"
             raise self.around.error(message, "write as many as it takes")
         values = tuple(self._value(name, scalar) for name, scalar in zip(names, matrix.parameters, strict=True))
-        access = self.around.access("product", None, 1)
+        access = self.around.access("product", None, 1, instruction=matrix.name)
         return self._given(targets, MatrixProduct(matrix.result, self.place, access, matrix.name, values), matrix.result.scalar)
 
     def _given(self, names: Sequence[str], value: Expr, scalar: Scalar) -> Stmt:

@@ -186,9 +186,11 @@ class _Around:
     def new_slot(self) -> int:
         return self._low.new_slot()
 
-    def access(self, kind: SiteKind, space: AddressSpace | None, width: int, is_async: bool = False) -> int:
+    def access(
+        self, kind: SiteKind, space: AddressSpace | None, width: int, is_async: bool = False, instruction: str = ""
+    ) -> int:
         low = self._low
-        number = low.add_access(kind, space, self._node, width)
+        number = low.add_access(kind, space, self._node, width, instruction)
         low.accesses[number] = replace(low.accesses[number], text=self.instruction, is_async=is_async)
         if kind == "barrier":
             mark_loops(low)

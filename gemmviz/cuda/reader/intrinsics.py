@@ -156,7 +156,8 @@ def _matrix_product(low: Lowering, name: str, arguments: list[Node], node: Node)
     matrix = MATRIX_INSTRUCTIONS[name.removeprefix(PREFIX)]
     pairs = zip(arguments, matrix.parameters, strict=True)
     values = tuple(low.converted(low.value(argument), scalar, node) for argument, scalar in pairs)
-    return MatrixProduct(matrix.result, low.place(node), low.add_access("product", None, node), matrix.name, values)
+    access = low.add_access("product", None, node, instruction=matrix.name)
+    return MatrixProduct(matrix.result, low.place(node), access, matrix.name, values)
 
 
 WARP_STATEMENTS = {"__syncthreads": barrier, "__syncwarp": barrier, _GRID_SYNC: barrier}

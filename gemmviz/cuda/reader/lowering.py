@@ -240,7 +240,7 @@ class Lowering:
             return self.pointers.get(pointer.slot) not in self.mixed
         return False
 
-    def add_access(self, kind: SiteKind, space: AddressSpace | None, node: Node, width: int = 1) -> int:
+    def add_access(self, kind: SiteKind, space: AddressSpace | None, node: Node, width: int = 1, instruction: str = "") -> int:
         """The number of a new access at the place of ``node``. ``width``: the elements that a thread accesses."""
         calls = self.activation.calls if self.activation else ()
         span = self.cursors.span(node)
@@ -248,7 +248,9 @@ class Lowering:
             text, place, calls = self.call_text, self.call_place, calls[:-1]
         else:
             text, place = self.cursors.written(span), self.cursors.place_of(span)
-        self.accesses.append(AccessPlace(kind, space, place, text, width, tuple(self.loop_stack), calls, self.statement_place))
+        loops, statement = tuple(self.loop_stack), self.statement_place
+        access = AccessPlace(kind, space, place, text, width, loops, calls, statement, instruction=instruction)
+        self.accesses.append(access)
         return len(self.accesses) - 1
 
     def converted(self, expr: Expr, to: CType, node: Node) -> Expr:

@@ -9,6 +9,13 @@ template <unsigned int site> __device__ __forceinline__ void gv_multiply(gv_thre
         gv.record(site, 0);
     }
 }
+template <unsigned int site> __device__ __forceinline__ unsigned int gv_move_matrix(gv_thread& gv, unsigned int held)
+{
+    gv_multiply<site>(gv);
+    unsigned int v;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(v) : "r"(held));
+    return v;
+}
 // The registers of matrices of 8 rows of 16 bytes: where each lane's own ones lie, by the rows that all lanes name.
 template <int count> struct gv_registers { unsigned int at[count]; };
 template <unsigned int site, int count>

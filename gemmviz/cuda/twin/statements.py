@@ -42,6 +42,7 @@ from gemmviz.cuda.nodes import (
     Loop,
     MakeVector,
     MatrixProduct,
+    MoveMatrix,
     Offset,
     PointerDifference,
     Program,
@@ -276,10 +277,15 @@ def _printed_matrices(printer: ExpressionPrinter, node: LoadMatrix | StoreMatrix
     return f"gv_store_matrix{count}<{node.access}, {element}, {turned}>(gv_self, {row}, {register})"
 
 
+def _printed_transposition(printer: ExpressionPrinter, node: MoveMatrix) -> str:
+    return f"gv_move_matrix<{node.access}>(gv_self, {printer.value(node.value)})"
+
+
 _PRINTED: dict[type[Instruction], Callable[..., str]] = {
     Atomic: _printed_atomic,
     Copy: _printed_copy,
     MatrixProduct: _printed_product,
+    MoveMatrix: _printed_transposition,
     LoadMatrix: _printed_matrices,
     StoreMatrix: _printed_matrices,
 }

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.cuda.nodes import HostCode, LoadMatrix, MatrixProduct, Program, SharedArray, StoreMatrix
+from gemmviz.cuda.nodes import HostCode, LoadMatrix, MatrixProduct, MoveMatrix, Program, SharedArray, StoreMatrix
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.slots import c_type, headers, slot_types
 from gemmviz.cuda.twin.statements import Printer, storage
@@ -196,7 +196,7 @@ def printed_twin(program: Program, file: str) -> Twin:
     printer = Printer(program)
     parameters = [f"{c_type(each.type)} {printer.name(each.slot)}" for each in program.parameters]
     includes = [f"#include <{each}>" for each in headers(_types_used(program))]
-    has_matrices = any(isinstance(part, LoadMatrix | MatrixProduct | StoreMatrix) for part in parts(program.body))
+    has_matrices = any(isinstance(part, LoadMatrix | MatrixProduct | MoveMatrix | StoreMatrix) for part in parts(program.body))
     preludes = (_PRELUDE, _OF_MATRICES) if has_matrices else (_PRELUDE,)
     lines = [
         f"// The instrumented twin of {file}. Derived; edit the kernel instead.",

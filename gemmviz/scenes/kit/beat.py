@@ -37,6 +37,7 @@ _TOGETHER: dict[str, tuple[str, str]] = {
     "read": (marked("together reads part of {array}"), marked("together read part of {array}")),
     "store": (marked("together stores part of {array}"), marked("together store part of {array}")),
     "multiply": (marked("together multiplies two matrices"), marked("together multiply two matrices")),
+    "transpose": (marked("together transposes a matrix"), marked("together transpose a matrix")),
 }
 
 
@@ -158,6 +159,8 @@ def _access(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tupl
 
 def _matrix(reads: list[TouchedOperand], writes: list[TouchedOperand], is_one: bool) -> str:
     """Return what a step does that works on fragments of matrices, which belong to a whole warp."""
+    if not reads and not writes:
+        return _form(_TOGETHER["transpose"], is_one)
     if reads:
         return _form(_TOGETHER["read"], is_one, array=reads[0].array.name)
     return _form(_TOGETHER["store"], is_one, array=writes[0].array.name)

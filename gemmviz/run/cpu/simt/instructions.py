@@ -9,14 +9,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.cuda.nodes import Atomic, AtomicOp, Commit, Copy, Fence, Instruction, LoadMatrix, MatrixProduct, StoreMatrix, Wait
+from gemmviz.cuda.nodes import (
+    Atomic,
+    AtomicOp,
+    Commit,
+    Copy,
+    Fence,
+    Instruction,
+    LoadMatrix,
+    MatrixProduct,
+    MoveMatrix,
+    StoreMatrix,
+    Wait,
+)
 from gemmviz.cuda.types import Scalar, size_bytes, unit_bytes
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt.accesses import over_memories
 from gemmviz.run.cpu.simt.domain import Compiling
 from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Closure, Machine, PendingCopy, is_empty
-from gemmviz.run.cpu.simt.matrix import load_matrices, multiply_matrices, store_matrices
+from gemmviz.run.cpu.simt.matrix import load_matrices, multiply_matrices, store_matrices, transpose_matrix
 from gemmviz.run.cpu.simt.memory import NULL, AccessType, Memory, SharedMemory, access_type, elements_of_bytes
 
 Zero = Callable[[Scalar], Any]
@@ -327,6 +339,7 @@ _COMPILED: Mapping[type[Instruction], Callable[..., Closure]] = {
     Atomic: _atomic_closure,
     Copy: _copy_closure,
     MatrixProduct: multiply_matrices,
+    MoveMatrix: transpose_matrix,
     LoadMatrix: load_matrices,
     StoreMatrix: store_matrices,
 }

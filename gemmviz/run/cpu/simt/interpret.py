@@ -70,7 +70,9 @@ class Binding(Struct, frozen=True):
         """The site of an access to these arrays: one for each operand, or -1 for a site that touches none."""
         at = self.program.accesses[access]
         operands = () if arrays == (-1,) else tuple(map(self._operand, touches_of(self.program)[access], arrays))
-        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to)
+        return Site(
+            at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to, at.instruction
+        )
 
     def _operand(self, touch: Touch, array: int) -> Operand:
         """An operand of an access to an array: its scalars as elements of the record."""

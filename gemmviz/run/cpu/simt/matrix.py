@@ -1,4 +1,4 @@
-"""Compiles what whole warps do with matrices to closures: products, and loads and stores of matrices of 8 rows of 16 bytes.
+"""Compiles what whole warps do with matrices: products, transposition, loads and stores of 8 rows of 16 bytes each.
 
 A product computes D = A . B + C for all warps at once, bit for bit as an H100 does.
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
-from gemmviz.cuda.nodes import LoadMatrix, MatrixProduct, StoreMatrix
+from gemmviz.cuda.nodes import LoadMatrix, MatrixProduct, MoveMatrix, StoreMatrix
 from gemmviz.cuda.types import UINT, USHORT, VectorType
 from gemmviz.model.arrays import Floats
 from gemmviz.model.errors import Place
@@ -138,6 +138,27 @@ def _exponent(values: Floats, kind: str) -> npt.NDArray[np.int64]:
 def _cut_off(values: Floats, bit: npt.NDArray[np.int64]) -> Floats:
     """Values cut off, towards zero, to multiples of two to the power of ``bit``."""
     return np.ldexp(np.trunc(np.ldexp(values, -bit)), bit)
+
+
+def transpose_matrix(compiler: Compiling, node: MoveMatrix) -> Closure:
+    """The register of a transposed matrix of 8 x 8 elements."""
+    access, place, domain = node.access, node.place, compiler.domain
+    value = domain.operand(compiler, node.value)
+
+    def transposed(machine: Machine, given: Any) -> _LaneRegisters:
+        space = machine.space
+        outer = outer_of(space, machine.mask, given)
+        held = np.ascontiguousarray(over_warps(np.asarray(given, np.uint32), outer, space))
+        elements = held.view(np.uint16).reshape(*held.shape[:2], 8, 8).swapaxes(-1, -2)
+        return [over_threads(np.ascontiguousarray(elements).reshape(*held.shape[:2], -1).view(np.uint32), outer, space)]
+
+    def run(machine: Machine) -> Any:
+        given = value(machine)
+        check_whole_warps(machine, place)
+        machine.touch(access, -1, 0, place)
+        return domain.multiplied(lambda: transposed(machine, given), 1)[0]
+
+    return run
 
 
 # Matrices of 8 rows of 16 bytes, which the lanes of a warp load and store together.
