@@ -175,15 +175,15 @@ _LEAST_MARK, _MAP_CAPTION, _MAP_GAP, _WIDEST_MAP = 5.0, 30.0, 8.0, 260.0
 
 def lens_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the signs; nothing without the lens."""
-    return _cached_lens(plan, options.theme) if plan.window.is_lens else []
+    return _cached_lens(plan, options.theme, tr("visible part")) if plan.window.is_lens else []
 
 
 @lru_cache(maxsize=32)
-def _cached_lens(plan: Plan, theme: Theme) -> list[Primitive]:
-    """Return the signs, cached because they stay the same while the lens stays in place."""
+def _cached_lens(plan: Plan, theme: Theme, caption: str) -> list[Primitive]:
+    """Return the signs with the caption of the map, cached because they stay the same while the lens stays in place."""
     torn = [each for name, table in plan.matrices.items() for each in _torn(name, table, plan, theme)]
     if isinstance(plan.window, Window) and "map" in plan.rooms:
-        torn += _map(plan.window, plan.rooms["map"], theme)
+        torn += _map(plan.window, plan.rooms["map"], theme, caption)
     return torn
 
 
@@ -213,7 +213,7 @@ def _zigzag(strip: Box, side: Edge) -> Floats:
     return np.concatenate([corners[:-1], corners[1:]], axis=1)
 
 
-def _map(window: Window, room: Box, theme: Theme) -> list[Primitive]:
+def _map(window: Window, room: Box, theme: Theme, caption: str) -> list[Primitive]:
     """Draw A, B and C as a whole, small, with the visible part of each."""
     m, n, k = window.whole
     scale = min(min(room.width - _MAP_GAP, _WIDEST_MAP) / (k + n), (room.height - _MAP_CAPTION - _MAP_GAP) / (k + m))
@@ -222,7 +222,7 @@ def _map(window: Window, room: Box, theme: Theme) -> list[Primitive]:
         cross.columns(k * scale, n * scale, gap=_MAP_GAP),
         cross.rows(k * scale, m * scale, gap=_MAP_GAP),
     )
-    words = text_at("map-name", (cross.x, cross.y - 10), tr("visible part"), theme.type.note, theme.faint)
+    words = text_at("map-name", (cross.x, cross.y - 10), caption, theme.type.note, theme.faint)
     drawn: list[Primitive] = [words]
     for name, (across, down) in {"A": (left, low), "B": (right, top), "C": (right, low)}.items():
         box = Box(across.x, down.y, across.width, down.height)
