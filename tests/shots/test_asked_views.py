@@ -13,7 +13,7 @@ from gemmviz.model.translation import UNKNOWN, spoken
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares
-from gemmviz.shots.export import prepare
+from gemmviz.shots.export import Prepared, prepare
 from gemmviz.shots.picture import options_for, theme_of
 from tests.conftest import once
 from tests.pseudo import pseudo, texts_of
@@ -31,34 +31,42 @@ _LANGUAGES: dict[str, Callable[[], AbstractContextManager[None]]] = {
 }  # fmt: skip
 
 
-def asked_at(view: str, place: float, share: float) -> Scene:
-    """The picture of a view at a place of its time, with its counts at a share of their value."""
-    shot = shot_of(view)
-    stage = prepare(shot, once)
+def asked_at(stage: Prepared, step: int, share: float) -> Scene:
+    """The picture of a step with its counts at a share of their value."""
+    shot = stage.shot
     options: ViewOptions = options_for(shot, theme_of(shot), (1600.0, 900.0))
-    subject = stage.subject(round(place * (stage.steps - 1)))
-    return view_named(view).scene(subject, replace(options, counted=share))
+    return view_named(shot.view).scene(stage.subject(step), replace(options, counted=share))
+
+
+def steps_of(stage: Prepared, *places: float) -> list[int]:
+    """The steps at places of the time of a view, 0 to 1."""
+    return sorted({round(place * (stage.steps - 1)) for place in places})
 
 
 @pytest.mark.parametrize("view", views())
 def test_no_view_gives_a_count_away(view: str) -> None:
-    for place in (0.0, 0.3, 0.6, 1.0):
-        asked: dict[str, set[str]] = {}
-        for name, speak in _LANGUAGES.items():
-            with speak():
-                asked_at(view, place, 1.0)  # what is remembered of the answered picture isn't shown
-                texts = [text for _, text in texts_of(asked_at(view, place, 0.0))]
-            asked[name] = {number for text in texts for number in _NUMBER.findall(text)}
-            if name == "English":
-                assert [text for text in texts if COUNT.search(text)] == []
-        of_message = {"1"} if view == "traffic" else set()  # "1/?" in Chinese
-        assert asked["Chinese"] - asked["English"] - of_message == set()
-        assert asked["pseudo"] - asked["English"] == set()
+    asked: dict[tuple[int, str], set[str]] = {}
+    for name, speak in _LANGUAGES.items():
+        with speak():
+            stage = prepare(shot_of(view), once)
+            steps = steps_of(stage, 0.0, 0.3, 0.6, 1.0)
+            for step in steps:
+                asked_at(stage, step, 1.0)  # what is remembered of the answered picture isn't shown
+                texts = [text for _, text in texts_of(asked_at(stage, step, 0.0))]
+                asked[step, name] = {number for text in texts for number in _NUMBER.findall(text)}
+                if name == "English":
+                    assert [text for text in texts if COUNT.search(text)] == []
+    of_message = {"1"} if view == "traffic" else set()  # "1/?" in Chinese
+    for step in steps:
+        assert asked[step, "Chinese"] - asked[step, "English"] - of_message == set()
+        assert asked[step, "pseudo"] - asked[step, "English"] == set()
 
 
 @pytest.mark.parametrize("view", [name for name, view in views().items() if not view.is_count])
 def test_whatever_is_no_count_is_there(view: str) -> None:
-    whole, asked = (asked_at(view, 0.3, share) for share in (1.0, 0.0))
+    stage = prepare(shot_of(view), once)
+    (step,) = steps_of(stage, 0.3)
+    whole, asked = (asked_at(stage, step, share) for share in (1.0, 0.0))
     kept = [each for each in whole.all if each.meaning not in ("count", "lanes", "banks", "action", "cost")]
     assert [(type(each), each.key) for each in asked.all] == [(type(each), each.key) for each in kept]
     for one, other in zip(kept, asked.all, strict=True):
