@@ -1,0 +1,105 @@
+"""Every step of the included lessons: its numbers are true, its picture can be read, and all its texts are translated.
+
+One test holds all that is checked of a lesson, because its kernels are run once for all checks.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names
+from gemmviz.model.records import replace
+from gemmviz.render.export import save_reel
+from gemmviz.render.pack import THEMES
+from gemmviz.render.png import encode_png
+from gemmviz.render.qt.raster import Raster, start_qt
+from gemmviz.render.reel import Frame, RenderOptions
+from gemmviz.render.svg import scene_svg
+from gemmviz.shots.export import ExportOptions, prepare
+from gemmviz.shots.picture import picture
+from gemmviz.shots.shot import Shot
+from gemmviz.teaching.checking import LessonChecker
+from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson_file import original_lesson, shipped_lesson
+from gemmviz.teaching.reel import lesson_reel
+from tests.conftest import once
+from tests.legible import too_small, wrong_with
+from tests.pseudo import pseudo
+from tests.shots.test_pseudo_views import once_in_pseudo, plain_texts
+
+OWN = [name for name in lesson_names() if name != COURSE]
+PAGE = RenderOptions(960, 540)
+
+
+def numbers(lesson: Lesson) -> Iterator[str]:
+    """Every expectation is true, and every step has one."""
+    found = list(LessonChecker(once).checks_of(lesson))
+    yield from (str(each.as_error()) for each in found if not each.is_true)
+    if len(found) < len(lesson.stops):
+        yield f"{len(found)} checks of {len(lesson.stops)} steps"
+
+
+def slides(lesson: Lesson, theme: str = "dark") -> Iterator[str]:
+    """Every slide, those of the answers included, is drawn, and nothing overlaps."""
+    start_qt()
+    reel = lesson_reel(lesson, once, ExportOptions(RenderOptions(1920, 1080)), dressed(theme), answers=True)
+    pictures = 0
+    for number, slide in enumerate(reel.slides(), 1):
+        place = f"slide {number}, {slide.title}"
+        yield from (f"{place}: {each}" for each in (*wrong_with(slide.scene)[:3], *too_small(slide.scene)[:3]))
+        if not scene_svg(slide.scene, "fonts" if number == 1 else "named").startswith("<svg"):
+            yield f"{place}: no SVG"
+        if len(encode_png(Raster(RenderOptions(640, 360)).array(Frame(slide.scene)))) <= 2000:
+            yield f"{place}: an empty picture"
+        if not slide.caption or "{" in slide.caption or slide.caption.count("?") != len(re.findall(r"\w\?", slide.caption)):
+            yield f"{place}: the caption {slide.caption!r}"
+        pictures += 1
+    if pictures != reel.slide_count:
+        yield f"{pictures} slides of {reel.slide_count}"
+
+
+def dressed(theme: str) -> Callable[[Shot], Shot]:
+    return lambda shot: replace(shot, theme=theme)
+
+
+def page(lesson: Lesson, folder: Path) -> Iterator[str]:
+    """Every step is in the page, in its themes."""
+    reel = lesson_reel(lesson, once, ExportOptions(PAGE))
+    steps = list(reel.steps())
+    if len(steps) != len(lesson.stops) or any(set(step.after) != set(THEMES) for step in steps):
+        yield f"{len(steps)} steps of {len(lesson.stops)}"
+    save_reel(replace(reel, steps=lambda: iter(steps)), folder / "l.html", PAGE)
+    if (folder / "l.html").stat().st_size <= 20_000:
+        yield "an empty page"
+
+
+def texts(lesson: Lesson) -> Iterator[str]:
+    """In a pseudo-language, the picture of a step has no plain words."""
+    with pseudo():
+        for stop in lesson.stops:
+            stage = prepare(stop.shot, once_in_pseudo)
+            fault = stage.replay.trace.stop if stage.replay is not None else None
+            why = () if fault is None else (fault.sentence,)
+            scene = picture(stop.shot, stage.subject(stage.step))
+            yield from (f"{stop.id}: {each}" for each in plain_texts(scene, stop.shot, *why))
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_every_step_is_true_drawn_and_translated(name: str, tmp_path: Path) -> None:
+    lesson = shipped_lesson(name)
+    faults = {
+        "numbers": numbers(lesson),
+        "slides": slides(lesson),
+        "page": page(lesson, tmp_path),
+        "texts": texts(original_lesson(name)),
+    }
+    assert {what: found for what, each in faults.items() if (found := list(each))} == {}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("theme", ["light", "print"])
+@pytest.mark.parametrize("name", OWN)
+def test_every_slide_is_drawn_in_every_theme(name: str, theme: str) -> None:
+    assert list(slides(shipped_lesson(name), theme)) == []
