@@ -23,7 +23,7 @@ _SHELL = 'set -euo pipefail\npython() { "$PYTHON" "$@"; }\ngemmviz() { "$PYTHON"
 @pytest.fixture
 def edit(tmp_path: Path) -> Edit:
     """Replaces a line in a copy of the package, which stands beside what it needs of a checkout."""
-    shutil.copytree(ROOT / "gemmviz", tmp_path / "gemmviz", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "gemmviz", tmp_path / "gemmviz")  # with what is compiled
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for name in ("kernels", "assets"):
         (tmp_path / name).symlink_to(ROOT / name)
