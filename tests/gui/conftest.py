@@ -19,19 +19,30 @@ from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.widgets.fact_table import Table
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
-from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.runs import KnownRun, complete
 from gemmviz.shots.shot import default_shot, shot_text
 
 _LONG_MS = 20_000
 Kind = TypeVar("Kind")
 
 
+@pytest.fixture(scope="session")
+def first_run() -> Knowledge:
+    """The run that a window shows first, with all that a window finds out about it. Windows of one process share it."""
+    known = complete(Knowledge(default_shot(), engine_for("cpu"), with_values=False))
+    known.replay.terms(known.reader.scope)
+    return known
+
+
 @pytest.fixture
-def window(qtbot: QtBot) -> Iterator[MainWindow]:
+def window(qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
     made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))  # not the first start, so nothing plays by itself
     made.resize(1600, 960)
     qtbot.addWidget(made)
+    made.session.completion.known = Knowledge(default_shot(), made.session.engines.cpu, with_values=False, like=(first_run,))
     made.start()
     made.show()
     qtbot.waitExposed(made)
