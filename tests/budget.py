@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import tomli_w
@@ -27,8 +28,9 @@ class Module:
         self.path, self.tree, self.lines = path.relative_to(PACKAGE), ast.parse(text), text.count("\n")
         self.room = self.path.parts[0] if len(self.path.parts) > 1 else "top"
         self.name = ".".join(("gemmviz", *self.path.with_suffix("").parts)).removesuffix(".__init__")
+        self.all_nodes = list(ast.walk(self.tree))
         words, imports = set[int](), set[int]()
-        for node in ast.walk(self.tree):
+        for node in self.all_nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 imports |= set(range(node.lineno, (node.end_lineno or 0) + 1))
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -38,11 +40,11 @@ class Module:
         }
         self.imports = len(imports)
         self.code = len(used - words - imports)
-        self.nodes = sum(1 for _ in ast.walk(self.tree))
+        self.nodes = len(self.all_nodes)
 
     def imported(self, known: set[str]) -> Iterator[str]:
         """Names of the package's modules that this one imports, at any depth."""
-        for node in ast.walk(self.tree):
+        for node in self.all_nodes:
             if isinstance(node, ast.Import):
                 yield from (each.name for each in node.names if each.name in known)
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -59,28 +61,33 @@ class Module:
                     yield name
 
 
+@cache
+def modules() -> list[Module]:
+    """The modules of the package."""
+    return [Module(path) for path in sorted(PACKAGE.rglob("*.py"))]
+
+
 def measured() -> dict[str, dict[str, float]]:
     """Figures of each room, of the whole package, and of what lies beside it."""
-    modules = [Module(path) for path in sorted(PACKAGE.rglob("*.py"))]
-    known = {each.name for each in modules}
+    known = {each.name for each in modules()}
     rooms: dict[str, Counter[str]] = defaultdict(Counter)
     importers, places, arrows = defaultdict[str, set[str]](set), Counter[str](), set[tuple[str, str]]()
-    room_of = {each.name: each.room for each in modules}
-    for module in modules:
+    room_of = {each.name: each.room for each in modules()}
+    for module in modules():
         rooms[module.room].update({"code lines": module.code, "nodes": module.nodes, "files": 1})
         places.update(set(module.names()))
         for other in set(module.imported(known)) - {module.name}:
             importers[other].add(module.name)
             if room_of[other] != module.room:
                 arrows.add((module.room, room_of[other]))
-    code, imports = sum(each.code for each in modules), sum(each.imports for each in modules)
-    small = [each for each in modules if each.lines < _FEW_LINES and len(importers[each.name]) == 1]
+    code, imports = sum(each.code for each in modules()), sum(each.imports for each in modules())
+    small = [each for each in modules() if each.lines < _FEW_LINES and len(importers[each.name]) == 1]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     docs = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     whole: dict[str, float] = {
         "code lines": code,
-        "nodes": sum(each.nodes for each in modules),
-        "files": len(modules),
+        "nodes": sum(each.nodes for each in modules()),
+        "files": len(modules()),
         "imports, % of the lines with code": round(100 * imports / (imports + code), 1),
         f"modules of less than {_FEW_LINES} lines with one importer": len(small),
         "names defined in several files": sum(count > 1 for count in places.values()),

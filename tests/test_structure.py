@@ -3,12 +3,9 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
-from tests.budget import budget, excess, measured
+from tests.budget import budget, excess, measured, modules
 
-PACKAGE = Path(__file__).parents[1] / "gemmviz"
 MOST_FILE_LINES, MOST_FUNCTION_LINES, MOST_SHARED_NAMES = 600, 60, 10
 EXTENSION_POINTS = {"VIEW", "PANEL", "COMMAND", "FORMAT", "SUBJECT", "QUIZ_KIND", "VERSION", "KIND"}
 FRAGMENTS = (
@@ -26,13 +23,6 @@ FRAGMENTS = (
     "So ",
     "Once ",
 )
-
-
-@cache
-def modules() -> list[tuple[str, ast.Module, int]]:
-    """Each module of the package: its path, its syntax tree and its number of lines."""
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
-    return [(path.relative_to(PACKAGE).as_posix(), ast.parse(text), text.count("\n")) for path, text in texts.items()]
 
 
 def public_names(module: ast.Module) -> Iterator[str]:
@@ -55,14 +45,14 @@ def test_the_code_keeps_to_its_budget() -> None:
 
 
 def test_files_are_short() -> None:
-    assert [f"{path}: {lines} lines" for path, _, lines in modules() if lines > MOST_FILE_LINES] == []
+    assert [f"{each.path}: {each.lines} lines" for each in modules() if each.lines > MOST_FILE_LINES] == []
 
 
 def test_functions_are_short() -> None:
     long = [
-        f"{path}:{node.lineno} {node.name}"
-        for path, module, _ in modules()
-        for node in ast.walk(module)
+        f"{module.path}:{node.lineno} {node.name}"
+        for module in modules()
+        for node in module.all_nodes
         if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno + 1 > MOST_FUNCTION_LINES
     ]
     assert long == []
@@ -70,18 +60,18 @@ def test_functions_are_short() -> None:
 
 def test_public_names_have_one_meaning() -> None:
     places: dict[str, set[str]] = defaultdict(set)
-    for path, module, _ in modules():
-        for name in public_names(module):
-            places[name].add(path)
+    for module in modules():
+        for name in public_names(module.tree):
+            places[name].add(str(module.path))
     shared = {name: sorted(paths) for name, paths in places.items() if len(paths) > 1}
     assert len(shared) <= MOST_SHARED_NAMES, shared
 
 
 def test_docstrings_begin_with_what_they_are_about() -> None:
     fragments = [
-        f"{path}:{node.lineno} {node.name}: {text}"
-        for path, module, _ in modules()
-        for node in ast.walk(module)
+        f"{module.path}:{node.lineno} {node.name}: {text}"
+        for module in modules()
+        for node in module.all_nodes
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and (text := (ast.get_docstring(node) or "").partition("\n")[0]).startswith(FRAGMENTS)
     ]
