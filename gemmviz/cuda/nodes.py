@@ -132,10 +132,13 @@ class Logic(Struct, frozen=True):
 
 
 class Select(Struct, frozen=True):
+    """A ``?:``. ``branch`` is its number among the accesses, None if neither side reaches memory."""
+
     type: CType
     condition: "Expr"
     then: "Expr"
     otherwise: "Expr"
+    branch: int | None = None
 
 
 class Convert(Struct, frozen=True):
@@ -367,13 +370,16 @@ class Block(Struct, frozen=True):
 
 
 class If(Struct, frozen=True):
+    """``branch`` is its number among the accesses, None for what the source doesn't say."""
+
     condition: Expr
     then: "Stmt"
     otherwise: "Stmt | None"
+    branch: int | None = None
 
 
 class Loop(Struct, frozen=True):
-    """A for, while or do loop; ``tests_first`` is false for do."""
+    """A for, while or do loop; ``tests_first`` is false for do. ``branch`` is the number of its test among the accesses."""
 
     number: int
     condition: Expr | None
@@ -381,6 +387,7 @@ class Loop(Struct, frozen=True):
     body: "Stmt"
     tests_first: bool
     place: Place
+    branch: int | None = None
 
 
 class Unrolled(Struct, frozen=True):
@@ -460,9 +467,11 @@ def touches(node: Any) -> tuple[Touch, ...]:
 
 
 class AccessPlace(Struct, frozen=True):
-    """A place in the source that accesses memory or synchronises. ``calls`` are the calls through which it was inlined.
+    """A place in the source that accesses memory, synchronises or branches. ``calls`` are the calls through which it was
+    inlined.
 
-    ``space`` of a copy is that of its target. ``is_async``, ``visible_to`` and ``instruction`` are those of the site.
+    ``space`` of a copy is that of its target. ``is_async``, ``visible_to``, ``instruction`` and ``arms`` are those of the
+    site.
     """
 
     kind: SiteKind
@@ -476,6 +485,7 @@ class AccessPlace(Struct, frozen=True):
     is_async: bool = False
     visible_to: Literal["thread", "block", "grid"] = "thread"
     instruction: str = ""
+    arms: tuple[Place, ...] = ()
 
 
 class SharedArray(Struct, frozen=True):

@@ -325,7 +325,7 @@ def _check_array(array: MemoryArray, trace: Trace, file: str) -> None:
 
 
 def _is_sound_site(site: Site, trace: Trace, lines: int) -> bool:
-    places = (site.place, *site.calls)
+    places = (site.place, *site.calls, *site.arms)
     return (
         all(_is_in_text(place, lines) for place in places)
         and len(site.operands) <= BOUNDS.operands
@@ -379,7 +379,8 @@ def check_arrays(trace: Trace, file: str) -> None:
             refuse(file, "it refers to elements that its arrays don't have")
     for number, site in enumerate(trace.sites):
         arrived = trace.element[trace.row[:-1][trace.site == number]]
-        if site.operand(0) is None and arrived.size and (arrived.min() < -1 or arrived.max() > 0):
+        most = 1 if site.kind == "branch" else 0
+        if site.operand(0) is None and arrived.size and (arrived.min() < -1 or arrived.max() > most):
             refuse(file, "it refers to elements that its arrays don't have")
     _check_completion(trace, file)
     _check_origins(trace, file)

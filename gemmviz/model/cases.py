@@ -307,7 +307,9 @@ REQUESTED, MOVED, DRAM = (
     marked("moved in sectors"),
     marked("to and from DRAM, caches warm"),
 )  # levels of traffic
-CauseKind = Literal["coalescing", "banks", "idle", "lanes", "reuse", "shared", "arithmetic", "occupancy", "nothing"]
+CauseKind = Literal[
+    "coalescing", "banks", "divergence", "idle", "lanes", "reuse", "shared", "arithmetic", "occupancy", "nothing"
+]  # fmt: skip
 
 
 # Explanation of a kernel's speed: traffic, rate, ranked causes and their cures.

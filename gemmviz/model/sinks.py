@@ -40,6 +40,11 @@ class AccessSink:
         ``offset`` is in elements of the operand's array; ``mask`` is None if all threads are active.
         """
 
+    def together(self, branch: int, mask: Bools | None, visits: tuple[int, ...]) -> None:
+        """A branch, by the number of its site, at which no warp parts; for a sink that wants sums alone. One at which lanes of
+        a warp part is an ``access`` without operands, whose offset is true where the condition holds.
+        """
+
     def completed(self, steps: Sequence[int]) -> None:
         """The latest step is a wait that completes these asynchronous steps, numbered from 0 in the order of their calls."""
 
@@ -83,6 +88,10 @@ class Tee(AccessSink):
     ) -> None:
         for sink in self.sinks:
             sink.access(site, place, offset, mask, visits, epoch)
+
+    def together(self, branch: int, mask: Bools | None, visits: tuple[int, ...]) -> None:
+        for sink in self.sinks:
+            sink.together(branch, mask, visits)
 
     def completed(self, steps: Sequence[int]) -> None:
         for sink in self.sinks:

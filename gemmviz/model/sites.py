@@ -141,11 +141,12 @@ SITE_KINDS: Mapping[str, Kind] = {
     "matrix": Kind(_READS | _WRITES, may_lack=True),
     "product": Kind(),
     "fence": Kind(),
+    "branch": Kind(),
 }
 
 
 class Site(Struct, frozen=True):
-    """One place in the source that accesses memory or synchronises.
+    """One place in the source that accesses memory, synchronises or branches.
 
     ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls through which it was inlined. A
     "copy" moves elements from one array to another without registers; an "atomic" reads and writes its operand at once. A warp
@@ -153,7 +154,8 @@ class Site(Struct, frozen=True):
     multiplies such there: ``instruction`` names how, as in MATRIX_INSTRUCTIONS, or as PTX does, such as "ldmatrix.trans". A
     "wait" completes asynchronous steps. ``is_async``: a later wait completes the access. ``visible_to``: for a wait, the
     threads that see the completed elements: the waiting one (cp.async.wait_group), or all waiting threads of the block (an
-    mbarrier); for a barrier, "grid" if the blocks of the grid wait for each other.
+    mbarrier); for a barrier, "grid" if the blocks of the grid wait for each other. At a "branch" lanes of a warp part;
+    ``arms``: the places that it leads to, first where its condition holds.
     """
 
     place: Place
@@ -166,6 +168,7 @@ class Site(Struct, frozen=True):
     is_async: bool = False
     visible_to: Literal["thread", "block", "grid"] = "thread"
     instruction: str = ""
+    arms: tuple[Place, ...] = ()
 
     @property
     def is_barrier(self) -> bool:
@@ -190,6 +193,14 @@ class Site(Struct, frozen=True):
     def operand(self, place: int) -> Operand | None:
         """The operand at an index, from 0; None if the site has none there."""
         return self.operands[place] if place < len(self.operands) else None
+
+    def is_within(self, place: Place, calls: tuple[Place, ...]) -> bool:
+        """Whether it is reached from a place in the source that itself is reached through these calls."""
+        if self.calls[: len(calls)] != calls:
+            return False
+        at = (*self.calls, self.place)[len(calls)]
+        start, end = (place.line, place.column), (place.end_line, place.end_column)
+        return start <= (at.line, at.column) and (at.end_line, at.end_column) <= end
 
     def touches(self, array: int) -> bool:
         return any(operand.array == array for operand in self.operands)

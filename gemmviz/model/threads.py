@@ -164,6 +164,19 @@ class ThreadSpace(Struct, frozen=True, dict=True):
         x, y, z = (start for start, _ in self.blocks.ranges)
         return (bx + x, by + y, bz + z), (tx, ty, tz)
 
+    def parts_warps(self, chosen: npt.NDArray[np.bool_], active: npt.NDArray[np.bool_] | None) -> bool:
+        """Whether some active threads of one warp are chosen and others aren't; both arrays broadcast over the axes."""
+        yes, no = (chosen, ~chosen) if active is None else (chosen & active, ~chosen & active)
+        either = [np.any(self._per_warp(each), axis=-1) for each in (yes, no)]
+        return bool((either[0] & either[1]).any())
+
+    def _per_warp(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Flags over the axes as (varied blocks, warps, threads of a warp), the last warp padded with false."""
+        rows = self.per_block(flags.reshape((1,) * (len(self.shape) - flags.ndim) + flags.shape))
+        if missing := -self.threads_per_block % self.warp_size:
+            rows = np.pad(rows, ((0, 0), (0, missing)))
+        return rows.reshape(len(rows), -1, self.warp_size)
+
     def per_block(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """``values`` broadcast over the threads, but over blocks only where they vary: ``(varied blocks, threads)``.
 

@@ -134,7 +134,7 @@ class Slots(Struct, frozen=True):
     """Meaning of the words that the threads of one path wrote, (n,) each, one entry per slot.
 
     ``access`` of the slot and its ``row`` in the record, ``array`` and its first word ``base``, words per element ``unit``, and
-    the ``last`` element at which an access may begin. A barrier's word is element 0.
+    the ``last`` element at which an access may begin. A barrier's word is element 0, a branch's 0 or 1.
     """
 
     access: Ints
@@ -200,6 +200,34 @@ def alignment(
     )
 
 
+def without_agreement(
+    lined_up: Alignment, space: ThreadSpace, element: Ints
+) -> tuple[Alignment, "npt.NDArray[np.int64] | slice"]:
+    """The alignment without the steps of branches at which the lanes of each warp agree, and the rows that are left of its
+    record ``element`` (rows, threads).
+    """
+    is_branch = np.array([site.kind == "branch" for site in lined_up.sites], bool)[lined_up.site]
+    if not is_branch.any():
+        return lined_up, slice(None)
+    count = np.array([site.rows for site in lined_up.sites], np.int64)[lined_up.site]
+    first = np.cumsum(count) - count
+    kept = ~is_branch
+    for step in np.flatnonzero(is_branch):
+        ways = element[first[step]].reshape(space.shape)
+        kept[step] = space.parts_warps(ways > 0, ways >= 0)
+    old, seen = lined_up.site[kept], dict[int, int]()
+    site = np.array([seen.setdefault(number, len(seen)) for number in old.tolist()], np.int32)
+    sites = tuple(lined_up.sites[number] for number in seen)
+    completes = lined_up.completes
+    if len(completes):
+        completes = np.append(np.cumsum(kept) - 1, kept.sum())[completes[kept]].astype(np.int32)
+    depth = max((len(each.loops) for each in sites), default=0)
+    visits = np.ascontiguousarray(lined_up.visits[kept, :depth])
+    rows = np.flatnonzero(np.repeat(kept, count))
+    left = Alignment(sites, site, visits, lined_up.epoch[kept], completes, len(rows), lined_up.slots)
+    return left, rows
+
+
 def _known_words(
     threads: npt.NDArray[np.int64], count: int, first_words: Callable[[int, int], npt.NDArray[np.uint32]]
 ) -> npt.NDArray[np.uint32]:
@@ -230,7 +258,8 @@ def _slots_of_path(
     wide = [typed.get(number, 1) for number in range(len(binding.program.accesses))]
     itemsize = np.array([each.itemsize for each in binding.arrays] + [1], np.int64)[array]
     width = np.maximum(1, np.array(wide, np.int64)[access] // itemsize)
-    last = (size[array] - width).clip(0).astype(np.uint32)
+    is_branch = np.array([each.kind == "branch" for each in binding.program.accesses], bool)[access]
+    last = np.where(is_branch, 1, (size[array] - width).clip(0)).astype(np.uint32)
     return Slots(access, threads, rows, array, base[array], unit[array], last)
 
 

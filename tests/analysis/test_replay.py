@@ -221,7 +221,7 @@ def test_loads_of_a_tile_are_those_of_what_it_holds() -> None:
     C[t] = x;"""
     trace = trace_of(kernel_from(body))
     loads = [moment_of(trace, step).tile_loads(sure(trace.number_of("s"))).tolist() for step in range(trace.steps)]
-    assert loads == [[0] * 4, [0] * 4, [1] * 4, [0, 1, 1, 1], [0, 1, 1, 1]]
+    assert loads == [[0] * 4, [0] * 4, [1] * 4, [1] * 4, [0, 1, 1, 1], [0, 1, 1, 1]]  # the fourth step is the branch
 
 
 def test_kernels_that_read_c_first_show_where_they_write_it() -> None:

@@ -53,7 +53,7 @@ def test_arrays_vectors_pointers_and_what_has_no_value_yet() -> None:
     assert last["v"] == (1.0, 2.0, 3.0, 1.0)
     assert last["p"] == "A + 1"
     assert last["late"] == 5.0
-    assert last["own"] == (pytest.approx(float(sure(trace.value)[0, 1])), None)
+    assert last["own"] == (pytest.approx(float(sure(trace.value)[1, 1])), None)
     other, _ = watched(setup_for(spec), (0, 0, 0), (2, 0, 0))
     assert dict(other.at(trace.steps - 1, trace.sites[-1]))["late"] is None
 

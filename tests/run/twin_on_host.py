@@ -15,7 +15,7 @@ from gemmviz.cuda.launch.legality import evaluated_formula
 from gemmviz.cuda.twin.units import TWIN_ENTRY, shared_numbers, twin_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside
+from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside, without_agreement
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.data import matrices
 
@@ -109,7 +109,9 @@ class HostTwins:
         lined_up = alignment(
             binding, [book.paths[int(each)] for each in hashes], inverse.ravel(), lambda thread, n: words[:n, thread], regions
         )
-        return lined_up, _elements(binding, space, lined_up, words), placed["C"]
+        element = _elements(binding, space, lined_up, words)
+        lined_up, rows = without_agreement(lined_up, space, element)
+        return lined_up, element[rows], placed["C"]
 
 
 def _elements(binding: Any, space: ThreadSpace, lined_up: Alignment, words: Any) -> Any:

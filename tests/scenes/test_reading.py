@@ -88,7 +88,7 @@ def test_rows_and_columns_are_counted_as_the_labels_are(replay: Replay) -> None:
 
 
 def test_threads_of_several_warps_are_named_by_warp() -> None:
-    moment = Reader(Replay.of(trace_of("02_naive", 16, 16, 16)), Focus(everyone=True)).at(0)
+    moment = Reader(Replay.of(trace_of("02_naive", 16, 16, 16)), Focus(everyone=True)).at(1)
     sentence = cell(moment, "A", 3, 0)
     assert " of warp " in sentence
     assert " and 8 more" in sentence  # sixteen threads read the element

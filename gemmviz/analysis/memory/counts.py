@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from gemmviz.analysis.memory.banks import wavefronts
 from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
-from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows
+from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows, warp_rows
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import MemoryRules
@@ -78,10 +78,11 @@ def summed_shifts(a: dict[int, int], b: dict[int, int], unit: int) -> dict[int, 
     return total
 
 
-_AccessAndPhase = tuple[Site, Operand, int]
+_AccessAndPhase = tuple[Site, Operand | None, int]  # no operand of a branch
 _Place = tuple[int, int, int]  # number of a site, index of an operand, phase
 _in_order = attrgetter(*COST_COLUMNS)
 _MOST_PATTERNS = 1 << 14
+_NO_UNIT = 1 << 62  # no shift of the ways at a branch leaves them the same
 _LARGEST_PATTERN = 1 << 16  # elements
 _LARGEST_LINE = 128  # bytes, of all distinct segments and lines
 
@@ -91,7 +92,8 @@ class Counts(Struct, frozen=True):
     order of COST_COLUMNS.
 
     Requested bytes count an element once for each lane that requests it, used bytes once for each request. Sectors, lines and
-    used bytes apply to global memory, wavefronts to shared memory.
+    used bytes apply to global memory, wavefronts to shared memory. Of a branch, requests are its executions by warps and
+    wavefronts the ways that these took: one more than ideal where lanes of a warp parted.
     """
 
     requests: int = 0
@@ -123,6 +125,16 @@ class Counts(Struct, frozen=True):
         return self.wavefronts - self.ideal_wavefronts
 
 
+def branch_costs(rows: Rows) -> CostSums:
+    """Sums over warps at a branch, in the order of COST_COLUMNS. ``rows`` (warps, lanes): 1 where its condition holds, 0 where
+    it doesn't, -1 inactive.
+    """
+    taken, passed = (rows > 0).any(axis=1), (rows == 0).any(axis=1)
+    warps, parted = int((taken | passed).sum()), int((taken & passed).sum())
+    sums = {"requests": warps, "lanes": int((rows >= 0).sum()), "wavefronts": warps + parted, "ideal_wavefronts": warps}
+    return np.array([sums.get(name, 0) for name in COST_COLUMNS], np.int64)
+
+
 def count_rows(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules) -> Counts:
     """The cost of one access by the requests in ``rows`` (rows, lanes), elements, -1 inactive."""
     return Counts(*cost_table(rows, operand, array, rules).sum(axis=0).tolist())
@@ -135,8 +147,12 @@ class LaunchCounts(Struct):
     arrays: tuple[MemoryArray, ...] = ()
     accesses: dict[tuple[Site, Operand], Counts] = field(default_factory=dict)
     phases: dict[int, Counts] = field(default_factory=dict)
+    branches: dict[Site, Counts] = field(default_factory=dict)
 
-    def add(self, site: Site, operand: Operand, phase: int, counts: Counts) -> None:
+    def add(self, site: Site, operand: Operand | None, phase: int, counts: Counts) -> None:
+        if operand is None:
+            self.branches[site] = self.branches.get(site, Counts()) + counts
+            return
         self.accesses[site, operand] = self.accesses.get((site, operand), Counts()) + counts
         self.phases[phase] = self.phases.get(phase, Counts()) + counts
 
@@ -188,7 +204,7 @@ class LaunchCounter:
     def sums(self) -> dict[SumKey, tuple[int, ...]]:
         """The sums up to now, as ``add_sums`` takes them."""
         return {
-            (site, site.operands.index(operand), phase): tuple(sums.tolist())
+            (site, 0 if operand is None else site.operands.index(operand), phase): tuple(sums.tolist())
             for (site, operand, phase), sums in self._all().items()
         }
 
@@ -198,7 +214,7 @@ class LaunchCounter:
         for group in self._groups:
             for (number, place, phase), sums in group.sums.items():
                 site = group.sites[number]
-                key = site, site.operands[place], phase
+                key = site, site.operand(place), phase
                 all_sums[key] = all_sums[key] + sums if key in all_sums else sums
         return all_sums
 
@@ -210,7 +226,7 @@ class LaunchCounter:
     def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
         self.arrays = arrays
         for (site, place, phase), added in sums.items():
-            key = site, site.operands[place], phase
+            key = site, site.operand(place), phase
             self._sums[key] = self._sums.get(key, 0) + np.array(added, np.int64)
 
     def unit(self, array: MemoryArray) -> int:
@@ -219,10 +235,12 @@ class LaunchCounter:
         size = max(_LARGEST_LINE, rules.line_bytes) if array.space == "global" else rules.banks * rules.bank_bytes
         return max(1, size // array.itemsize)
 
-    def cost(self, rows: Rows, operand: Operand) -> CostSums:
+    def cost(self, rows: Rows, operand: Operand | None) -> CostSums:
         """Sums over some requests, in the order of COST_COLUMNS. A pattern that was counted before, possibly shifted by whole
         units, is not counted again.
         """
+        if operand is None:
+            return branch_costs(rows.reshape(-1, self.rules.warp_size))
         array = self.arrays[operand.array]
         if rows.size > _LARGEST_PATTERN:
             return np.asarray(cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0))
@@ -252,7 +270,7 @@ class GroupCounter(AccessSink):
         self.phase_loop = phase_loop
         self.sites: list[Site] = []
         self._parts: list[dict[_Place, CostSums]] = [{}]
-        self._operands: list[tuple[tuple[Operand, int], ...]] = []  # of each site, with their units
+        self._operands: list[tuple[tuple[Operand | None, int], ...]] = []  # of each site, with their units
         self._latest: dict[tuple[int, int], LatestPattern] = {}
 
     @property
@@ -262,7 +280,10 @@ class GroupCounter(AccessSink):
     def site(self, site: Site) -> None:
         self.sites.append(site)
         units = (self.counter.unit(self.counter.arrays[operand.array]) for operand in site.operands)
-        self._operands.append(tuple(zip(site.operands, units, strict=True)))
+        if site.kind == "branch":
+            self._operands.append(((None, _NO_UNIT),))
+        else:
+            self._operands.append(tuple(zip(site.operands, units, strict=True)))
 
     def begin(self) -> None:
         self._parts.append({})
@@ -291,12 +312,15 @@ class GroupCounter(AccessSink):
                 self._latest[site, place] = latest
         cost = latest.costs.get(shift % unit)
         if cost is None:
-            cost = latest.costs[shift % unit] = self._counted(operand, offset, mask)
+            cost = latest.costs[shift % unit] = self._counted(operand, unit, offset, mask)
         self._add((site, place, self._phase(site, visits, -1)), cost)
 
-    def _counted(self, operand: Operand, offset: Any, mask: Bools | None) -> CostSums:
+    def together(self, branch: int, mask: Bools | None, visits: tuple[int, ...]) -> None:
+        self.access(branch, 0, 0, mask, visits, 0)
+
+    def _counted(self, operand: Operand | None, unit: int, offset: Any, mask: Bools | None) -> CostSums:
         """Sums over all blocks. Blocks whose offsets differ by a shift alone are counted together."""
-        space, unit = self.space, self.counter.unit(self.counter.arrays[operand.array])
+        space = self.space
         values, blocks, times = np.asarray(offset), len(space.block_shape), space.blocks.count
         if mask is not None:
             values = np.where(mask, values, SWITCHED_OFF)
@@ -337,6 +361,11 @@ def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
     for step in steps:
         checkpoint()
         site = trace.site_of(step)
+        if site.kind == "branch":
+            ways = trace.element[trace.row[step]].reshape(-1, trace.launch.threads_per_block)
+            counts.add(
+                site, None, int(trace.phase[step]), Counts(*branch_costs(warp_rows(ways, trace.rules.warp_size)).tolist())
+            )
         for place, operand in enumerate(site.operands):
             row = trace.element[trace.row[step] + place].reshape(-1, trace.launch.threads_per_block)
             cost = count_rows(request_rows(row, trace.rules), operand, trace.arrays[operand.array], trace.rules)

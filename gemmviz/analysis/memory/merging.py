@@ -152,6 +152,8 @@ class _Merging(AccessSink):
     ) -> None:
         where = self.sites[site]
         operand = where.operand(place)
+        if where.kind == "branch":
+            return
         if operand is None:
             self.ended()
             return

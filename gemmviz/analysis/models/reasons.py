@@ -152,16 +152,69 @@ def _idle_sms(launched: Launched) -> Iterator[Cause]:
     yield launched.without(Cause("idle", sentence, proof, excess=1 / busy, is_waste=True), busy=1.0)
 
 
-def _idle_lanes(launched: Launched) -> Iterator[Cause]:
-    """Lanes of warps that take no part in an access: blocks of few threads, or threads outside of the arrays."""
+def _divergence(launched: Launched) -> Iterator[Cause]:
+    """Accesses of both ways of a branch at which lanes of a warp part: each way has requests of its own."""
     counts, work = launched.counts, launched.work
-    total, lanes = counts.total(), launched.limits.device.rules.request_lanes
+    shares = _shares_together(counts)
+    if not shares:
+        return
+    site, worst = max(_parting(counts), key=lambda item: item[1].excessive_wavefronts)
+    total = sum((each for (at, _), each in counts.accesses.items() if at in shares), Counts())
+    fewer, parts = 0.0, {"lines": work.lines, "wavefronts": work.wavefronts}
+    for (at, _), each in counts.accesses.items():
+        fewer += each.requests * (1 - shares.get(at, 1.0))
+        for unit in parts:
+            parts[unit] -= getattr(each, unit) * (1 - shares.get(at, 1.0))
+    sentence = tr(
+        "Lanes part at {condition} in {parted} of {executions} executions by a warp: both ways run, one after the other",
+        condition=site.text,
+        parted=spaced(worst.excessive_wavefronts),
+        executions=spaced(worst.requests),
+    )
+    needed = round(total.requests - fewer)
+    requests = many(total.requests, "request")
+    proof = tr("{requests} on both ways, {needed} if no lanes parted", requests=requests, needed=spaced(needed))
+    excess = total.requests / max(1, needed)
+    yield launched.without(Cause("divergence", sentence, proof, excess=excess, is_waste=True, site=site), **parts)
+
+
+def _parting(counts: LaunchCounts) -> list[tuple[Site, Counts]]:
+    """The branches at which lanes of a warp part, and both of whose ways access memory."""
+    sites = {site for site, _ in counts.accesses}
+    return [
+        (branch, each)
+        for branch, each in counts.branches.items()
+        if each.excessive_wavefronts
+        and len(branch.arms) == 2
+        and all(any(site.is_within(arm, branch.calls) for site in sites) for arm in branch.arms)
+    ]
+
+
+def _shares_together(counts: LaunchCounts) -> dict[Site, float]:
+    """For each site in a way of a branch at which lanes part: the share of its requests that would remain if all lanes of a
+    warp went the same way.
+    """
+    shares: dict[Site, float] = {}
+    for branch, each in _parting(counts):
+        for site, _ in counts.accesses:
+            if any(site.is_within(arm, branch.calls) for arm in branch.arms):
+                shares[site] = shares.get(site, 1.0) * each.ideal_wavefronts / each.wavefronts
+    return shares
+
+
+def _idle_lanes(launched: Launched) -> Iterator[Cause]:
+    """Lanes of warps that take no part in an access: blocks of few threads, or threads outside of the arrays; not those that
+    wait for another way of a branch.
+    """
+    counts, work = launched.counts, launched.work
+    parting, lanes = _shares_together(counts), launched.limits.device.rules.request_lanes
+    total = sum((each for (site, _), each in counts.accesses.items() if site not in parting), Counts())
     share = total.lanes / (lanes * total.requests) if total.requests else 1.0
     if share >= 1.0:
         return
     sentence = tr("On average, {active} of {lanes} lanes take part in an access", active=f"{lanes * share:.3g}", lanes=lanes)
     proof = tr("{requests} requests for {lanes} lanes", requests=spaced(total.requests), lanes=spaced(total.lanes))
-    parts = {"lines": work.lines * share, "wavefronts": work.wavefronts * share}
+    parts = {"lines": work.lines - total.lines * (1 - share), "wavefronts": work.wavefronts - total.wavefronts * (1 - share)}
     yield launched.without(Cause("lanes", sentence, proof, excess=1 / share, is_waste=True), **parts)
 
 
@@ -222,7 +275,8 @@ def _occupancy(launched: Launched) -> Iterator[Cause]:
 
 
 _FINDERS: tuple[Callable[[Launched], Iterator[Cause]], ...] = (
-    _coalescing, _bank_conflicts, _idle_sms, _idle_lanes, _repeated_loads, _shared_reads, _arithmetic_alone, _occupancy,
+    _coalescing, _bank_conflicts, _divergence, _idle_sms, _idle_lanes, _repeated_loads, _shared_reads, _arithmetic_alone,
+    _occupancy,
 )  # fmt: skip
 
 

@@ -78,8 +78,11 @@ def _value_read_at(moment: Moment, step: int, thread: int) -> float | None:
 
 
 def threads_at_work(trace: Trace) -> npt.NDArray[np.bool_]:
-    """Return which traced threads take part in any step: bool (threads,). The others returned before their first access."""
-    return np.asarray((trace.element >= 0).any(axis=0)) if len(trace.element) else np.zeros(trace.space.thread_count, bool)
+    """Return which traced threads take part in any step but branches: bool (threads,). The others returned before."""
+    is_branch = np.array([site.kind == "branch" for site in trace.sites], bool)[trace.site]
+    rows = np.repeat(~is_branch, np.diff(trace.row))
+    element = trace.element if rows.all() else trace.element[rows]
+    return np.asarray((element >= 0).any(axis=0)) if len(element) else np.zeros(trace.space.thread_count, bool)
 
 
 def exchanged_elements(trace: Trace) -> int:

@@ -16,11 +16,12 @@ from gemmviz.model.translation import tr
 
 LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(5)
 BARRIER = TRACKS = 5
+NOWHERE = 6
 
 
 class Timeline(Struct, frozen=True, dict=True):
-    """``track`` int8 (steps,): the track of each step, BARRIER for one at which threads wait. ``starts`` (n,)
-    ascending: the first step of each segment, within which track and phase are constant.
+    """``track`` int8 (steps,): the track of each step, BARRIER for one at which threads wait, NOWHERE for a branch. ``starts``
+    (n,) ascending: the first step of each segment, within which track and phase are constant.
     """
 
     track: npt.NDArray[np.int8]
@@ -97,17 +98,15 @@ def short_track_names(trace: Trace) -> tuple[str, ...]:
 
 def track_of(arrays: Sequence[MemoryArray], site: Site, problem: Problem) -> int:
     """The track of a site: for a copy, which loads and stores, that of the store; "compute" for a load from shared memory or a
-    matrix operation in registers, and BARRIER for a site that only orders steps.
+    matrix operation in registers, BARRIER for a site that only orders steps, and NOWHERE for a branch.
     """
-    if site.is_barrier:
-        return BARRIER
     written = [arrays[operand.array] for operand in site.accesses("write")]
     if written:
         return STORE_TILE if written[-1].space == "shared" else STORE_C
     for operand in site.accesses("read"):
         read = arrays[operand.array]
         return COMPUTE if read.space == "shared" else _load_of(read.name, problem)
-    return COMPUTE if site.kind in ("product", "matrix") else BARRIER
+    return {"product": COMPUTE, "matrix": COMPUTE, "branch": NOWHERE}.get(site.kind, BARRIER)
 
 
 def _load_of(name: str, problem: Problem) -> int:

@@ -78,10 +78,15 @@ def _counts_json(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> d
          "array": counts.arrays[operand.array].name, "space": counts.arrays[operand.array].space, **structs.asdict(counted)}
         for (site, operand), counted in counts.accesses.items()
     ]  # fmt: skip
+    branches = [
+        {"line": site.place.line, "column": site.place.column, "text": site.text, "executions": each.requests,
+         "divergent": each.excessive_wavefronts, "lanes": each.lanes}
+        for site, each in counts.branches.items()
+    ]  # fmt: skip
     return {
         "kernel": setup.kernel.name, "problem": to_plain(setup.problem), "parameters": dict(setup.parameters),
         "device": setup.device, "grid": launch.grid, "block": launch.block, "blocks_counted": launch.block_count,
-        "totals": totals(counts), "sites": sites,
+        "totals": totals(counts), "sites": sites, "branches": branches,
         "phases": [
             {"phase": n + 1 if n >= 0 else None, **structs.asdict(counted)} for n, counted in sorted(counts.phases.items())
         ],

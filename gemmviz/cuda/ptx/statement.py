@@ -260,6 +260,7 @@ class _Asm:
 
     def _guarded(self, instruction: AsmInstruction) -> Stmt:
         self.around.instruction = instruction.text
+        branch = self.around.access("branch", None, 1) if instruction.guard else None
         try:
             statement = self._translated(instruction)
         except SourceError:
@@ -269,7 +270,7 @@ class _Asm:
         if not instruction.guard:
             return statement
         guard: Expr = self.registers.value(instruction.guard, BOOL)
-        return If(Unary(BOOL, "!", guard) if instruction.is_negated else guard, statement, None)
+        return If(Unary(BOOL, "!", guard) if instruction.is_negated else guard, statement, None, branch)
 
     def _translated(self, instruction: AsmInstruction) -> Stmt:
         statement = self.memory.translated(instruction) or self._synchronised(instruction)

@@ -38,8 +38,8 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: 
             return Sequence(last.type, (*kept, *before, assign(low, last, op, value, node, left, gives_old)))
         case Select(type=ctype, condition=condition, then=then, otherwise=otherwise):
             kept, value = _kept(low, value, node)
-            arms = [assign(low, each, op, value, node, left, gives_old) for each in (then, otherwise)]
-            return Sequence(ctype, (*kept, Select(ctype, condition, *arms)))
+            first, second = (assign(low, each, op, value, node, left, gives_old) for each in (then, otherwise))
+            return Sequence(ctype, (*kept, Select(ctype, condition, first, second)))
         case Component(of=Deref() as of):
             target = component_of(of, target)
         case Read(type=PointerType() as have):

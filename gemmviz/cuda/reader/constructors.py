@@ -241,13 +241,13 @@ def chosen(low: Lowering, node: Node) -> Expr | Thing:
     if not isinstance(ctype, StructType) or isinstance(condition := low.condition(parts[0]), Const):
         return conditional(low, node)
     statements: list[Stmt] = []
-    target = new_object(low, ctype, statements, node)
-    branches = list[Block]()
+    target, number = new_object(low, ctype, statements, node), low.add_branch(*parts)
+    arms = list[Block]()
     for each in parts[1:]:
         branch: list[Stmt] = []
         fill(low, target, [each], branch, node)
-        branches.append(Block(tuple(branch)))
-    statements.append(If(condition, *branches))
+        arms.append(Block(tuple(branch)))
+    statements.append(If(condition, arms[0], arms[1], number))
     return Thing(ctype, target.symbol, (Inline(VOID, (), Block(tuple(statements)), None, low.place(node)),))
 
 

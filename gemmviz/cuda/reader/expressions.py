@@ -245,9 +245,13 @@ def conditional(low: Lowering, node: Node) -> Expr | Thing:
         value = low.loaded(found, bare(chosen))
         ctype = low.type_of(node)
         return low.converted(value, ctype, node) if isinstance(ctype, Scalar) and isinstance(value.type, Scalar) else value
+    branch: int | None = low.add_branch(*parts)
     then, otherwise = low.value(parts[1]), low.value(parts[2])
+    if len(low.accesses) - 1 == branch:  # nothing on either side reaches memory
+        low.accesses.pop()
+        branch = None
     ctype = _joint_type(then, otherwise)
-    return Select(ctype, condition, low.converted(then, ctype, node), low.converted(otherwise, ctype, node))
+    return Select(ctype, condition, low.converted(then, ctype, node), low.converted(otherwise, ctype, node), branch)
 
 
 def _joint_type(then: Expr, otherwise: Expr) -> CType:

@@ -253,6 +253,25 @@ class Lowering:
         self.accesses.append(access)
         return len(self.accesses) - 1
 
+    def add_branch(self, condition: Node, *arms: Node | None) -> int:
+        """The number of a new branch at the place of its condition, with what it leads to: first where the condition holds."""
+        number = self.add_access("branch", None, bare(condition))
+        places = tuple(self.place(arm) for arm in arms if arm is not None)
+        self.accesses[number] = replace(self.accesses[number], arms=places)
+        return number
+
+    def add_statement_branch(self, condition: Node, *arms: Node | None) -> int:
+        """The same of a statement, whose own text ends behind its condition."""
+        number, span = self.add_branch(condition, *arms), self.cursors.span(bare(condition))
+        if self.statement_place is not None and span is not None:
+            text, end = self.cursors.text, span[1]
+            while text[end : end + 1].isspace():
+                end += 1
+            head = self.cursors.place_of((span[0], end + (text[end : end + 1] == ")")))
+            statement = replace(self.statement_place, end_line=head.end_line, end_column=head.end_column)
+            self.accesses[number] = replace(self.accesses[number], statement=statement)
+        return number
+
     def converted(self, expr: Expr, to: CType, node: Node) -> Expr:
         """The node of ``expr`` converted to ``to``. Raises SourceError if C has no such conversion."""
         source = expr.type

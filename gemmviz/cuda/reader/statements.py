@@ -110,6 +110,7 @@ def _chain(low: Lowering, parts: list[_Part], value: Expr, within: Scalar, node:
     slot, place = low.new_slot(), low.place(node)
     default = next((n for n, part in enumerate(parts) if part.is_default), len(parts))
     chosen = [number for number, part in enumerate(parts) if part.values and not part.is_default]
+    branches = {number: low.add_statement_branch(node.parts[-2], node.parts[-1]) for number in chosen}
     lowered = {number: _run(low, parts, number) for number in [*chosen, default]}
     found = lowered[default]
     for number in reversed(chosen):
@@ -126,7 +127,7 @@ def _chain(low: Lowering, parts: list[_Part], value: Expr, within: Scalar, node:
         condition: Expr = tests[0]
         for test in tests[1:]:
             condition = Binary(within, "|", low.converted(condition, within, node), low.converted(test, within, node), place)
-        found = If(low.converted(condition, BOOL, node), lowered[number], found)
+        found = If(low.converted(condition, BOOL, node), lowered[number], found, branches[number])
     return Block((Declare(slot, value), found))
 
 
@@ -157,10 +158,10 @@ def _unbroken(statements: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
                 return before if isinstance(each, Break) else (*before, each)
             case Block(statements=inside) if _may_break(each):
                 return (*before, *_unbroken((*inside, *rest)))
-            case If(condition=condition, then=then, otherwise=otherwise) if _may_break(each):
+            case If(condition=condition, then=then, otherwise=otherwise, branch=branch) if _may_break(each):
                 other = () if otherwise is None else (otherwise,)
-                branches = (Block(_unbroken((*branch, *rest))) for branch in ((then,), other))
-                return (*before, If(condition, *branches))
+                taken, passed = (Block(_unbroken((*arm, *rest))) for arm in ((then,), other))
+                return (*before, If(condition, taken, passed, branch))
     return statements
 
 
@@ -306,8 +307,9 @@ def _branches(low: Lowering, node: Node, parts: list[Node]) -> Stmt:
     if isinstance(condition, Const):
         chosen = parts[1] if condition.value else alternative
         return NOTHING if chosen is None else low.statement(chosen)
+    number = low.add_statement_branch(parts[0], parts[1], alternative)
     then = low.statement(parts[1])
-    return If(condition, then, None if alternative is None else low.statement(alternative))
+    return If(condition, then, None if alternative is None else low.statement(alternative), number)
 
 
 def for_statement(low: Lowering, node: Node) -> Stmt:
@@ -395,12 +397,13 @@ def _loop(
     condition = low.condition(tested) if tested is not None else None
     if isinstance(condition, Const) and condition.value:
         condition = None
+    branch = None if tested is None or condition is None else low.add_statement_branch(tested, inside)
     body = low.statement(inside)
     if declared is not None and condition is not None:
-        body, condition = Block((*first, If(condition, NOTHING, Break()), body)), None
+        body, condition = Block((*first, If(condition, NOTHING, Break(), branch), body)), None
     step = low.discarded(update) if update is not None else None
     low.loop_stack.pop()
-    return Loop(number, condition, step, body, tests_first, place)
+    return Loop(number, condition, step, body, tests_first, place, branch)
 
 
 def break_statement(low: Lowering, node: Node) -> Stmt:

@@ -8,6 +8,7 @@ from textwrap import indent
 
 from msgspec import Struct
 
+from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.cuda.nodes import (
     Address,
@@ -80,13 +81,14 @@ _FULL_WARP = "0xffffffffu"
 
 class ExpressionPrinter(Struct):
     """Prints the expressions of a program. ``names``, ``types`` and ``first_values`` are those of its slots; ``body`` prints
-    the body of an inlined function.
+    the body of an inlined function; ``branches`` are those that are recorded.
     """
 
     names: Mapping[int, str]
     body: Callable[[Block], list[str]]
     types: Mapping[int, CType]
     first_values: Mapping[int, Expr]
+    branches: frozenset[int]
 
     def name(self, slot: int) -> str:
         return self.names.get(slot, f"v_{slot}")
@@ -129,13 +131,17 @@ class ExpressionPrinter(Struct):
                 return f"({op}{self.value(operand)})"
             case Binary(op=op, left=left, right=right) | Logic(op=op, left=left, right=right):
                 return f"({self.value(left)} {op} {self.value(right)})"
-            case Select(condition=condition, then=then, otherwise=otherwise):
-                return f"({self.value(condition)} ? {self.value(then)} : {self.value(otherwise)})"
+            case Select(condition=condition, then=then, otherwise=otherwise, branch=branch):
+                return f"({self.condition(condition, branch)} ? {self.value(then)} : {self.value(otherwise)})"
             case Convert(type=to, operand=operand):
                 return f"({c_type(to)})({self.value(operand)})"
             case Sequence(parts=parts):
                 return f"({', '.join(map(self.value, parts))})" if parts else "(void)0"
         raise AssertionError(node)
+
+    def condition(self, node: Expr, branch: int | None) -> str:
+        """The C expression of the condition of a branch, recorded where lanes may part."""
+        return f"gv_part<{branch}>(gv_self, {self.value(node)})" if branch in self.branches else self.value(node)
 
     def pointer(self, node: Expr) -> str:
         """The C expression of a pointer, or of an operation on pointers."""
@@ -305,7 +311,9 @@ class Printer:
         self.types = slot_types(program)
         self.aligned = aligned_slots(program)
         self.outside = slots_used_outside(program)
-        self.expressions = ExpressionPrinter(slot_names(program), self.block, self.types, first_values(program))
+        self.expressions = ExpressionPrinter(
+            slot_names(program), self.block, self.types, first_values(program), diverging(program)
+        )
         self.value, self.name = self.expressions.value, self.expressions.name
 
     def first(self) -> Iterator[str]:
@@ -384,7 +392,7 @@ class Printer:
         return " ".join(f"{self.name(node.slot)}[{at}] = {each};" for at, each in enumerate(values)) or ";"
 
     def _if(self, node: If) -> Iterator[str]:
-        yield f"if ({self.value(node.condition)}) {{"
+        yield f"if ({self.expressions.condition(node.condition, node.branch)}) {{"
         yield from self.block(node.then)
         if node.otherwise not in (None, _NOTHING):
             yield "} else {"
@@ -394,7 +402,8 @@ class Printer:
     def _loop(self, node: Loop, pragma: str = "") -> Iterator[str]:
         kind = "gv_phases" if node.number == self.program.phase_loop else "gv_loop"
         trips = f"gv_trips_{node.number}"
-        condition = f"{trips}.next(), {'true' if node.condition is None else self.value(node.condition)}"
+        tested = "true" if node.condition is None else self.expressions.condition(node.condition, node.branch)
+        condition = f"{trips}.next(), {tested}"
         yield "{"
         yield f"    {kind}<{node.number}> {trips}(gv_self, {-1 if node.tests_first else 0});"
         if pragma:

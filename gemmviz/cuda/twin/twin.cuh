@@ -148,6 +148,16 @@ template <unsigned int site> __device__ __forceinline__ void gv_arrive(gv_thread
         gv.note(site << 3 | GV_PASSED); // a barrier that is not recorded still parts what is before it from what is after
     }
 }
+template <unsigned int site> __device__ __forceinline__ bool gv_part(gv_thread& gv, bool way)
+{
+    if (gv.on) {
+#ifdef GV_VALUES
+        gv.value(gv.used, 0.0f);
+#endif
+        gv.record(site, way);
+    }
+    return way;
+}
 template <unsigned int site, gv_space space, typename T> __device__ __forceinline__ T& gv_atomic(gv_thread& gv, T& element)
 {
     return gv_load<site, space>(gv, element);

@@ -267,6 +267,8 @@ class _Unit(AccessSink):
     def access(
         self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
     ) -> None:
+        if self._sites[site].kind == "branch":
+            return
         self._settle()
         for event in next(self._stores):
             self._note(event.array, event.cells)

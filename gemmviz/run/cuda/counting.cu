@@ -4,7 +4,7 @@ struct step {
     int bucket;      // where its sums go
     int itemsize;    // bytes of an element
     int width;       // elements of one access: 1, 2 or 4
-    int kind;        // 1: shared memory, 2: a load
+    int kind;        // 1: shared memory, 2: a load, 4: a branch, whose elements are 1 where its condition holds and else 0
 };
 enum { REQUESTS, LANES, BYTES_ASKED, BYTES_USED, SECTORS, IDEAL_SECTORS, LINES, WAVEFRONTS, IDEAL_WAVEFRONTS, COLUMNS };
 
@@ -70,7 +70,10 @@ extern "C" __global__ void count_steps(const int* element, const step* steps, un
         mine[REQUESTS] += 1;
         mine[LANES] += count;
         mine[BYTES_ASKED] += asked;
-        if (s.kind & 1) {
+        if (s.kind & 4) {
+            mine[WAVEFRONTS] += distinct(active, e);
+            mine[IDEAL_WAVEFRONTS] += 1;
+        } else if (s.kind & 1) {
             int words = max(1, s.itemsize * s.width / 4);
             int took = served(active, (unsigned int)(address >> 2), words, s.kind & 2);
             mine[WAVEFRONTS] += took;

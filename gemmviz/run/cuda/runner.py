@@ -73,6 +73,7 @@ _MOST_BUDGET = 8 << 30
 _COUNTING_THREADS = 256
 _LEAST_CAPABILITY = 7.0  # __match_any_sync
 _COUNTED_LAYOUTS = (SCALAR, vector(2), vector(4))  # kinds of costs that counting.cu supports
+_BRANCH = 4  # the kind of a step in counting.cu
 _STEP_ROW = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 
 
@@ -126,6 +127,8 @@ def _summed(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, ti
     steps = np.zeros(lined_up.rows, _STEP_ROW)
     steps["bucket"] = bucket.ravel()
     for number, site in enumerate(lined_up.sites):
+        if site.kind == "branch":
+            steps["width"][keys[:, 0] == number], steps["kind"][keys[:, 0] == number] = 1, _BRANCH
         for place_of_operand, operand in enumerate(site.operands):
             here = (keys[:, 0] == number) & (keys[:, 1] == place_of_operand)
             array = work.binding.arrays[operand.array]
@@ -146,7 +149,7 @@ def _summed(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, ti
     return {
         (lined_up.sites[site], operand, phase): totals[row].astype(object)
         for row, (site, operand, phase) in enumerate(buckets.tolist())
-        if lined_up.sites[site].operands
+        if lined_up.sites[site].operands or lined_up.sites[site].kind == "branch"
     }
 
 

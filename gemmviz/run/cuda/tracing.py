@@ -17,7 +17,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
-from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside
+from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside, without_agreement
 from gemmviz.run.cpu.executor import Phases, checked, requested_phases, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
@@ -241,12 +241,13 @@ def trace_on_device(
     capacity = min(recording.limit_bytes // (space.thread_count * (8 if recording.values else 4)), 1 << 24)
     runner = TwinRunner(nvrtc, work, phases, recording.values, timeout_s)
     record = runner.run(space.blocks, max(1, capacity))
-    steps = record.alignment
+    element, value = record.element.get(), None if record.value is None else record.value.get()
+    steps, rows = without_agreement(record.alignment, space, element)
     trace = Trace(
         setup=setup, launch=launched, blocks=space.blocks, rules=device_for(setup).rules, arrays=work.binding.arrays,
         sites=steps.sites, loops=work.binding.loops, site=steps.site, visits=steps.visits, epoch=steps.epoch,
         completes=steps.completes,
-        element=record.element.get(), value=None if record.value is None else record.value.get(), check=UNCHECKED,
+        element=element[rows], value=None if value is None else value[rows], check=UNCHECKED,
         notes=work.binding.program.notes, phases=phases, by=nvrtc.gpu.label,
     )  # fmt: skip
     outputs = setup.problem.output_names

@@ -6,6 +6,7 @@ Every number is counted in the trace, for the threads that are watched and for t
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.analysis.replay.divergence import parted_warps
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import TileContent
@@ -32,6 +33,9 @@ _ACCESSES: dict[str, tuple[str, str]] = {
     "update": (marked("updates {what}"), marked("each update {what}")),
     "multiply": (marked("multiplies {what}"), marked("each multiply {what}")),
 }
+_BRANCHES = (
+    marked("tests {condition}: it holds for {taken}"), marked("test {condition}: it holds for {taken}")
+)  # fmt: skip
 _COPIES = (marked("copies {what} into {array}"), marked("each copy {what} into {array}"))
 _TOGETHER: dict[str, tuple[str, str]] = {
     "read": (marked("together reads part of {array}"), marked("together read part of {array}")),
@@ -105,6 +109,8 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
         forms = _GRID if site.visible_to == "grid" and site.is_barrier else _SYNCHRONISES[site.kind]
         return _form(forms, is_one), ()
     reads, writes = ([each for each in moment.touched if each.operand.access == access] for access in ("read", "write"))
+    if site.kind == "branch":
+        return _branch(moment, active)
     if site.kind == "product":
         return _form(_TOGETHER["multiply"], is_one), ()
     if site.kind == "matrix":
@@ -121,6 +127,17 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
         return _form(_ACCESSES["multiply"], is_one, what=_pairs(moment, products, labels)), _different(reads[0])
     verb, what, details = _access(moment, (reads or writes)[0], labels)
     return _form(_ACCESSES[verb], is_one, what=what) + _added(products, is_one), details
+
+
+def _branch(moment: Moment, active: int) -> tuple[str, tuple[str, ...]]:
+    """Return where a condition holds, and how many warps have lanes on both sides."""
+    condition, taken = " ".join(moment.site.text.split()), int((moment.arrived == 1).sum())
+    if moment.focus.thread is not None:
+        found = marked("finds that {condition} holds") if taken else marked("finds that {condition} doesn't hold")
+        return tr(found, condition=condition), ()
+    parted, warps = parted_warps(moment)
+    details = trn("{parted} of {warps} parts", "{parted} of {warps} part", parted, parted=parted, warps=many(warps, "warp"))
+    return _form(_BRANCHES, active == 1, condition=condition, taken=taken), (details,)
 
 
 def _form(forms: tuple[str, str], is_one: bool, /, **values: object) -> str:

@@ -1,6 +1,7 @@
 """Sentences about a step: what it does and what it costs, with numbers from the trace."""
 
 from gemmviz.analysis.memory.counts import Counts
+from gemmviz.analysis.replay.divergence import parted_warps
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
@@ -65,6 +66,10 @@ def cost(moment: Moment) -> str:
     stop = moment.trace.stop
     if stop is not None and moment.step == moment.replay.steps - 1:
         return tr("then the run ends: {sentence}", sentence=stop.sentence)
+    if moment.site.kind == "branch":
+        parted, warps = parted_warps(moment)
+        values = {"parted": counted(parted), "warps": many(warps, "warp")}
+        return tr("{parted} of {warps} part: their ways are executed one after the other", **values)
     if not moment.touched:
         return tr("no memory access")
     counts = moment.cost

@@ -137,9 +137,13 @@ _PAD, _HIGH, _BELOW = 24.0, 54.0, 34.0  # units: beside the text, of the link, b
 
 def nothing_accessed(moment: Moment, space: Space, options: ViewOptions) -> list[Primitive]:
     """Draw a sentence that the step does not access this memory, and a link to the next step that does."""
-    said = message(no_access(moment, space), options)
-    step = next_access(moment, space)
-    return [said] if step is None else [said, _link(step, tr("Go to step {step}, which does", step=step + 1), said, options)]
+    return elsewhere(no_access(moment, space), next_access(moment, space), tr("Go to step {step}, which does"), options)
+
+
+def elsewhere(text: str, step: int | None, link: str, options: ViewOptions) -> list[Primitive]:
+    """Draw why there is nothing to see at a step, and a link to one at which there is. ``link`` names it as {step}."""
+    said = message(text, options)
+    return [said] if step is None else [said, _link(step, link.format(step=step + 1), said, options)]
 
 
 def _link(step: int, text: str, said: Labels, options: ViewOptions) -> Cells:

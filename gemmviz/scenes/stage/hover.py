@@ -4,6 +4,7 @@ from itertools import groupby
 
 import numpy as np
 
+from gemmviz.analysis.replay.divergence import NOT_WAITING, waiting_in_block
 from gemmviz.analysis.replay.focus import block_label, focus_text, thread_text
 from gemmviz.analysis.replay.history import ElementHistory, element_history
 from gemmviz.analysis.replay.moment import Moment
@@ -58,6 +59,7 @@ def hover_lines(
         *touched_value_texts(moment, history, array),
         *(_now(moment, array, history) + access_texts(moment, array, history) or [tr("not accessed by the traced blocks")]),
         *_owner(moment, array, element),
+        *_waits(moment, number, element),
         *wrong_texts(moment.trace, array, element),
     ]
 
@@ -159,6 +161,20 @@ def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:
     return [tr(stop if is_followed else follow, thread=_named_thread(moment, thread, True))]
 
 
+def _waits(moment: Moment, number: int, element: int) -> list[str]:
+    """Return for which branch the thread of an element of the result waits; nothing if it doesn't."""
+    thread = moment.replay.owners.thread_of(element) if number == moment.trace.result else None
+    block = moment.scope.of_block
+    if thread is None or not block.start <= thread < block.stop:
+        return []
+    step = int(waiting_in_block(moment)[thread - block.start])
+    if step == NOT_WAITING:
+        return []
+    site, way = moment.trace.site_of(step), int(moment.trace.element[moment.trace.row[step], thread])
+    text = marked("waits: {condition} holds, line {line}") if way else marked("waits: {condition} doesn't hold, line {line}")
+    return [tr(text, condition=" ".join(site.text.split()), line=site.place.line)]
+
+
 _MOST_SPOKEN = 8
 _VERBS = {"read": marked("read now by {who}"), "write": marked("written now by {who}")}
 
@@ -195,7 +211,7 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
         *touched_value_texts(moment, history, array), *content_texts(moment, number, element, labels),
         *_spoken_now(moment, number, history),
         address_text(array, element, moment.trace.rules),
-        *access_texts(moment, array, history), *_spoken_owner(moment, number, element),
+        *access_texts(moment, array, history), *_spoken_owner(moment, number, element), *_waits(moment, number, element),
         *wrong_texts(moment.trace, array, element),
     )  # fmt: skip
     return f"{array.name}, {_spoken_place(array, element, labels)}: {'; '.join(facts)}"

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gemmviz.analysis.replay.divergence import NOT_WAITING, waiting_in_block
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.arrays import Floats, Longs
@@ -18,6 +19,7 @@ from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.layout import Box, Edge, Paragraph, Point, paragraphs_in, text_at
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import CAP_HEIGHT, label_step, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.window import Window
@@ -97,6 +99,25 @@ def _number_places(box: Box, side: str, middle: Floats, size: float, air: float)
     if side in ("left", "right"):
         return np.column_stack([np.full_like(middle, box.x - air if side == "left" else box.right + air), middle + capital / 2])
     return np.column_stack([middle, np.full_like(middle, box.y - air if side == "above" else box.bottom + air + capital)])
+
+
+# Threads that wait while other lanes of their warp go another way: their elements of the result are hatched.
+
+_LEAST_HATCHED, _HATCHED = 5.0, 0.7  # units: of a cell; strength of the lines
+
+
+def waiting_threads(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw what hatches the elements of waiting threads of the block; nothing where cells are small."""
+    home = plan.home(moment)
+    if home is None or home.cell < _LEAST_HATCHED:
+        return []
+    places = moment.homes[waiting_in_block(moment) != NOT_WAITING]
+    places = places[~np.isnan(places).any(axis=1)]
+    places = places[home.holds(*places.T)]
+    if not len(places):
+        return []
+    where = boxes_around(home.middle(*places.T), home.cell)
+    return [hatching("waiting", where, options.theme.faded(options.theme.text, _HATCHED))]
 
 
 # The corner between A and B: the box of the block's shared memory, its title, and lines between each tile and what it is a

@@ -63,6 +63,7 @@ from gemmviz.scenes.stage.marks import (
     part_outline,
     stop_marks,
     threads_beyond,
+    waiting_threads,
 )
 from gemmviz.scenes.stage.motion import barrier_bar, stage_motion
 from gemmviz.scenes.stage.running_sum import running_sum
@@ -98,6 +99,7 @@ def planned_scene(moment: Moment, plan: Plan, options: ViewOptions) -> Scene:
     primitives += ghost_primitives(moment, plan, options)
     primitives += collision_marks(moment, plan, options)
     primitives += _panels(moment, plan, options)
+    primitives += waiting_threads(moment, plan, options)
     primitives += barrier_bar(moment, plan, options)
     marks = stop_marks(moment, plan, theme)
     primitives += marks

@@ -112,8 +112,8 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
 _REQUESTED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
 
 _VIEW_OF_CAUSE: dict[CauseKind, str] = {
-    "coalescing": "request", "banks": "banks", "idle": "grid", "lanes": "warp", "reuse": "stage", "shared": "stage",
-    "arithmetic": "stage", "occupancy": "occupancy",
+    "coalescing": "request", "banks": "banks", "divergence": "branch", "idle": "grid", "lanes": "warp", "reuse": "stage",
+    "shared": "stage", "arithmetic": "stage", "occupancy": "occupancy",
 }  # fmt: skip
 
 

@@ -76,6 +76,7 @@ from gemmviz.run.cpu.simt.machine import (
     barrier_closure,
     block,
     branch,
+    divided,
     loop,
     unrolled,
 )
@@ -87,17 +88,23 @@ _POINTER_TYPES = (PointerType, ArrayType)
 
 class Compiler:
     """Compiles the nodes of a program for one space of threads to closures, of values in a domain. ``constants`` are the slots
-    with known values while a trip of an unrolled loop is compiled.
+    with known values while a trip of an unrolled loop is compiled; ``branches``: the branches that are reported.
     """
 
-    def __init__(self, space: ThreadSpace, domain: Domain, constants: dict[int, int] | None = None) -> None:
-        self.space, self.domain = space, domain
+    def __init__(
+        self,
+        space: ThreadSpace,
+        domain: Domain,
+        branches: frozenset[int] = frozenset(),
+        constants: dict[int, int] | None = None,
+    ) -> None:
+        self.space, self.domain, self.branches = space, domain, branches
         self.constants: dict[int, int] = {} if constants is None else constants
 
     @cached_property
     def plain(self) -> "Compiler":
         """The compiler of what is a number in any domain."""
-        return Compiler(self.space, Domain({}), self.constants)
+        return Compiler(self.space, Domain({}), self.branches, self.constants)
 
     def value(self, node: Expr) -> Closure:
         """The closure of an expression: it takes the machine and gives the value over lanes."""
@@ -224,7 +231,7 @@ class Compiler:
         return logic
 
     def _select(self, node: Select) -> Closure:
-        given = self.domain.given
+        given, branch = self.domain.given, self._reported(node.branch)
         condition, then, otherwise = (
             self.domain.known(self, node.condition),
             given(self, node, node.then),
@@ -234,15 +241,10 @@ class Compiler:
 
         def select(machine: Machine) -> Any:
             chosen = condition(machine)
-            if not isinstance(chosen, np.ndarray):
-                return then(machine) if chosen else otherwise(machine)
-            outer = machine.mask
-            yes = chosen if outer is None else chosen & outer
-            no = ~chosen if outer is None else outer & ~chosen
-            if not no.any():
-                return then(machine)
-            if not yes.any():
-                return otherwise(machine)
+            arms = divided(machine, chosen, branch)
+            if isinstance(arms, bool):
+                return (then if arms else otherwise)(machine)
+            outer, (yes, no) = machine.mask, arms
             machine.level += 1
             machine.mask = yes
             a = then(machine)
@@ -253,6 +255,10 @@ class Compiler:
             return merged(chosen, a, b, scalar)
 
         return select
+
+    def _reported(self, branch: int | None) -> int | None:
+        """The number of a branch at which lanes may part, else None."""
+        return branch if branch in self.branches else None
 
     def _operation(self, node: Unary | Binary | Convert) -> Closure:
         match node:
@@ -297,9 +303,9 @@ class Compiler:
                 return _declaration(slot, _no_value if value is None else self.domain.given(self, slot, value))
             case DeclareArray():
                 return self._declare_array(node)
-            case If(condition=condition, then=then, otherwise=otherwise):
+            case If(condition=condition, then=then, otherwise=otherwise, branch=number):
                 or_else = _evaluated(None) if otherwise is None else self.statement(otherwise)
-                return branch(self.domain.known(self, condition), self.statement(then), or_else)
+                return branch(self.domain.known(self, condition), self.statement(then), or_else, self._reported(number))
             case Loop():
                 return self.domain.repeated(node, self._loop(node))
             case Unrolled():
@@ -324,7 +330,7 @@ class Compiler:
         condition = None if node.condition is None else self.domain.known(self, node.condition)
         body = self.statement(node.body)
         step = None if node.step is None else self.domain.effect(self, node.step)
-        return loop(condition, body, step, node.tests_first, node.place)
+        return loop(condition, body, step, node.tests_first, node.place, self._reported(node.branch))
 
     def _unrolled(self, node: Unrolled) -> Statement:
         bodies = []

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.launch.launch_form import judged_fault
 from gemmviz.cuda.launch.legality import evaluated_formula, shapes_for
 from gemmviz.cuda.nodes import FunctionParameter, Program, SharedArray, Touch
@@ -71,8 +72,9 @@ class Binding(Struct, frozen=True):
         at = self.program.accesses[access]
         operands = () if arrays == (-1,) else tuple(map(self._operand, touches_of(self.program)[access], arrays))
         return Site(
-            at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to, at.instruction
-        )
+            at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to, at.instruction,
+            at.arms,
+        )  # fmt: skip
 
     def _operand(self, touch: Touch, array: int) -> Operand:
         """An operand of an access to an array: its scalars as elements of the record."""
@@ -212,7 +214,7 @@ def interpret(
         domain = Domain(matrices)
     else:
         domain = Tags(binding.program) if sink.wants == "all" else RepeatedTags(binding.program, sink.wants)
-    run = Compiler(space, domain).statement(binding.program.body)
+    run = Compiler(space, domain, diverging(binding.program)).statement(binding.program.body)
     budget = step_budget(binding.setup.problem.depth) if budget is None else budget
     machine = Machine(
         space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values

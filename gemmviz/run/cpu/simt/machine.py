@@ -167,6 +167,29 @@ class Machine:
             self.sink.site(self.make_site(*key))
         self.sink.access(number, operand, offset, mask, tuple(self.visits), self.epoch)
 
+    def part(self, branch: int | None, chosen: Any) -> None:
+        """Reports a branch that some active lanes take and others don't, if lanes of one warp part there. ``branch``: None for
+        one at which lanes never part.
+        """
+        if branch is None:
+            return
+        if not self.space.parts_warps(chosen, self.mask):
+            self.together(branch)
+            return
+        self.sink.access(self._branch(branch), 0, chosen.astype(np.int64), self.mask, tuple(self.visits), self.epoch)
+
+    def together(self, branch: int | None) -> None:
+        """Reports a branch at which no warp parts, to a sink of sums."""
+        if branch is not None and self.sink.wants == "sums":
+            self.sink.together(self._branch(branch), self.mask, tuple(self.visits))
+
+    def _branch(self, branch: int) -> int:
+        number = self.sites.get((branch, -1))
+        if number is None:
+            number = self.sites[branch, -1] = len(self.sites)
+            self.sink.site(self.make_site(branch, -1))
+        return number
+
     def leave(self, code: int, lanes: ActiveMask) -> None:
         """Makes ``lanes`` leave the loop, its current trip, or the function."""
         if code == BREAK:
@@ -227,20 +250,14 @@ def block(closures: list[Statement]) -> Statement:
     return run
 
 
-def branch(condition: Closure, then: Statement, otherwise: Statement) -> Statement:
+def branch(condition: Closure, then: Statement, otherwise: Statement, number: int | None) -> Statement:
     """The closure of an if: each branch runs for the lanes that take it."""
 
     def run(machine: Machine) -> int:
-        chosen = condition(machine)
-        if not isinstance(chosen, np.ndarray):
-            return (then if chosen else otherwise)(machine)
-        outer = machine.mask
-        yes = chosen if outer is None else chosen & outer
-        no = ~chosen if outer is None else outer & ~chosen
-        if not no.any():
-            return then(machine)
-        if not yes.any():
-            return otherwise(machine)
+        arms = divided(machine, condition(machine), number)
+        if isinstance(arms, bool):
+            return (then if arms else otherwise)(machine)
+        outer, (yes, no) = machine.mask, arms
         level = machine.level
         machine.level = level + 1
         left = _arm(machine, then, yes)
@@ -258,6 +275,22 @@ def branch(condition: Closure, then: Statement, otherwise: Statement) -> Stateme
     return run
 
 
+def divided(machine: Machine, chosen: Any, branch: int | None) -> bool | tuple[Bools, Bools]:
+    """The value of a condition if all active lanes agree, else those for which it holds and those for which it doesn't. It is
+    reported as the branch with this number, if it has one.
+    """
+    if isinstance(chosen, np.ndarray):
+        outer = machine.mask
+        yes = chosen if outer is None else chosen & outer
+        no = ~chosen if outer is None else outer & ~chosen
+        if no.any() and yes.any():
+            machine.part(branch, chosen)
+            return yes, no
+        chosen = yes.any()
+    machine.together(branch)
+    return bool(chosen)
+
+
 def _arm(machine: Machine, arm: Statement, lanes: ActiveMask) -> ActiveMask:
     """Runs one branch for its lanes; returns the lanes that continue after it, or None if there are none."""
     machine.mask = lanes
@@ -269,7 +302,9 @@ def _arm(machine: Machine, arm: Statement, lanes: ActiveMask) -> ActiveMask:
     return None
 
 
-def loop(condition: Closure | None, body: Statement, step: Closure | None, tests_first: bool, place: Place) -> Statement:
+def loop(
+    condition: Closure | None, body: Statement, step: Closure | None, tests_first: bool, place: Place, branch: int | None
+) -> Statement:
     """The closure of a loop: the lanes that leave it, or their trip, drop out of the mask."""
 
     def run(machine: Machine) -> int:
@@ -281,11 +316,11 @@ def loop(condition: Closure | None, body: Statement, step: Closure | None, tests
             machine.tick(place)
             machine.visits[-1] += 1
             if tests and condition is not None:
-                staying = _staying(machine, condition(machine))
-                if staying is False:
+                arms = divided(machine, condition(machine), branch)
+                if arms is False:
                     break
-                if staying is not True:
-                    active = machine.mask = staying
+                if not isinstance(arms, bool):
+                    active = machine.mask = arms[0]
                     machine.level = level + 1
                     machine.vanished = True
             tests = True
@@ -322,17 +357,6 @@ def _after_loop(machine: Machine, entry: ActiveMask, level: int, has_returns: bo
         return RETURN
     machine.mask = without(entry, machine.returned) if has_returns else entry
     return GONE if is_empty(machine.mask) else NORMAL
-
-
-def _staying(machine: Machine, chosen: Any) -> Any:
-    """True if all active lanes stay in the loop, False if none does, else the mask of the lanes that stay."""
-    if not isinstance(chosen, np.ndarray):
-        return bool(chosen)
-    lanes = chosen if machine.mask is None else chosen & machine.mask
-    if not lanes.any():
-        return False
-    leaving = ~chosen if machine.mask is None else machine.mask & ~chosen
-    return lanes if leaving.any() else True
 
 
 def unrolled(slot: int, counts: tuple[int, ...], bodies: list[Statement], place: Place) -> Statement:

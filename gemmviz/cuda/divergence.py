@@ -1,0 +1,139 @@
+"""Finds the branches at which lanes of a warp may part: those whose condition may differ between the threads of a block.
+
+A variable differs if something of the thread's index or of a memory is assigned to it, or if it is assigned where only some
+lanes are. What is found may be more than what ever differs, but never less.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct, field
+
+from gemmviz.cuda.nodes import (
+    Assign,
+    Block,
+    Break,
+    Call,
+    Component,
+    Continue,
+    Declare,
+    Deref,
+    Evaluate,
+    Expr,
+    If,
+    Index,
+    Inline,
+    Instruction,
+    Loop,
+    Program,
+    Read,
+    Return,
+    Select,
+    Stmt,
+    Unrolled,
+)
+from gemmviz.cuda.walk import inner_parts, parts
+
+
+@lru_cache(maxsize=64)
+def diverging(program: Program) -> frozenset[int]:
+    """Numbers, among the accesses, of the branches at which lanes of a warp may part."""
+    flow = _Flow()
+    while True:
+        known = len(flow.slots), len(flow.branches)
+        flow.statement(program.body, False)
+        if known == (len(flow.slots), len(flow.branches)):
+            return frozenset(flow.branches)
+
+
+class _Flow(Struct):
+    """What is known to differ: variables, by their slots, and branches. ``apart``: whether only some lanes may be here."""
+
+    slots: set[int] = field(default_factory=set)
+    branches: set[int] = field(default_factory=set)
+
+    def statement(self, node: Stmt | None, apart: bool) -> None:
+        match node:
+            case Block(statements=statements):
+                for each in statements:
+                    self.statement(each, apart)
+            case If(condition=condition, then=then, otherwise=otherwise, branch=branch):
+                apart = self._branch(branch, condition, apart) or apart
+                self.statement(then, apart)
+                self.statement(otherwise, apart)
+            case Loop():
+                self._loop(node, apart)
+            case Unrolled(loop=loop):
+                self._loop(loop, apart)
+            case Declare(slot=slot, value=value) | Return(slot=slot, value=value) if value is not None:
+                self._gives(slot, value, apart)
+                self._effects(value, apart)
+            case Evaluate(expression=expression):
+                self._effects(expression, apart)
+            case None:
+                return
+            case _:
+                for each in inner_parts(node):
+                    self._effects(each, apart)
+
+    def _loop(self, loop: Loop, apart: bool) -> None:
+        """A loop that some lanes leave before others runs for only some of them from then on."""
+        ends_apart = loop.condition is not None and self._branch(loop.branch, loop.condition, apart)
+        apart = apart or ends_apart or self._exits_apart(loop.body)
+        self.statement(loop.body, apart)
+        if loop.step is not None:
+            self._effects(loop.step, apart)
+
+    def _exits_apart(self, body: Stmt) -> bool:
+        """Whether some lanes may leave a loop, or its trip, while others don't."""
+        return any(
+            isinstance(part, If)
+            and self.differs(part.condition)
+            and any(isinstance(each, Break | Continue | Return) for each in parts(part))
+            for part in parts(body)
+        )
+
+    def _branch(self, branch: int | None, condition: Expr, apart: bool) -> bool:
+        """Whether a condition differs; notes the branch then."""
+        self._effects(condition, apart)
+        differs = self.differs(condition)
+        if differs and branch is not None:
+            self.branches.add(branch)
+        return differs
+
+    def _effects(self, node: Any, apart: bool) -> None:
+        """What an expression assigns."""
+        match node:
+            case Assign(target=target, value=value):
+                while isinstance(target, Component):
+                    target = target.of
+                if isinstance(target, Read):
+                    self._gives(target.slot, value, apart)
+            case Inline(bindings=bindings, body=body):
+                for slot, value in bindings:
+                    self._gives(slot, value, apart)
+                    self._effects(value, apart)
+                self.statement(body, apart)
+                return
+            case Select(condition=condition, then=then, otherwise=otherwise, branch=branch):
+                differs = self._branch(branch, condition, apart)
+                self._effects(then, apart or differs)
+                self._effects(otherwise, apart or differs)
+                return
+        for each in inner_parts(node):
+            self._effects(each, apart)
+
+    def _gives(self, slot: int | None, value: Expr, apart: bool) -> None:
+        if slot is not None and (apart or self.differs(value)):
+            self.slots.add(slot)
+
+    def differs(self, node: Any) -> bool:
+        """Whether the value of an expression may differ between the threads of a block."""
+        match node:
+            case Index(of_block=of_block):
+                return not of_block
+            case Read(slot=slot) | Inline(result=int(slot)):
+                return slot in self.slots
+            case Deref() | Instruction() | Call(args=()):
+                return True
+        return any(map(self.differs, inner_parts(node)))

@@ -1,0 +1,121 @@
+"""Branches at which lanes of a warp part: when they are steps, what they cost, who waits, and what says so."""
+
+import pytest
+
+from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+from gemmviz.analysis.replay.divergence import NOT_WAITING, divergence_of, waiting_in_block
+from gemmviz.cuda.divergence import diverging
+from gemmviz.cuda.program import program_for
+from gemmviz.model.trace import Trace
+from gemmviz.run.cpu.executor import stream_launch
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.frame import ViewOptions
+from tests.conftest import kernel_from, moment_of, trace_of
+from tests.legible import texts_of
+
+
+def traced(body: str, block: int = 64) -> Trace:
+    return trace_of(kernel_from(body, block=f'["{block}"]'), 8, 8, 8)
+
+
+def branches(trace: Trace) -> list[int]:
+    return [step for step in range(trace.steps) if trace.site_of(step).kind == "branch"]
+
+
+ODD_EVEN = "int t = threadIdx.x; if (t % 2 == 0) C[t] = A[t]; else C[t] = B[t];"
+BY_WARP = "int t = threadIdx.x; if (t / 32 % 2 == 0) C[t] = A[t]; else C[t] = B[t];"
+
+
+def test_a_branch_is_a_step_where_lanes_of_a_warp_part() -> None:
+    trace = traced(ODD_EVEN)
+    assert branches(trace) == [0]
+    assert trace.element[0].tolist() == [1, 0] * 32
+    assert trace.site_of(0).text == "t % 2 == 0"
+    assert len(trace.site_of(0).arms) == 2
+
+
+def test_a_branch_that_whole_warps_take_is_none() -> None:
+    assert branches(traced(BY_WARP)) == []
+
+
+@pytest.mark.parametrize("body", [
+    "for (int k = 0; k < 4; ++k) C[threadIdx.x] = A[k];",
+    "if (blockIdx.x == 0) C[threadIdx.x] = A[0];",
+    "int n = M; while (n > 0) { C[threadIdx.x] = A[n]; n /= 2; }",
+])  # fmt: skip
+def test_conditions_of_sizes_and_blocks_are_not_looked_at(body: str) -> None:
+    assert diverging(program_for(kernel_from(body), {})) == frozenset()
+
+
+@pytest.mark.parametrize("body", [
+    "for (int k = threadIdx.x; k < 64; k += 32) C[k] = A[k];",
+    "if (A[threadIdx.x] > 0.0f) C[threadIdx.x] = 1.0f;",
+    "int n = 0; for (int k = 0; k < 9; ++k) { if (k == threadIdx.x) break; n = k; } if (n > 2) C[threadIdx.x] = A[n];",
+    "C[threadIdx.x] = threadIdx.x < 3 ? A[threadIdx.x] : 0.0f;",
+    "int n = 0; if (threadIdx.x < 5) n = 3; if (n == 3) C[threadIdx.x] = A[0];",
+])  # fmt: skip
+def test_conditions_that_may_differ_are_found(body: str) -> None:
+    assert diverging(program_for(kernel_from(body), {}))
+
+
+def test_a_launch_counts_executions_by_warps_and_those_that_part() -> None:
+    for body, parted in ((ODD_EVEN, 2), (BY_WARP, 0)):
+        trace = traced(body)
+        counter = LaunchCounter(trace.rules)
+        stream_launch(trace.setup, counter)
+        (each,) = counter.counts.branches.values()
+        assert (each.requests, each.excessive_wavefronts, each.lanes) == (2, parted, 64)
+
+
+def test_traced_branches_are_counted_as_those_of_the_launch() -> None:
+    trace = trace_of("02_naive", 20, 20, 8)
+    counter = LaunchCounter(trace.rules)
+    stream_launch(trace.setup, counter)
+    launch, steps = counter.counts.branches, count_steps(trace, range(trace.steps)).branches
+    assert {site.text: each.excessive_wavefronts for site, each in steps.items()} == {
+        site.text: each.excessive_wavefronts for site, each in launch.items() if each.excessive_wavefronts
+    }
+
+
+def test_lanes_wait_for_the_other_way_and_meet_behind_it() -> None:
+    trace = traced(ODD_EVEN)
+    found = divergence_of(moment_of(trace, 1))
+    assert found is not None
+    assert (found.step, found.meets) == (0, None)
+    assert [way.lanes.sum() for way in found.ways] == [16, 16]
+    assert [way.steps.tolist() for way in found.ways] == [[1, 2], [3, 4]]
+    assert waiting_in_block(moment_of(trace, 1)).tolist() == [NOT_WAITING, 0] * 32
+    assert waiting_in_block(moment_of(trace, 3)).tolist() == [0, NOT_WAITING] * 32
+
+
+def test_lanes_that_met_again_no_longer_wait() -> None:
+    trace = traced(ODD_EVEN + " C[t] = 1.0f;")
+    last = moment_of(trace, trace.steps - 1)
+    assert (waiting_in_block(last) == NOT_WAITING).all()
+    assert divergence_of(last) is None
+    found = divergence_of(moment_of(trace, 0))
+    assert found is not None
+    assert found.meets == trace.steps - 1
+
+
+def test_lanes_that_returned_are_told_by_the_branch_at_which_they_did() -> None:
+    trace = traced("int t = threadIdx.x; if (t > 5) return; C[t] = A[t];")
+    waits = waiting_in_block(moment_of(trace, 1))
+    assert waits[:6].tolist() == [NOT_WAITING] * 6
+    assert (waits[6:32] == 0).all()
+    assert (waits[32:] == NOT_WAITING).all()  # the second warp left as a whole
+
+
+def test_each_trip_of_a_triangular_loop_parts_its_warp() -> None:
+    trace = traced("float s = 0; for (int k = 0; k < threadIdx.x; ++k) s += A[k]; C[threadIdx.x] = s;", block=8)
+    parted = branches(trace)
+    assert [int((trace.element[trace.row[step]] == 0).sum()) for step in parted] == [1] * 7
+    assert trace.visits[parted, 0].tolist() == list(range(7))
+
+
+def test_a_branch_view_tells_both_ways() -> None:
+    said = " ".join(each[1] for each in texts_of(view_named("branch").scene(moment_of(traced(ODD_EVEN), 1), ViewOptions())))
+    assert "16 + 16 lanes" in said
+    assert "2 + 2 = 4 requests, 8 + 8 = 16 sectors" in said
+    none = " ".join(each[1] for each in texts_of(view_named("branch").scene(moment_of(traced(BY_WARP), 0), ViewOptions())))
+    assert "No lanes of a warp part in this run" in none
