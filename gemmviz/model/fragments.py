@@ -27,6 +27,15 @@ class Fragment(Struct, frozen=True, eq=False):
     column: Longs
 
 
+def loaded_fragment(is_transposed: bool) -> Fragment:
+    """Return the fragment of a matrix of 8 x 8 elements of 16 bits that ldmatrix loads, stmatrix stores, and movmatrix
+    transposes. Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix".
+    """
+    outer, along = np.arange(LANES)[:, None] // 4, np.arange(LANES)[:, None] % 4 * 2 + np.arange(2)
+    pair = outer + np.zeros_like(along), along
+    return Fragment(*(pair[::-1] if is_transposed else pair))
+
+
 @lru_cache(maxsize=32)
 def fragment_of(use: MatrixName, k: int, bits: int) -> Fragment:
     """Return the fragment of A, B, or C and D, of an instruction with ``k`` products for each element, whose elements have

@@ -10,6 +10,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
+from gemmviz.scenes.kit.meaning import Lanes
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
 from gemmviz.shots.knowledge import Context, Knowledge
@@ -93,7 +94,11 @@ def focus_at(moment: Moment, hit: Hit) -> Focus | None:
     """The focus on the thread that computes an element of C, or that accesses another element at this moment; the whole block
     if that thread is already followed. None for other cells. Raises UsageError if there is no such thread.
     """
-    trace, scope = moment.trace, moment.scope
+    trace, scope, meaning = moment.trace, moment.scope, hit.cells.meaning
+    if isinstance(meaning, Lanes):
+        lane = meaning.lanes[hit.row * hit.cells.fill.shape[1] + hit.column]
+        thread = meaning.warp * trace.rules.warp_size + lane
+        return None if lane < 0 else Focus(moment.focus.block, None, None if thread == moment.focus.thread else thread)
     target = pointed_at(trace, hit)
     if target is None:
         return None

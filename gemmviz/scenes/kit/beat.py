@@ -38,10 +38,10 @@ _BRANCHES = (
 )  # fmt: skip
 _COPIES = (marked("copies {what} into {array}"), marked("each copy {what} into {array}"))
 _TOGETHER: dict[str, tuple[str, str]] = {
-    "read": (marked("together reads part of {array}"), marked("together read part of {array}")),
-    "store": (marked("together stores part of {array}"), marked("together store part of {array}")),
-    "multiply": (marked("together multiplies two matrices"), marked("together multiply two matrices")),
-    "transpose": (marked("together transposes a matrix"), marked("together transpose a matrix")),
+    "read": (marked("with its warp reads part of {array}"), marked("together read part of {array}")),
+    "store": (marked("with its warp stores part of {array}"), marked("together store part of {array}")),
+    "multiply": (marked("with its warp multiplies two matrices"), marked("together multiply two matrices")),
+    "transpose": (marked("with its warp transposes a matrix"), marked("together transpose a matrix")),
 }
 
 

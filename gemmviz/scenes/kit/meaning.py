@@ -34,8 +34,15 @@ class Part(Struct, frozen=True):
     number: int = 0
 
 
+class Lanes(Struct, frozen=True):
+    """Cells that are registers of lanes, or what lanes do: the lane of each, row by row, -1 for none."""
+
+    warp: int
+    lanes: tuple[int, ...]
+
+
 # Shapes that are a count; tables of lanes, banks, SMs, blocks, threads and their slots; what moves, and where it was shortly
 # before; the words below a picture.
 Sort = Literal["count", "lanes", "banks", "sms", "grid", "threads", "slots", "moving", "trail", "band"]
 TextPart = Literal["title", "note", "progress", "action", "cost"]  # the texts around a picture
-Meaning = Sort | TextPart | ArrayCells | Button | Part
+Meaning = Sort | TextPart | ArrayCells | Button | Part | Lanes

@@ -59,7 +59,7 @@ class View(Struct, frozen=True):
     chart, the function that returns it. ``is_ready``: whether everything that the view needs has been computed, so that
     drawing is immediate. ``multiplies``: whether it shows nothing but multiplications of matrices; ``is_count``: whether the
     picture as a whole is a count, so that it is covered while a question is open; ``least``: the height of the space that its
-    picture needs.
+    picture needs, ``least_width``: the width of the frame.
     """
 
     title: str
@@ -71,6 +71,7 @@ class View(Struct, frozen=True):
     multiplies: bool = False
     is_count: bool = False
     least: float = LEAST_HEIGHT
+    least_width: float = LEAST_WIDTH
     order: int = 99
 
     @property
@@ -102,7 +103,7 @@ class View(Struct, frozen=True):
     def _why_not(self, subject: Any, options: ViewOptions) -> str:
         """Return why there is nothing to draw, "" if there is. No view decides this itself."""
         problem = _problem_of(subject)
-        if options.width < LEAST_WIDTH or options.bottom - options.top < self.least:
+        if options.width < self.least_width or options.bottom - options.top < self.least:
             return tr(_TOO_SMALL)
         if self.is_count and options.counted <= 0.0:
             return tr(_COVERED)
