@@ -76,3 +76,57 @@ def test_docstrings_begin_with_what_they_are_about() -> None:
         and (text := (ast.get_docstring(node) or "").partition("\n")[0]).startswith(FRAGMENTS)
     ]
     assert fragments == []
+
+
+PARSING = {
+    "split", "rsplit", "splitlines", "partition", "rpartition", "removeprefix", "removesuffix", "startswith", "endswith",
+    "isdigit", "isdecimal",
+}  # fmt: skip
+READERS_OF_TEXT = {
+    "scenes/catalog.py",  # the name of a function
+    "scenes/kit/text.py",  # where lines break
+    "scenes/kit/beat.py",  # whether a sentence begins with its count
+    "scenes/stage/cells.py",  # a number in few characters
+    "scenes/views/rounding_view.py",  # a number as a power of ten
+    "scenes/stage/words.py",  # the source
+    "scenes/views/fragment_view.py",  # the name of an instruction
+}
+PRIMITIVES = {"Cells", "Rects", "Lines", "Labels", "Squares"}
+
+
+def reads_text(node: ast.AST) -> bool:
+    """Whether a node takes a text apart, other than into lines, or at all spaces."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="split"), args=[] | [ast.Constant(value="\n")]):
+            return False
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in PARSING
+        case ast.Import(names=[ast.alias(name="re")]):
+            return True
+    return False
+
+
+def reads_key(node: ast.AST) -> bool:
+    """Whether a node decides by the key of a primitive."""
+    match node:
+        case ast.Compare(left=ast.Attribute(attr="key"), comparators=[ast.Constant() | ast.Set() | ast.Tuple()]):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="key"), attr=name)):
+            return name in PARSING
+        case ast.MatchClass(cls=ast.Name(id=name), kwd_attrs=names):
+            return name in PRIMITIVES and "key" in names
+    return False
+
+
+def test_nothing_is_read_from_a_text_or_a_key_of_a_picture() -> None:
+    """What a primitive stands for is its meaning, and what a sentence says is known before it is written."""
+    rooms = ("scenes/", "session/", "shots/", "gui/", "teaching/", "render/")
+    found = [
+        f"{path}:{getattr(node, 'lineno', 0)}"
+        for module in modules()
+        if (path := module.path.as_posix()).startswith(rooms)
+        for node in module.all_nodes
+        if (path.startswith(rooms[:2]) and path not in READERS_OF_TEXT and reads_text(node))
+        or (path != "scenes/kit/primitives.py" and reads_key(node))
+    ]
+    assert found == []

@@ -52,6 +52,47 @@ def touches_of(program: Program) -> Mapping[int, tuple[Touch, ...]]:
     return {several[0].access: several for part in parts(program.body) if (several := touches(part))}
 
 
+@lru_cache(maxsize=64)
+def variables_of_accesses(program: Program) -> tuple[Mapping[int, tuple[int, ...]], Mapping[int, tuple[int, ...]]]:
+    """The slots of variables by the number of an access: the variable that receives what is loaded, and those of which a stored
+    value is computed.
+    """
+    loaded, stored = dict[int, tuple[int, ...]](), dict[int, tuple[int, ...]]()
+    for node in parts(program.body):
+        match node:
+            case Assign(target=nodes.Deref(), store=int(access), value=value):
+                stored[access] = tuple(dict.fromkeys(_slots_read(value)))
+            case Assign(target=target, op=None, value=value):
+                loaded |= dict.fromkeys(_load_giving(value), tuple(_slots_read(target))[:1])
+            case Declare(slot=slot, value=value):
+                loaded |= dict.fromkeys(_load_giving(value), (slot,))
+    return loaded, stored
+
+
+def _load_giving(value: Expr | None) -> tuple[int, ...]:
+    """The number of the load that gives a value; nothing for another value."""
+    match value:
+        case nodes.Deref(access=int(access)):
+            return (access,)
+        case Convert(operand=inner) | nodes.Component(of=inner):
+            return _load_giving(inner)
+    return ()
+
+
+def _slots_read(node: Any) -> Iterator[int]:
+    """The variables and local arrays that a value is computed of, in the order of the source; none of their indices."""
+    match node:
+        case Read(slot=slot) | nodes.Base(slot=slot):
+            yield slot
+        case nodes.Offset(pointer=pointer):
+            yield from _slots_read(pointer)
+        case nodes.Deref(access=int()):
+            return  # a value in memory, not in a variable
+        case _:
+            for each in inner_parts(node):
+                yield from _slots_read(each)
+
+
 # The counters of a kernel's loops, from its program: k0 and its values in for (int k0 = 0; ...; k0 += 8).
 
 _STEPS = ("+", "-", "*", "/")

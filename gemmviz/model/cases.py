@@ -212,10 +212,11 @@ class WidthCount(Struct, frozen=True):
 
 
 class TrafficCase(Struct, frozen=True):
-    """Traffic by tile width. ``what``: the kernel and its sizes; ``parameter``: the parameter that is varied; ``rows``:
+    """Traffic by tile width. ``what``: the ``kernel`` and its sizes; ``parameter``: the parameter that is varied; ``rows``:
     ascending by width; ``untiled``: reads of the multiplication without tiles, 2 M N K; ``here``: the width of the setup.
     """
 
+    kernel: str
     what: str
     parameter: str
     rows: tuple[WidthCount, ...]

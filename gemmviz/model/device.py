@@ -159,6 +159,11 @@ class Device(Struct, frozen=True):
     def __hash__(self) -> int:
         return hash((self.name, self.compute_capability, self.sms))
 
+    @property
+    def capability(self) -> tuple[int, ...]:
+        """The compute capability as numbers; empty for a device without one."""
+        return tuple(int(part) for part in self.compute_capability.split(".") if part.isdecimal())
+
     def __post_init__(self) -> None:
         """Raises UsageError for figures that no device has, or with which it could run no kernel."""
         _check_figures(self)

@@ -38,7 +38,7 @@ class LabelStyle(Struct, frozen=True):
 
     def element(self, name: str, *indices: int) -> str:
         """An element, such as "A[3, 5]", with an index for each dimension: rows and columns in the order of the notation."""
-        return f"{name}[{', '.join(map(str, self._ordered(indices)))}]"
+        return f"{name}[{', '.join(map(str, self.ordered(indices)))}]"
 
     def named(self, array: MemoryArray, element: int) -> str:
         """An element of an array, by its number: "A[3, 5]", "x[17]"."""
@@ -46,9 +46,9 @@ class LabelStyle(Struct, frozen=True):
 
     def indices(self, array: MemoryArray, element: int) -> str:
         """The indices of an element alone, such as "3,5" or "17"."""
-        return ",".join(map(str, self._ordered(array.indices(element))))
+        return ",".join(map(str, self.ordered(array.indices(element))))
 
-    def _ordered(self, indices: Sequence[int]) -> list[int]:
+    def ordered(self, indices: Sequence[int]) -> list[int]:
         """Indices as written: counted from ``first``, those of rows and columns in the notation's order."""
         if len(indices) == 2 and self.order == "column, row":
             indices = indices[::-1]
@@ -56,7 +56,7 @@ class LabelStyle(Struct, frozen=True):
 
     def pair(self, row: int, column: int) -> str:
         """The indices alone, such as "3,5"."""
-        return ",".join(map(str, self._ordered((row, column))))
+        return ",".join(map(str, self.ordered((row, column))))
 
     def span(self, name: str, row: str, column: str) -> str:
         """A range of elements, such as "A[0…3, k]", from indices that are text already."""

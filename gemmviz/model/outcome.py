@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.model.errors import GemmvizError, KernelFault
+from gemmviz.model.errors import GemmvizError, KernelFault, Place
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
 
@@ -35,11 +35,15 @@ VariableValue = float | int | bool | str | tuple[Any, ...] | None
 
 
 class WatchedVariable(Struct, frozen=True):
-    """A variable of the source, and the lines from its declaration to the end of its scope."""
+    """A variable of the source, and the lines from its declaration to the end of its scope. ``loads``: the places of the sites
+    whose values it receives; ``stores``: those of the sites that store a value that is computed of it.
+    """
 
     name: str
     first_line: int
     last_line: int
+    loads: tuple[Place, ...] = ()
+    stores: tuple[Place, ...] = ()
 
 
 class Watched(Struct, frozen=True):

@@ -12,16 +12,17 @@ from gemmviz.model.setup import Setup
 
 
 class Turn(Struct, frozen=True):
-    """One access or barrier: step number ``step`` (from 0) of ``unit``, on ``line`` of the source. ``action``: "read A[0, 0]",
-    "wait"; ``array``: the array touched, "" for a barrier; ``value``: the value read or written, summed over the lanes of a
-    warp; ``expected``: the value read in lockstep, if different; ``cells``: the elements touched in shared memory, for all
-    writes and for the reads that lead to the race.
+    """One access or barrier: step number ``step`` (from 0) of ``unit``, on ``line`` of the source. ``what``: the element or
+    the array that it touches, as in the source, and ``array``: the name of that array; "" for a barrier. ``value``: the value
+    read or written, summed over the lanes of a warp; ``expected``: the value read in lockstep, if different; ``cells``: the
+    elements touched in shared memory, for all writes and for the reads that lead to the race.
     """
 
     unit: int
     step: int
     line: int
-    action: str
+    action: Literal["read", "write", "wait"]
+    what: str
     array: str
     value: float | None = None
     expected: float | None = None

@@ -27,6 +27,11 @@ class Recorded(Struct, Generic[_RecordedRow], frozen=True):
         """Source of the figures, shown in every picture of them."""
         return tr("recorded on {label}, {date}", label=self.gpu.label, date=self.date)
 
+    @property
+    def short_source(self) -> str:
+        """The source without versions and date."""
+        return tr("recorded on {gpu}", gpu=self.gpu.name)
+
 
 _Recording = TypeVar("_Recording", bound=Recorded[Any])
 
@@ -153,6 +158,16 @@ class HostCall(Struct, frozen=True):
     def target(self) -> str:
         """The array that a call allocates, copies to or frees: "Ad" of the device, "A" of the host."""
         return self.what.partition(" from ")[0]
+
+    @property
+    def source(self) -> str:
+        """The array that a call copies from; "" for other calls."""
+        return self.what.partition(" from ")[2]
+
+    @property
+    def is_to_device(self) -> bool:
+        """Whether it copies from the host to the device."""
+        return bool(self.source) and self.target == f"{self.source}d"
 
 
 def calls_of(copies_c: bool, sizes: str = "N") -> tuple[HostCall, ...]:

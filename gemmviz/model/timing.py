@@ -93,6 +93,21 @@ class Measured(Struct, frozen=True, dict=True):
     transfer: Transfer | None = None
     failure: str = ""
 
+    @property
+    def base(self) -> str:
+        """The name of the kernel or of the library, without the ``variant``."""
+        return self.kernel.partition(", ")[0]
+
+    @property
+    def variant(self) -> str:
+        """How a GPU's run differs from one in float32, by its name: "double", "TF32 tensor cores"; "" if it doesn't."""
+        return self.kernel.partition(", ")[2]
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether it was not run because it would take too long."""
+        return self.failure.startswith("left out")
+
     @classmethod
     def of_kernel(cls, setup: Setup, timing: Timing, resources: Resources, check: Check, reads_c: bool) -> "Measured":
         kernel = setup.kernel
@@ -123,12 +138,13 @@ class Measured(Struct, frozen=True, dict=True):
 
 class KernelSpeed(Struct, frozen=True):
     """The measurement of a setup's real kernel, its rate relative to cuBLAS (None if unknown), and their source: "measured here
-    on …" or "recorded on …".
+    on …" or "recorded on …", in short with the name of the GPU alone.
     """
 
     measured: Measured
     share_of_cublas: float | None
     source: str
+    short_source: str
 
     @property
     def median_ms(self) -> float | None:
@@ -166,7 +182,7 @@ class Levels(Recorded[LaunchCounters], frozen=True):
 # Benchmarks: timed multiplications with their device, driver, compiler, host and date.
 
 CUBLAS = "cuBLAS"
-DOUBLE = ", double"  # ends the name of a row in double precision
+DOUBLE = "double"  # the variant of a row in double precision
 
 
 class Benchmark(Recorded[Measured], frozen=True, dict=True):
@@ -179,17 +195,20 @@ class Benchmark(Recorded[Measured], frozen=True, dict=True):
         """Source of the figures: "measured on GPU, driver, compiler, DATE"."""
         return super().source if self.recorded else tr("measured on {label}, {date}", label=self.gpu.label, date=self.date)
 
+    @property
+    def short_source(self) -> str:
+        return super().short_source if self.recorded else tr("measured on {gpu}", gpu=self.gpu.name)
+
     def share_of_cublas(self, row: Measured) -> float | None:
         """Rate of a row relative to cuBLAS for the same problem, in double precision for a row in double precision; None if
         either is missing.
         """
-        beside = self._cublas.get((DOUBLE if row.kernel.endswith(DOUBLE) else "", row.problem))
+        beside = self._cublas.get((DOUBLE if row.variant == DOUBLE else "", row.problem))
         return None if not beside or row.gflops is None else row.gflops / beside
 
     @cached_property
     def _cublas(self) -> dict[tuple[str, Problem], float | None]:
-        kinds = {CUBLAS: "", CUBLAS + DOUBLE: DOUBLE}
-        return {(kinds[row.kernel], row.problem): row.gflops for row in self.rows if row.kernel in kinds}
+        return {(row.variant, row.problem): row.gflops for row in self.rows if row.base == CUBLAS}
 
     def with_row(self, row: Measured) -> "Benchmark":
         return replace(self, rows=(*self.rows, row))

@@ -143,6 +143,11 @@ class Trace:
     def steps(self) -> int:
         return len(self.site)
 
+    @property
+    def recorded_on(self) -> str:
+        """The name of the GPU that recorded it; "" if the interpreter did."""
+        return "" if self.by == INTERPRETER else self.by.partition(",")[0]
+
     @cached_property
     def lane(self) -> Ints:
         """int32 (threads,): each thread's place in its warp."""

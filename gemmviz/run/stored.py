@@ -110,7 +110,7 @@ def recorded_speed(setup: Setup) -> KernelSpeed:
     rows = () if benchmark is None else benchmark.rows
     row = row_of(setup, rows)
     if benchmark is not None and row is not None and row.timing is not None:
-        return KernelSpeed(row, benchmark.share_of_cublas(row), benchmark.source)
+        return KernelSpeed(row, benchmark.share_of_cublas(row), benchmark.source, benchmark.short_source)
     problems = {row.problem for row in rows if row.source_hash == kernel.text_hash}
     if problems and setup.problem.is_multiply:
         sizes = sorted(problem.N for problem in problems if problem.is_multiply)

@@ -58,7 +58,7 @@ def recorded() -> dict[str, Benchmark]:
 
 def benchmark_name(benchmark: Benchmark) -> str:
     """The displayed name of a benchmark."""
-    return capital(benchmark.source.partition(",")[0])
+    return capital(benchmark.short_source)
 
 
 def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:

@@ -77,8 +77,10 @@ class QuizWords(Struct, frozen=True, dict=True):
         """The counters of the loops, by number."""
         return loop_counters(self.launch.program)
 
-    def moment(self, step: int) -> str:
-        """When a step is, such as " in phase 2 (m = 1) when k = 3"; nothing for a step outside of loops."""
+    def moment(self, step: int, has_inner: bool = True) -> str:
+        """When a step is, such as " in phase 2 (m = 1) when k = 3"; nothing for a step outside of loops. ``has_inner``: with
+        the counters of the loops within the phase.
+        """
         trace = self.replay.trace
         site, phase, when, trips = trace.site_of(step), "", list[str](), list[str]()
         for loop, trip in zip(site.loops, trace.visits[step].tolist(), strict=False):
@@ -96,7 +98,7 @@ class QuizWords(Struct, frozen=True, dict=True):
                         line=trace.loops[loop].place.line,
                     )
                 )
-        return phase + "".join(trips) + (tr(" when {when}", when=listed(when)) if when else "")
+        return phase + "".join(trips) + (tr(" when {when}", when=listed(when)) if when and has_inner else "")
 
 
 _STEPS, _WARPS = 12, 6  # drawn from each site, and for each of these steps, when requests are compared

@@ -1,6 +1,5 @@
 """Requirements on a kernel, judged at one size: a kernel's run to the values of quantities, and whether each is as required."""
 
-import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -20,7 +19,7 @@ from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import ExerciseSize, Expectation, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
-from gemmviz.teaching.quantities.quantity import QuantityValue
+from gemmviz.teaching.quantities.quantity import QuantityValue, parse_reference
 
 # The first wrong access of a run that fails an exercise, as the shot that shows it: a fault, a hazard, the store of a wrong
 # element of C, or the end if elements are never written.
@@ -145,14 +144,16 @@ def at_costly_access(facts: Knowledge, requirements: Iterable[QuantityRequiremen
     """The shot, moved to the first access that moves most sectors per request, or takes most wavefronts where the requirements
     are about shared memory; of the array that they name, if they name one; of equal ones the most frequent one.
     """
-    references = " ".join(each.quantity for each in requirements)
-    is_shared = any(word in references for word in _SHARED_WORDS)
-    named = re.search(r"array=(\w+)", references)
+    references = [parse_reference(each.quantity) for each in requirements]
+    is_shared = any(
+        word in text for each in references for text in (each.id, *each.arguments.values()) for word in _SHARED_WORDS
+    )
+    array = next((each.arguments["array"] for each in references if "array" in each.arguments), None)
     trace, reader = facts.replay.trace, Reader(facts.replay, facts.shot.focus)
     best, at = (-1, 0), 0
     for step, times in _first_steps(facts).items():
         names = {trace.arrays[each.array].name for each in trace.site_of(step).operands}
-        if named is not None and named[1] not in names:
+        if array is not None and array not in names:
             continue
         cost = reader.at(step).cost
         excess = cost.excessive_wavefronts if is_shared else cost.excessive_sectors

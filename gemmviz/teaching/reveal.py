@@ -36,8 +36,7 @@ class Reveal:
             return self.whole
         moment = Reader(self.replay, self.shot.focus).at(step_at(self.replay.trace, self.shot.at))
         words = beat(moment, self.shot.labels)
-        before, number, _ = words.parts
-        return replace(self.whole, caption=words.text, is_beat=True, number="" if before else number)
+        return replace(self.whole, caption=words.text, is_beat=True, number=words.number)
 
 
 def caption_of(step: LessonStep) -> Caption:

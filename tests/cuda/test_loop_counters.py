@@ -1,10 +1,10 @@
-"""Counters of loops, which name the moments of a run."""
+"""Counters of loops, which name the moments of a run, and the variables that accesses fill and store."""
 
 import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.program import program_for
-from gemmviz.cuda.walk import loop_counters
+from gemmviz.cuda.walk import loop_counters, variables_of_accesses
 from gemmviz.model.records import replace
 
 _KERNEL = """
@@ -59,3 +59,21 @@ def test_nested_counters() -> None:
         0: ("i", [0, 1, 2, 3]),
         1: ("k", [2, 4, 6, 8]),
     }
+
+
+def test_variables_that_accesses_fill_and_store() -> None:
+    body = """float sum = 0.0f, own[4];
+    for (int k = 0; k < K; ++k) {
+        const float a = A[k]; own[k % 4] = B[k]; // float b = A[0];
+        sum += a * own[k % 4] + A[0];
+    }
+    C[K] = 2.0f * sum + C[M];"""
+    text = _KERNEL.replace(_KERNEL[_KERNEL.index("float sum") : _KERNEL.rindex("}")], body + "\n")
+    program = program_for(replace(load_kernel("sequential"), text=text, entry="odd", is_shipped=False), {})
+    names = {variable.slot: variable.name for variable in program.variables}
+    loaded, stored = (
+        {program.accesses[access].text: [names[slot] for slot in slots] for access, slots in moved.items()}
+        for moved in variables_of_accesses(program)
+    )
+    assert loaded == {"A[k]": ["a"], "B[k]": ["own"]}
+    assert stored == {"C[K]": ["sum"]}

@@ -28,8 +28,8 @@ def test_without_the_first_barrier_a_cell_is_read_before_it_is_written() -> None
     found = race("no_first_barrier")
     assert (found.kind, found.units, found.ahead, found.lead) == ("threads", 4, 2, 3)
     early, late = (found.turns[place] for place in sure(found.pair))
-    assert (early.unit, early.action, early.value) == (2, "read sh_B[0][0]", 0.0)
-    assert (late.unit, late.action) == (0, "write sh_B[0][0]")
+    assert (early.unit, early.action, early.what, early.value) == (2, "read", "sh_B[0][0]", 0.0)
+    assert (late.unit, late.action, late.what) == (0, "write", "sh_B[0][0]")
     assert [turn for turn in found.turns if turn.is_spoilt] == [early]
     assert found.spoilt.sum() == 1
 
@@ -37,10 +37,10 @@ def test_without_the_first_barrier_a_cell_is_read_before_it_is_written() -> None
 def test_without_the_second_barrier_a_cell_is_overwritten_while_it_is_needed() -> None:
     found = race("no_second_barrier")
     early, late = (found.turns[place] for place in sure(found.pair))
-    assert (early.unit, early.action) == (found.ahead, "write sh_A[0][1]")
-    assert late.action == "read sh_A[0][1]"
+    assert (early.unit, early.action, early.what) == (found.ahead, "write", "sh_A[0][1]")
+    assert (late.action, late.what) == ("read", "sh_A[0][1]")
     assert late.is_spoilt
-    writes = [turn for turn in found.turns[: sure(found.pair)[1]] if turn.action == early.action]
+    writes = [turn for turn in found.turns[: sure(found.pair)[1]] if (turn.action, turn.what) == (early.action, early.what)]
     assert len(writes) == 2  # for its own phase, and for the next one already
     assert found.spoilt.sum() == 1
     assert all(turn.array == "" for turn in found.turns[found.begin : found.begin + 1])  # the barrier
@@ -157,7 +157,7 @@ def test_a_race_that_spoils_nothing_is_still_a_race() -> None:
     found = race_of(setup_for(kernel_from(body), Problem(4, 4, 4)))
     assert (found.ahead, found.lead) == (-1, 0)
     early, late = (found.turns[place] for place in sure(found.pair))
-    assert early.action == late.action == "write s[0]"
+    assert {(each.action, each.what) for each in (early, late)} == {("write", "s[0]")}
     scene = str(race_scene(found, ViewOptions()))
     assert "Two threads race, though no order was found that makes C wrong" in scene
     assert "every order" not in scene
@@ -235,12 +235,11 @@ def test_what_a_thread_reads_is_what_was_stored_last(body: str) -> None:
     held: dict[str, float | None] = {}
     reads = 0
     for turn in found.turns:
-        action, _, cell = turn.action.partition(" ")
-        if action == "read" and turn.array == "s":
+        if turn.action == "read" and turn.array == "s":
             reads += 1
-            assert turn.value == held.get(cell, 0.0)
-        elif action == "write":
-            held[cell] = turn.value
+            assert turn.value == held.get(turn.what, 0.0)
+        elif turn.action == "write":
+            held[turn.what] = turn.value
     assert reads > 3
 
 

@@ -83,7 +83,7 @@ def test_pictures_of_one_step_keep_their_height() -> None:
 def test_a_sentence_is_not_said_twice() -> None:
     """The picture's own sentence of the moment goes if the caption is the same; what stands below it takes its place."""
     title, action, progress = (
-        Labels(key, points((40, y)), ("words",), 25.0, "#FFFFFF")
+        Labels(key, points((40, y)), ("words",), 25.0, "#FFFFFF", meaning=key)  # type: ignore[arg-type]
         for key, y in (("title", 30), ("action", 60), ("progress", 120))
     )
     scene = Scene(WIDTH, 780.0, "#101418", (), words=(title, action, progress))

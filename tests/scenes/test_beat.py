@@ -44,11 +44,11 @@ def test_every_number_is_that_of_the_trace(name: str) -> None:
     for now in moments(trace):
         said, block = beat(now), now.scope.of_block
         active = int((trace.element[int(trace.row[now.step]), block] >= 0).sum())
-        before, digits, after = said.parts
         if not active:
             assert said.text == "No thread of the block takes part"
             continue
-        assert (before, digits) == ("", str(active))
+        assert said.number == str(active)
+        after = said.text.removeprefix(said.number)
         assert after.startswith(" threads " if active > 1 else " thread ")
         assert any(verb in after for verb in verbs.get(now.site.kind, ("",))), said.text
         names = {each.array.name for each in now.touched}
@@ -74,7 +74,7 @@ def test_products_are_counted_where_the_second_factor_arrives() -> None:
 def test_a_followed_thread_is_told_by_its_elements() -> None:
     trace = trace_of("04_tiled", 7, 7, 7, values=True, TILE_WIDTH=4)
     said = [beat(each) for each in moments(trace, Focus(thread=3))]
-    assert {each.number for each in said} == {None}
+    assert {each.number for each in said} == {""}
     text = [each.text for each in said if "finds" not in each.text]
     assert text[:2] == ["Thread (3, 0) fetches A[0, 3]", "Thread (3, 0) stores A[0, 3] into tileA"]
     assert "Thread (3, 0) multiplies A[0, 2] by B[2, 3]" in text

@@ -41,7 +41,7 @@ def test_an_arrow_goes_from_the_write_to_the_wrong_read(name: str) -> None:
     case = race(name)
     write, read = (case.turns[place] for place in sure(pair_of(case)))
     assert read.is_spoilt
-    assert write.action.removeprefix("write ") == read.action.removeprefix("read ")
+    assert write.what == read.what
     assert write.unit != read.unit
     scene = VIEW.scene(case, ViewOptions())
     frames, arrow = piece(scene, "race-pair", Rects), piece(scene, "race-arrow", Lines)
@@ -78,7 +78,11 @@ def test_a_tile_holds_what_was_stored_and_shows_what_was_read() -> None:
     case = race("no_second_barrier")
     scene = VIEW.scene(case, ViewOptions())
     labels = sure(piece(scene, "race-sh_A", Cells).labels)
-    stores = {turn.cells: turn.value for turn in case.turns[: sure(case.pair)[1] + 1] if turn.action.startswith("write sh_A")}
+    stores = {
+        turn.cells: turn.value
+        for turn in case.turns[: sure(case.pair)[1] + 1]
+        if turn.action == "write" and turn.array == "sh_A"
+    }
     assert {(cell,): text for cell, text in enumerate(labels.ravel().tolist())} == {
         cells: f"{value:.3g}" for cells, value in stores.items()
     }

@@ -57,5 +57,5 @@ def test_blocks_that_were_not_searched_are_named() -> None:
 @pytest.mark.parametrize(("median_ms", "words"), [(0.5, "500 µs"), (20.0, "20 ms")])
 def test_times_are_in_microseconds_and_long_ones_in_milliseconds(median_ms: float, words: str) -> None:
     measured = Measured("04_tiled", TILED.problem, Timing(median_ms, None, None, 1, 1))
-    known = replace(ran(TILED), timed=FactAnswer(KernelSpeed(measured, None, "measured here")))
+    known = replace(ran(TILED), timed=FactAnswer(KernelSpeed(measured, None, "measured here", "measured here")))
     assert speed_lines(known)[1].partition(",")[0] == words

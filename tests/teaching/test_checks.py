@@ -13,6 +13,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.frame import ViewOptions, message
+from gemmviz.scenes.kit.meaning import Meaning
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, points
 from gemmviz.teaching.checking import LessonCheck, LessonChecker, other_setup, picture_errors, quick_setup
 from gemmviz.teaching.lesson_file import parse_lesson
@@ -109,8 +110,8 @@ def scene(*primitives: Cells | Rects | Lines | Labels) -> Scene:
     return Scene(1600, 900, "#000000", primitives)
 
 
-def label(key: str, text: str) -> Labels:
-    return Labels(key, points((0, 0)), (text,), 20, "#ffffff")
+def label(key: str, text: str, meaning: Meaning | None = None) -> Labels:
+    return Labels(key, points((0, 0)), (text,), 20, "#ffffff", meaning=meaning)
 
 
 CELLS = Cells("a", 0, 0, 10, np.zeros((1, 1), np.uint8), ("#000000",), ("#ffffff",))
@@ -120,9 +121,9 @@ CELLS = Cells("a", 0, 0, 10, np.zeros((1, 1), np.uint8), ("#000000",), ("#ffffff
     ("drawn", "said"),
     [
         (scene(CELLS), []),
-        (scene(CELLS, label("code-lines", "?")), []),
+        (scene(CELLS, label("code-lines", "?", "source")), []),
         (scene(label("title", "Title")), ["the picture is empty"]),
-        (scene(Lines("grid", np.zeros((1, 4)), "#ffffff"), Rects("bars", np.zeros((0, 4)))), ["the picture is empty"]),
+        (scene(Lines("grid", np.zeros((1, 4)), "#ffffff", meaning="frame"), Rects("bars", np.zeros((0, 4)))), ["the picture is empty"]),
         (scene(CELLS, message("No run", ViewOptions())), ["the picture is a message: No run"]),
         (scene(CELLS, label("count", "?")), ["a value in the picture is unknown: count reads ?"]),
         (scene(Cells("a", 0, 0, 10, np.zeros((1, 1), np.uint8), ("#000000",), ("#ffffff",), np.array([["?"]]))),

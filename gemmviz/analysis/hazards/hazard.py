@@ -57,6 +57,11 @@ class Hazard(Struct, frozen=True):
         return error
 
     def __str__(self) -> str:
+        return tr("{words}; {count} such {counted}", words=self.words, count=self.count, counted=self._counted)
+
+    @property
+    def words(self) -> str:
+        """What two threads do to one element, in which lines, without the number of such accesses."""
         verbs = {"write": marked("writes"), "read": marked("reads")}
         later, earlier = self.kind.split(" after ")
         before, after = (tr("thread {thread}", thread=thread) for thread in self.threads)
@@ -67,11 +72,9 @@ class Hazard(Struct, frozen=True):
         if self.is_under_way:
             order = tr("no wait between: it may still be under way")
         return tr(
-            "{where}: {later} {verb} it (line {line}) after {earlier} {earlier_verb} it (line {earlier_line}), {order}; "
-            "{count} such {counted}",
+            "{where}: {later} {verb} it (line {line}) after {earlier} {earlier_verb} it (line {earlier_line}), {order}",
             where=self.where, later=after, verb=tr(verbs[later]), line=self.later.place.line, earlier=before,
-            earlier_verb=tr(verbs[earlier]), earlier_line=self.earlier.place.line, order=order, count=self.count,
-            counted=self._counted,
+            earlier_verb=tr(verbs[earlier]), earlier_line=self.earlier.place.line, order=order,
         )  # fmt: skip
 
     @property

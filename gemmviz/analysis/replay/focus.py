@@ -104,11 +104,12 @@ def focus_text(focus: Focus, trace: Trace) -> str:
 
 def block_label(block: Triple, launch: Launch) -> str:
     """A blockIdx in words: "block (1, 0)"."""
-    return (
-        tr("block ({x}, {y}, {z})", x=block[0], y=block[1], z=block[2])
-        if launch.grid[2] > 1
-        else tr("block ({x}, {y})", x=block[0], y=block[1])
-    )
+    return tr("block {place}", place=block_place(block, launch))
+
+
+def block_place(block: Triple, launch: Launch) -> str:
+    """A blockIdx: "(1, 0)"."""
+    return f"({block[0]}, {block[1]}, {block[2]})" if launch.grid[2] > 1 else f"({block[0]}, {block[1]})"
 
 
 def thread_place(thread: int, launch: Launch) -> Triple:

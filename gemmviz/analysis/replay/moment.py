@@ -437,12 +437,6 @@ class Moment:
         return [] if watched is None else watched.at(step, self.trace.site_of(step))
 
     @property
-    def watched_names(self) -> frozenset[str]:
-        """Names of all variables that are known at any step."""
-        watched = self.watched
-        return frozenset() if watched is None else frozenset(each.name for each in watched.variables)
-
-    @property
     def homes(self) -> npt.NDArray[np.float64]:
         """Where the block's threads compute: the mean (row, column) of each one's elements of C, NaN for a thread
         without any.

@@ -104,7 +104,7 @@ class Difference(Struct, frozen=True):
 
 class Pair(Struct, frozen=True):
     """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None if unknown;
-    ``time_sources``: origins of the times; ``marked``: a matrix, row and column that is followed in both; ``both_move``:
+    ``time_sources``: origins of the known times; ``marked``: a matrix, row and column that is followed in both; ``both_move``:
     whether the left run also takes a step with this step of the right one.
     """
 
@@ -113,7 +113,7 @@ class Pair(Struct, frozen=True):
     lock: Lock
     counts: tuple[LaunchCounts | None, LaunchCounts | None] = (None, None)
     times_ms: tuple[float | None, float | None] = (None, None)
-    time_sources: tuple[str, str] = ("", "")
+    time_sources: tuple[str, ...] = ()
     marked: tuple[str, int, int] | None = None
     both_move: bool = True
 

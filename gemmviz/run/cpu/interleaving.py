@@ -277,8 +277,7 @@ class _Unit(AccessSink):
         operand = where.operand(place)
         if operand is None:
             waits = where.is_barrier if self.waits_for_warp else where.kind == "barrier"
-            words = "wait at the barrier" if where.is_barrier else where.kind
-            turn = Turn(self.number, len(self.events), where.place.line, words, "")
+            turn = Turn(self.number, len(self.events), where.place.line, "wait", "", "")
             self.events.append(Event(turn, waits, -1, np.zeros(0, np.int64)))
         else:
             lanes = self.lanes if mask is None else self._spread(self.lanes & mask)
@@ -296,7 +295,7 @@ class _Unit(AccessSink):
         cells = elements if operand.width == 1 else operand.layout.spread(elements, threads).ravel()
         cells = cells[(cells >= 0) & (cells < array.size)]
         named = array.subscripted(int(elements[0])) if len(elements) == 1 else array.name
-        turn = Turn(self.number, len(self.events), site.place.line, f"{operand.access} {named}", array.name)
+        turn = Turn(self.number, len(self.events), site.place.line, operand.access, named, array.name)
         reads, writes = operand.access == "read" or site.is_atomic, operand.access == "write"
         if writes:
             self._note(operand.array, cells)
@@ -306,8 +305,7 @@ class _Unit(AccessSink):
     def value(self, value: Any) -> None:
         flat = self._spread(np.asarray(value, np.float64))[self.lanes]
         last = self.events[-1]
-        turn = Turn(last.turn.unit, last.turn.step, last.turn.line, last.turn.action, last.turn.array, float(flat.sum()))
-        self.events[-1] = Event(turn, last.waits, last.array, last.cells, last.read, last.stored)
+        self.events[-1] = replace(last, turn=replace(last.turn, value=float(flat.sum())))
 
     def ended(self) -> None:
         self._settle()

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from gemmviz.cuda.launch.legality import device_for
-from gemmviz.cuda.nodes import NamedSlot
+from gemmviz.cuda.nodes import NamedSlot, Program
+from gemmviz.cuda.walk import variables_of_accesses
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SettingError
@@ -57,8 +58,20 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callabl
     chosen = _Chosen(sink)
     interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data, cancelled=cancelled)
     rows = sink.finished()
-    variables = tuple(WatchedVariable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
-    return Watched(variables, tuple(rows[step] for step in chosen.steps))
+    return Watched(_watched_variables(binding.program), tuple(rows[step] for step in chosen.steps))
+
+
+def _watched_variables(program: Program) -> tuple[WatchedVariable, ...]:
+    """The variables of the source, with the places of what they receive and of what is stored of them."""
+    loads, stores = (
+        {each.slot: tuple(program.accesses[access].place for access, slots in moved.items() if each.slot in slots)
+         for each in program.variables}
+        for moved in variables_of_accesses(program)
+    )  # fmt: skip
+    return tuple(
+        WatchedVariable(each.name, each.first_line, each.last_line, loads[each.slot], stores[each.slot])
+        for each in program.variables
+    )
 
 
 _MOST_NOTED = 256  # elements of an array; one more marks a longer array

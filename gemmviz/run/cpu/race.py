@@ -213,7 +213,7 @@ class _RaceSearch(Struct, frozen=True):
         both = (pair.unit, pair.step), (pair.lead.ahead, pair.lead.until)
         last = max(place for place, turn in enumerate(turns) if (turn.unit, turn.step) in both)
         return tuple(
-            self.block_run.with_cells(turn) if turn.action.startswith("write") or last - _SEEN < place <= last else turn
+            self.block_run.with_cells(turn) if turn.action == "write" or last - _SEEN < place <= last else turn
             for place, turn in enumerate(turns)
         )
 
@@ -230,7 +230,7 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
 
     def expected(turn: Turn) -> float | None:
         before = known.get((turn.unit, turn.step))
-        if before is None or turn.value is None or not turn.action.startswith("read"):
+        if before is None or turn.value is None or turn.action != "read":
             return None
         is_same = math.isclose(before, turn.value, rel_tol=1e-6, abs_tol=1e-9) or (
             before != before and turn.value != turn.value

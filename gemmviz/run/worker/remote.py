@@ -369,7 +369,7 @@ class RemoteGpu(Engine):
             cublas = None
         measured = replace(measured, transfer=self.time_copies(setup, cancelled))
         share = None if cublas is None or measured.timing is None else cublas.median_ms / measured.timing.median_ms
-        return KernelSpeed(measured, share, f"measured here on {gpu.label}")
+        return KernelSpeed(measured, share, f"measured here on {gpu.label}", f"measured here on {gpu.name}")
 
     def time_kernel(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Measured:
         """Time, resources and check of the real kernel."""

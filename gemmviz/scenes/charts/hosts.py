@@ -2,7 +2,7 @@
 
 from gemmviz.model.chart import Axis, Chart, Curve
 from gemmviz.model.records import replace
-from gemmviz.model.timing import DOUBLE, Benchmark
+from gemmviz.model.timing import DOUBLE, Benchmark, Measured
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import is_of_host
@@ -36,14 +36,15 @@ def precision_chart(benchmark: Benchmark) -> Chart:
     nothing was measured in double.
     """
     host = {row.kernel for row in benchmark.rows if is_of_host(row)}
-    double = {row.kernel.removesuffix(DOUBLE) for row in benchmark.rows if row.kernel.endswith(DOUBLE)}
-    on_gpu = [curve for curve in rates(benchmark) if curve.family not in host]
-    curves = [_of_float(curve) for curve in on_gpu if not double or curve.family.partition(",")[0] in double]
+    rows = {row.kernel: row for row in benchmark.rows}
+    double = {row.base for row in rows.values() if row.variant == DOUBLE}
+    on_gpu = [(curve, rows[curve.family]) for curve in rates(benchmark) if curve.family not in host]
+    curves = [_of_float(curve, row) for curve, row in on_gpu if not double or row.base in double]
     chart = recorded_chart(benchmark, tr(_TITLE), SIZE, Axis("GFLOP/s", is_log=True), curves, POINT, lines=False)
     return chart if double else replace(chart, notes=(*chart.notes, tr(_NO_DOUBLE)))
 
 
-def _of_float(curve: Curve) -> Curve:
+def _of_float(curve: Curve, row: Measured) -> Curve:
     """Return a curve that is shown, dashed and in the colour of float if it is of double."""
-    is_double = curve.family.endswith(DOUBLE)
-    return replace(curve, family=curve.family.removesuffix(DOUBLE), dashed=is_double, shown=curve.main)
+    is_double = row.variant == DOUBLE
+    return replace(curve, family=row.base if is_double else row.kernel, dashed=is_double, shown=curve.main)

@@ -7,7 +7,7 @@ from gemmviz.model.cases import LaunchCase, TrafficCase
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.timing import Benchmark, Measured
+from gemmviz.model.timing import CUBLAS, Benchmark, Measured
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.charts.speeds import rate_chart
@@ -20,13 +20,17 @@ def blocks_at(n: int, width: int) -> int:
     return (-(-n // width)) ** 2
 
 
+_OF_GROWTH = ("02_naive", "03_coalesced", "04_tiled", CUBLAS)
+
+
 def growth_chart(benchmark: Benchmark) -> Chart:
     """Return the rates of the kernels with one thread per element. The ticks show the size and the blocks per SM."""
     chart, width = replace(rate_chart(benchmark), title=tr("GFLOP/s by size, and blocks for each SM")), _common_width(benchmark)
     sms = benchmark.gpu.sms
     if not width or not sms:
         return chart
-    curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
+    shown = {row.kernel for row in benchmark.rows if row.base in _OF_GROWTH}
+    curves = tuple(curve for curve in chart.curves if curve.family in shown)
     sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
     ticks = tuple((float(n), f"{n}\n{_four_digits(blocks_at(n, width) / sms)}") for n in sizes)
     label = tr(
@@ -134,7 +138,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
     flat_texts = tuple(tr("without tiles: {untiled} reads", untiled=spaced(case.untiled)) for _ in flat)
     parts = tuple(_part_of_reads(row.elements, case.untiled) for row in case.rows)
     has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # a logarithmic axis has no zero
-    names = (case.what.partition(",")[0], tr(_UNTILED))
+    names = (case.kernel, tr(_UNTILED))
     here = next((row for row in case.rows if row.width == case.here), None)
     notes = [tr("every access of the whole launch counted from the source, for each width")]
     if here is not None and here.elements:

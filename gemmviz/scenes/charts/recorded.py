@@ -41,7 +41,7 @@ def recorded_chart(
 def _origins(benchmark: Benchmark) -> list[str]:
     """Return the sources of the curves, and their limits."""
     notes = [capital(benchmark.source), f"CPU {benchmark.host}"]
-    if any(row.failure.startswith("left out") for row in rows_of(benchmark)):
+    if any(row.is_left_out for row in rows_of(benchmark)):
         notes.append(tr("curves end where a launch would take too long"))
     other = {row.kernel for row in rows_of(benchmark) if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
     if other:

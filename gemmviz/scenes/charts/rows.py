@@ -25,12 +25,12 @@ def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Be
 
 def is_of_host(row: Measured) -> bool:
     """Whether the CPU ran a row."""
-    return not row.source_hash and row.kernel.partition(",")[0] != CUBLAS
+    return not row.source_hash and row.base != CUBLAS
 
 
 def variant_of(row: Measured) -> str:
-    """Return how a GPU's row differs from the kernel in float32: "double", "TF32 tensor cores"; "" if it doesn't."""
-    return "" if is_of_host(row) else row.kernel.partition(", ")[2]
+    """Return how a GPU's row differs from the kernel in float32; "" if it doesn't."""
+    return "" if is_of_host(row) else row.variant
 
 
 def rows_of(benchmark: Benchmark) -> list[Measured]:

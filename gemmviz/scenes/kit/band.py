@@ -14,7 +14,7 @@ from gemmviz.model.words import letter
 from gemmviz.scenes.kit.frame import MARGIN
 from gemmviz.scenes.kit.layout import baseline, text_at
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_width, wrap_text
+from gemmviz.scenes.kit.text import fits_lines, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 
 _TYPE = TypeSizes()
@@ -92,7 +92,7 @@ def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Sc
 
 def _without_sentence(scene: Scene) -> Scene:
     """Return a scene without its own sentence of the moment; what stands below it moves up."""
-    action, below = scene.find("action"), scene.find("progress")
+    action, below = (next((each for each in scene.words if each.meaning == what), None) for what in ("action", "progress"))
     words = tuple(each for each in scene.words if each is not action)
     if isinstance(action, Labels) and isinstance(below, Labels) and below.at[0, 1] > action.at[-1, 1]:
         raised = below.at + np.array((0.0, action.at[0, 1] - below.at[0, 1] - 0.3 * action.size))
@@ -112,27 +112,21 @@ def _sentence(caption: Caption, width: float) -> tuple[float, tuple[str, ...]]:
     """Return the size and the lines of the caption: the largest size in which it fits."""
     has_side = bool(caption.title) or caption.place is not None
     room = width - 2 * MARGIN - _number_room(caption) - (_beside(width) + _GAP if has_side else 0.0)
-    text = caption.caption.removeprefix(caption.number).lstrip() if caption.number else caption.caption
-    for size in _CAPTIONS:
-        lines = _balanced(text, size, room) if text else ()
-        if not lines or not lines[-1].endswith("…") or text.endswith("…"):
-            break
-    return size, lines
+    text = caption.caption[len(caption.number) :].lstrip()
+    fitting = (size for size in _CAPTIONS if fits_lines(text, size, room, _MOST_LINES, "semibold"))
+    size = next(fitting, _CAPTIONS[-1])
+    return size, _balanced(text, size, room) if text else ()
 
 
 @lru_cache(maxsize=256)
 def _balanced(text: str, size: float, room: float) -> tuple[str, ...]:
     """Return the lines of a caption, as few as fit in the room and about equally long, so that no word stands alone below
-    the others. A percent sign stays with its number.
+    the others.
     """
-    glued = text.replace(" %", "\u00a0%")
-    lines = wrap_text(glued, size, room, _MOST_LINES, "semibold")
-    for share in _SHARES if len(lines) > 1 and not lines[-1].endswith("…") else ():
-        narrower = wrap_text(glued, size, share * room, _MOST_LINES, "semibold")
-        if len(narrower) == len(lines) and not narrower[-1].endswith("…"):
-            lines = narrower
-            break
-    return tuple(line.replace("\u00a0", " ") for line in lines)
+    count = len(wrap_text(text, size, room, _MOST_LINES, "semibold"))
+    shares = _SHARES if count > 1 else ()
+    share = next((each for each in shares if fits_lines(text, size, each * room, count, "semibold")), 1.0)
+    return wrap_text(text, size, share * room, _MOST_LINES, "semibold")
 
 
 def _beside(width: float) -> float:

@@ -48,21 +48,13 @@ _TOGETHER: dict[str, tuple[str, str]] = {
 class StepSentence(Struct, frozen=True):
     """What the watched threads do at a step.
 
-    ``text``: a sentence without a full stop; ``number``: the count that it is about, which stands in it in digits, None for a
-    sentence about one thread; ``details``: what else the trace says of this step.
+    ``text``: a sentence without a full stop; ``number``: the count that it is about, in digits, if it begins with it, else "";
+    ``details``: what else the trace says of this step.
     """
 
     text: str
-    number: int | None = None
+    number: str = ""
     details: tuple[str, ...] = ()
-
-    @property
-    def parts(self) -> tuple[str, str, str]:
-        """The text before its number, the number in digits, and the text after it; all of the text first if it has none."""
-        if self.number is None:
-            return self.text, "", ""
-        before, digits, after = self.text.partition(str(self.number))
-        return before, digits, after
 
 
 def beat(moment: Moment, labels: LabelStyle = PLAIN) -> StepSentence:
@@ -80,7 +72,7 @@ def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:
     threads = sized(len(moment.arrived), "thread")
     absent = trn("{count} of {threads} takes no part", "{count} of {threads} take no part", idle, threads=threads)
     who = _followed(moment) if moment.focus.thread is not None else many(active, "thread")
-    number = None if moment.focus.thread is not None else active
+    number = str(active) if who.startswith(str(active)) else ""
     details = (line, *details, *((absent,) if idle else ()), *_collisions(moment))
     return StepSentence(tr("{who} {phrase}", who=who, phrase=phrase), number, details)
 
@@ -91,10 +83,10 @@ def _nobody(moment: Moment) -> StepSentence:
     does = trn("{threads} of the block does", "{threads} of the block do", others, threads=many(others, "thread"))
     details = (tr("line {line}", line=moment.site.place.line), does)
     if moment.focus.thread is not None:
-        return StepSentence(tr("{followed} takes no part", followed=_followed(moment)), None, details)
+        return StepSentence(tr("{followed} takes no part", followed=_followed(moment)), "", details)
     if moment.focus.warp is None:
-        return StepSentence(tr("No thread of the block takes part"), None, details[:1])
-    return StepSentence(tr("No thread of warp {warp} takes part", warp=moment.focus.warp), None, details)
+        return StepSentence(tr("No thread of the block takes part"), "", details[:1])
+    return StepSentence(tr("No thread of warp {warp} takes part", warp=moment.focus.warp), "", details)
 
 
 def _followed(moment: Moment) -> str:
@@ -303,24 +295,29 @@ def element_text(array: MemoryArray, element: int, labels: LabelStyle = PLAIN) -
 
 
 def stage_of_run(moment: Moment, labels: LabelStyle = PLAIN) -> str:
+    """Return the position in the run in words; "" if it has no phases and no trips."""
+    return ", ".join(stages_of_run(moment, labels))
+
+
+def stages_of_run(moment: Moment, labels: LabelStyle) -> tuple[str, ...]:
     """Return the position in the run: "phase 2 of 2", with the k whose factors are read; "k = 33 of 64" if the trips of a loop
-    without a barrier are counted; "" if there are none.
+    without a barrier are counted.
     """
     trace, replay, phase = moment.trace, moment.replay, moment.phase
     k = _k_read(moment)
     if not replay.phases:
-        return ""
+        return ()
     if not trace.loops[trace.phase_loop].holds_barrier:
         k = _k_loaded(moment) if k is None else k
         if k is not None:
-            return tr("k = {k} of {terms}", k=k + labels.first, terms=trace.setup.problem.K)
-        return _pass_of_run(moment) if 0 <= phase < replay.phases else ""
+            return (tr("k = {k} of {terms}", k=k + labels.first, terms=trace.setup.problem.K),)
+        return (_pass_of_run(moment),) if 0 <= phase < replay.phases else ()
     if not 0 <= phase < replay.phases:
-        return tr("before the phases") if phase < 0 else tr("after the phases")
+        return (tr("before the phases") if phase < 0 else tr("after the phases"),)
     text = tr("phase {phase}", phase=phase + 1)
     if trace.phases is None and trace.stop is None:  # else their number is unknown
         text = tr("phase {phase} of {phases}", phase=phase + 1, phases=counted(replay.phases))
-    return text + ("" if k is None else f", k = {k + labels.first}")
+    return (text,) if k is None else (text, f"k = {k + labels.first}")
 
 
 def _pass_of_run(moment: Moment) -> str:

@@ -131,7 +131,7 @@ def chart_still(chart: Chart, options: ViewOptions) -> Scene:
     chart, theme = _chosen(chart, options), options.theme
     if not chart.xs:
         at = (options.width / 2, options.height / 2)
-        nothing = text_at("message", at, tr("No data to plot"), theme.type.title, theme.faint, "middle")
+        nothing = text_at("message", at, tr("No data to plot"), theme.type.title, theme.faint, "middle", meaning="message")
         return Scene(options.width, options.height, theme.background, (nothing,))
     frame = _frame(chart, options)
     x, y, colours = frame.x, frame.y, curve_colours(chart, theme)
@@ -183,11 +183,12 @@ def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
     lines = [(x.at(at), y.start + 30 + 26 * row, line) for at, text in shown for row, line in enumerate(text.split("\n"))]
     below = y.start + (86 if any("\n" in text for _, text in shown) else 60)
     return [
-        Lines("grid", np.array(grid, np.float64).reshape(-1, 4), theme.line, 1.0),
-        Lines("axes", np.array(frame), theme.faint, 2.0),
+        Lines("grid", np.array(grid, np.float64).reshape(-1, 4), theme.line, 1.0, meaning="frame"),
+        Lines("axes", np.array(frame), theme.faint, 2.0, meaning="frame"),
         Labels("y-ticks", points(*((x.start - 12, y.at(at) + 8) for at, _ in down)), tuple(text for _, text in down), size,
-               theme.text, "end"),
-        Labels("x-ticks", points(*(line[:2] for line in lines)), tuple(line[2] for line in lines), size, theme.text, "middle"),
+               theme.text, "end", meaning="scale"),
+        Labels("x-ticks", points(*(line[:2] for line in lines)), tuple(line[2] for line in lines), size, theme.text, "middle",
+               meaning="scale"),
         text_at("y-label", (x.start, y.stop - 16), chart.y.label, size, theme.faint),
         text_at("x-label", (x.stop, below), chart.x.label, size, theme.faint, "end"),
     ]  # fmt: skip

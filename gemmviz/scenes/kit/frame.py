@@ -207,7 +207,7 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     room = options.width - 2 * MARGIN
     progress, whole = sentence.step_title(moment, options.labels), text_width(kernel_words(moment), sizes.title, "semibold")
     if whole + text_width(progress, sizes.progress) + MARGIN > room:
-        progress = progress.partition(", ")[0]
+        progress = sentence.step_of_steps(moment)
     beside = room - text_width(progress, sizes.progress) - MARGIN
     size = title_size(kernel_words(moment), theme, beside)
     title = fitted(kernel_words(moment), size, beside, "semibold")
@@ -243,7 +243,7 @@ def named_timeline(moment: Moment, options: ViewOptions) -> list[Primitive]:
     whole = Box(MARGIN, options.height - TIMELINE, options.width - 2 * MARGIN, TIMELINE - 8)
     room = track_room(moment.replay, whole, theme)
     x = x_of_step(moment.step + options.moment, steps, room)
-    here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 8.0)), theme.text)
+    here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 8.0)), theme.text, meaning="frame")
     ground = [Rects("words-ground", boxes((0, whole.y, options.width, TIMELINE)), theme.background)] if options.clip else []
     return [*ground, *timeline_names(moment.replay, whole, theme), *timeline_primitives(moment.replay, room, theme), here]
 
@@ -255,7 +255,7 @@ def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:
     theme, steps = options.theme, moment.trace.steps
     room = Box(0.0, options.height - STRIP, options.width, STRIP)
     here = boxes((x_of_step(moment.step + options.moment, steps, room) - 2.0, room.y - 4.0, 4.0, STRIP + 4.0))
-    return [*timeline_primitives(moment.replay, room, theme), Rects("here", here, theme.text)]
+    return [*timeline_primitives(moment.replay, room, theme), Rects("here", here, theme.text, meaning="frame")]
 
 
 def apology(title: str, why: str, options: ViewOptions) -> Scene:
@@ -264,10 +264,11 @@ def apology(title: str, why: str, options: ViewOptions) -> Scene:
     lines = wrap_text(why, size, width, 6)
     y = (options.top + options.bottom) / 2 - 0.7 * size * len(lines)
     at = points(*((options.width / 2, y + 1.4 * size * (n + 1)) for n in range(len(lines))))
-    return titled([Labels("message", at, tuple(lines), size, options.theme.text, "middle")], title, "", options)
+    said = Labels("message", at, tuple(lines), size, options.theme.text, "middle", meaning="message")
+    return titled([said], title, "", options)
 
 
 def message(text: str, options: ViewOptions) -> Labels:
     """Return a sentence in the middle of a view without content."""
     at = (options.width / 2, (options.top + options.bottom) / 2 + 8)
-    return text_at("message", at, text, 30.0 if options.words else 26.0, options.theme.faint, "middle")
+    return text_at("message", at, text, 30.0 if options.words else 26.0, options.theme.faint, "middle", meaning="message")

@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.meaning import Meaning
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Rects, Squares, boxes, points
 from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, label_step, text_line, text_width, wrap_text
@@ -368,10 +369,11 @@ def paragraph(
     return paragraphs_in(box, [lines], leading=leading)[0]
 
 
-def ticks(
-    key: str, box: Box, texts: Sequence[str], size: float, colour: str, edge: Edge | Literal["inside"], air: float = 9.0
-) -> Labels:
-    """Return the texts of equal parts of a box, beside each other or, at its left or right, one below the other: every second,
+def names_of_parts(
+    key: str, box: Box, texts: Sequence[str], size: float, colour: str, edge: Edge | Literal["inside"], air: float = 9.0,
+    meaning: Meaning | None = "scale",
+) -> Labels:  # fmt: skip
+    """Return the names of equal parts of a box, beside each other or, at its left or right, one below the other: every second,
     fourth, ... alone where there is no space for all. ``edge``: outside which edge they stand, ``air`` units from it, or
     "inside" the middle of the parts.
     """
@@ -384,7 +386,8 @@ def ticks(
     y = {"top": box.y - air, "bottom": box.bottom + air + RISE * 2 * size}.get(edge, baseline(box.middle_y, size))
     at = [(x, baseline(box.y + each, size)) if is_column else (box.x + each, y) for each in middles]
     anchors: dict[str, Anchor] = {"left": "end", "right": "start"}
-    return Labels(key, points(*at), tuple(texts[n] for n in shown), size, colour, anchors.get(edge, "middle"))
+    shown_texts = tuple(texts[n] for n in shown)
+    return Labels(key, points(*at), shown_texts, size, colour, anchors.get(edge, "middle"), meaning=meaning)
 
 
 def baseline(middle: float, size: float) -> float:
@@ -452,7 +455,8 @@ def ticks_along(
     ends = [box.part((share, share), (0, 0) if side == "top" else (1, 1)).inset(-box.width, 0) for share in places]
     down = -_TICK if side == "top" else _TICK
     ticks = Lines(key, boxes(*((end.middle_x, end.y, end.middle_x, end.y + down) for end in ends)), style.colour, STROKE)
-    return [ticks, all_beside(f"{key}-numbers", ends, side, texts, style, 2 * _TICK, "middle")]
+    numbers = all_beside(f"{key}-numbers", ends, side, texts, style, 2 * _TICK, "middle")
+    return [ticks, replace(numbers, meaning="scale")]
 
 
 def along(way: Sequence[Point], share: float) -> Point:

@@ -144,7 +144,7 @@ class Sheet(Struct, frozen=True):
     def _text(self, key: str, rows: list[_Row], ink: str) -> Labels:
         advance = text_width("0", self.size, "mono")
         at = points(*((self.box.x + INSET + row.indent * advance, baseline(row.y, self.size)) for row in rows))
-        return Labels(key, at, tuple(BLANK.sub("  ?  ", row.text) for row in rows), self.size, ink, "start", "mono")
+        return Labels(key, at, tuple(BLANK.sub("  ?  ", row.text) for row in rows), self.size, ink, "start", "mono", "source")
 
     def _blanks(self, rows: list[_Row], theme: Theme) -> list[Primitive]:
         """Draw frames around the blanks of an exercise."""

@@ -42,7 +42,8 @@ class Lanes(Struct, frozen=True):
 
 
 # Shapes that are a count; tables of lanes, banks, SMs, blocks, threads and their slots; what moves, and where it was shortly
-# before; the words below a picture.
-Sort = Literal["count", "lanes", "banks", "sms", "grid", "threads", "slots", "moving", "trail", "band"]
-TextPart = Literal["title", "note", "progress", "action", "cost"]  # the texts around a picture
+# before; the words below a picture; what a frame has without content, too.
+Sort = Literal["count", "lanes", "banks", "sms", "grid", "threads", "slots", "moving", "trail", "band", "frame"]
+# The texts around a picture; one instead of a picture; lines of source; numbers along an axis, and of lanes in a row.
+TextPart = Literal["title", "note", "progress", "action", "cost", "message", "source", "scale", "lane numbers"]
 Meaning = Sort | TextPart | ArrayCells | Button | Part | Lanes

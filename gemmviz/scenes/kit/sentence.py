@@ -7,25 +7,32 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import Space
-from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.translation import counted, tr, trn
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.beat import stage_of_run
+from gemmviz.scenes.kit.beat import stages_of_run
 
 
 def step_title(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     """Return the position in the run: "step 12 of 153, phase 1 of 4", the traced part, and the GPU that recorded it."""
-    trace, replay = moment.trace, moment.replay
-    where = stage_of_run(moment, labels)
-    parts = [
-        tr("step {step} of {steps}", step=moment.step + 1, steps=trace.steps) + (f", {where}" if where else ""),
-        *left_out(replay),
-    ]
+    return in_one_line(step_parts(moment, labels))
+
+
+def step_parts(moment: Moment, labels: LabelStyle) -> list[list[str]]:
+    """Return the parts of ``step_title``, each with the pieces that belong together."""
+    trace = moment.trace
+    parts = [[step_of_steps(moment), *stages_of_run(moment, labels)], *([each] for each in left_out(moment.replay))]
     if not trace.check.is_checked:
-        parts.append(tr("nothing is checked"))
-    if trace.by != INTERPRETER:
-        parts.append(trace.by.partition(",")[0])
-    return " · ".join(parts)
+        parts.append([tr("nothing is checked")])
+    return [*parts, [trace.recorded_on]] if trace.recorded_on else parts
+
+
+def in_one_line(parts: list[list[str]]) -> str:
+    """Return parts of several pieces as a text."""
+    return " · ".join(", ".join(pieces) for pieces in parts)
+
+
+def step_of_steps(moment: Moment) -> str:
+    return tr("step {step} of {steps}", step=moment.step + 1, steps=moment.trace.steps)
 
 
 def no_access(moment: Moment, space: Space) -> str:

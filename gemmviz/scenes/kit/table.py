@@ -139,7 +139,7 @@ def _height(row: Sequence[TableCell], size: float) -> float:
 # A picture's texts as lines in reading order, and its tables of cells with a name and a text for each cell.
 
 _COLUMNS_APART = 1.6  # of the size of the text: the least gap between columns
-_LEAST_OF_SCALE = 4
+_NOT_READ = ("scale", "lane numbers")  # meanings of texts that tables say better
 _STACKED = 1.9  # of the size of the text: baselines of one paragraph are no farther apart
 _NAMES = {
     "lanes": marked("lanes"), "banks": marked("banks"), "grid": marked("grid"), "slots": marked("slots"),
@@ -171,7 +171,7 @@ def _blocks(each: Primitive) -> Iterator[_Block]:
         for (x, y, side), text in zip(each.boxes.tolist(), each.labels.tolist(), strict=True):
             if text.strip():
                 yield _Block((text.strip(),), each.label_size, x, y, x + side, y + side)
-    if not isinstance(each, Labels) or _is_scale(each):
+    if not isinstance(each, Labels) or each.meaning in _NOT_READ:
         return
     paragraph: list[tuple[float, float, str]] = []
     for (x, y), text in zip(each.at.tolist(), each.texts, strict=True):
@@ -182,11 +182,6 @@ def _blocks(each: Primitive) -> Iterator[_Block]:
             paragraph.append((x, y, text.strip()))
     if paragraph:
         yield _paragraph(each, paragraph)
-
-
-def _is_scale(labels: Labels) -> bool:
-    """Return whether texts are the numbers of rows, columns or places along an edge."""
-    return len(labels.texts) >= _LEAST_OF_SCALE and all(text.strip().isdigit() for text in labels.texts)
 
 
 def _paragraph(labels: Labels, lines: list[tuple[float, float, str]]) -> _Block:

@@ -131,12 +131,32 @@ def text_line(
     return Labels(key, points(at), (fitted(text, size, width, face),), size, colour, "start", face, meaning)
 
 
-@lru_cache(maxsize=1024)
+JOINED = "\ufdd3"  # a noncharacter of Unicode: the mark of a space at which no line breaks
+
+
+def with_last_words(text: str, letters: int) -> str:
+    """Return a text whose last word stays in the line of the one before it if it has few letters."""
+    head, _, last = text.rpartition(" ")
+    return f"{head}{JOINED}{last}" if head and len(last) <= letters else text
+
+
 def wrap_text(text: str, size: float, room: float, most: int, face: Face = "regular") -> tuple[str, ...]:
     """Return the lines of ``text`` within ``room``, broken between words; at most ``most`` lines, the last with an ellipsis
     then.
     """
-    lines, words = [""], words_of(text)  # narrow spaces keep the digits of a number together
+    return tuple(fitted(line, size, room, face) for line in _lines_of(text, size, room, most, face))
+
+
+def fits_lines(text: str, size: float, room: float, most: int, face: Face = "regular") -> bool:
+    """Return whether ``wrap_text`` cuts nothing of a text."""
+    return all(text_width(line, size, face) <= room for line in _lines_of(text, size, room, most, face))
+
+
+@lru_cache(maxsize=1024)
+def _lines_of(text: str, size: float, room: float, most: int, face: Face) -> tuple[str, ...]:
+    """Return the lines before any is cut; the last one holds all that is left. A percent sign stays with its number."""
+    lines, joined = [""], text.replace(" %", f"{JOINED}%")  # narrow spaces keep the digits of a number together
+    words = [(gap, word.replace(JOINED, " ")) for gap, word in words_of(joined)]
     for number, (gap, word) in enumerate(words):
         longer = f"{lines[-1]}{gap}{word}".strip()
         if not lines[-1] or text_width(longer, size, face) <= room:
@@ -146,7 +166,7 @@ def wrap_text(text: str, size: float, room: float, most: int, face: Face = "regu
             break
         else:
             lines.append(word)
-    return tuple(fitted(line, size, room, face) for line in lines)
+    return tuple(lines)
 
 
 def label_step(pitch: float, needed: float, count: int) -> int:

@@ -19,7 +19,7 @@ from gemmviz.scenes.kit.sentence import next_access, no_access
 from gemmviz.scenes.kit.text import text_width
 
 _COVERED = marked("This view shows what the question is about. It is shown with the answer.")
-_ANSWERS = ("count", "lanes", "banks", "action", "cost")  # meanings of what may be the answer to a question
+_ANSWERS = ("count", "lane numbers", "lanes", "banks", "action", "cost")  # meanings of what may be the answer to a question
 _TOO_SMALL = marked("There is too little space for this picture: enlarge the window or choose smaller text.")
 
 

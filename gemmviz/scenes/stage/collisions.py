@@ -97,10 +97,9 @@ def _of_hazard(hazard: Hazard, number: int, moment: Moment) -> Clash:
     block = moment.scope.focus.block
     blocks = (hazard.block if hazard.earlier_block is None else hazard.earlier_block), hazard.block
     earlier, later = (np.array([t if at == block else -1]) for t, at in zip(hazard.threads, blocks, strict=True))
-    words = str(hazard).rpartition(";")[0]
     return Clash(
         number, np.array([hazard.element]), earlier, later, hazard.count, (hazard.earlier, hazard.later),
-        capital(words),
+        capital(hazard.words),
     )  # fmt: skip
 
 

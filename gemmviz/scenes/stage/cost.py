@@ -27,9 +27,9 @@ from gemmviz.scenes.kit.layout import (
     baseline,
     cells_in,
     line_at,
+    names_of_parts,
     paragraph,
     text_in,
-    ticks,
 )
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import hatching
@@ -471,7 +471,7 @@ def _lane_numbers(moved: MovedSectors, sectors: Floats, accent: str, theme: Them
     pairs = zip(asking[asking > 0].tolist(), first[asking > 0].tolist(), strict=True)
     texts = tuple(f"×{times}" if times > 1 else str(lane) for times, lane in pairs)
     middle = elements_of(sectors, asking > 0)[:, :2] + (wide / 2, baseline(high / 2, size))
-    return [Labels(f"{key}-lane-numbers", middle, texts, size, theme.ink_on(accent), "middle", meaning="count")]
+    return [Labels(f"{key}-lane-numbers", middle, texts, size, theme.ink_on(accent), "middle", meaning="lane numbers")]
 
 
 def _stacks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -522,7 +522,7 @@ def _bank_row(banks: int, row: Box, above: Box, theme: Theme, key: str) -> tuple
     return (
         Lines(f"{key}-shafts", shafts, theme.line),
         Rects(f"{key}-row", boxes(*parts), theme.slate, radius=min(4.0, 0.2 * cell)),
-        ticks(f"{key}-numbers", row, texts, theme.type.least, theme.text, "inside", 8.0),
+        names_of_parts(f"{key}-numbers", row, texts, theme.type.least, theme.text, "inside", 8.0),
     )
 
 

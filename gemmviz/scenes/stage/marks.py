@@ -71,7 +71,7 @@ def _cached_axes(
                 step = table.row_step if is_row else 1
                 texts = tuple(map(str, (numbers[shown] * step + counted_from).tolist()))
                 anchor: Anchor = "end" if side == "left" else "start" if side == "right" else "middle"
-                drawn.append(Labels(f"{name}-axis-{side}", at, texts, size, theme.faint, anchor))
+                drawn.append(Labels(f"{name}-axis-{side}", at, texts, size, theme.faint, anchor, meaning="scale"))
     return drawn
 
 

@@ -12,7 +12,7 @@ from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
-from gemmviz.scenes.kit.layout import Box, Point, arrow, baseline, cells_in, swatches, text_at, ticks
+from gemmviz.scenes.kit.layout import Box, Point, arrow, baseline, cells_in, names_of_parts, swatches, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import NOW, PHASE, REST, Theme, mixed
@@ -142,17 +142,12 @@ class RacePlan(Struct, frozen=True, dict=True):
         return eased_from(self.passed, _RESULT, 1 - _RESULT)
 
 
-def writes(turn: Turn) -> bool:
-    """Whether a turn stores something."""
-    return turn.action.startswith("write")
-
-
 def pair_of(case: RaceCase) -> tuple[int, int] | None:
     """Return the places of the racing pair, the write first; None if there is none. Of two writes, the first."""
     if case.pair is None:
         return None
     one, other = case.pair
-    return (one, other) if writes(case.turns[one]) else (other, one)
+    return (one, other) if case.turns[one].action == "write" else (other, one)
 
 
 def tile_sources(case: RaceCase) -> dict[str, str]:
@@ -160,9 +155,9 @@ def tile_sources(case: RaceCase) -> dict[str, str]:
     sources: dict[str, str] = {}
     tiles, last = {name for name, _ in case.tiles}, dict[int, str]()
     for turn in case.turns:
-        if turn.array in tiles and writes(turn):
+        if turn.array in tiles and turn.action == "write":
             sources.setdefault(turn.array, last.get(turn.unit, ""))
-        elif turn.array and turn.array not in tiles and not writes(turn):
+        elif turn.array and turn.array not in tiles and turn.action != "write":
             last[turn.unit] = turn.array
     return {tile: source for tile, source in sources.items() if source}
 
@@ -181,7 +176,7 @@ def turn_table(plan: RacePlan) -> list[Primitive]:
     fill, seams = np.zeros((count, plan.columns), np.uint8), [row.y for row in table.grid(count, 1)]
     return [
         text_line("race-heading", at, _turns_heading(plan), size.least, plan.left.width, theme.faint),
-        ticks("race-units", table, names, size.words, theme.text, "left", 14.0),
+        names_of_parts("race-units", table, names, size.words, theme.text, "left", 14.0, None),
         cells_in("race", table, fill, (theme.panel,), None, (theme.text,), tips=_turn_tips(plan)),
         Lines("race-rows", boxes(*((table.x, y, table.right, y) for y in (*seams, table.bottom))), theme.background, 3.0),
         *_race_legend(plan),
@@ -219,7 +214,7 @@ def _turn_look(turn: Turn, case: RaceCase, sources: dict[str, str]) -> _Look:
     if not turn.array:
         return "", "waits"
     tiles = {name for name, _ in case.tiles}
-    return sources.get(turn.array, "") if turn.array in tiles else turn.array, "writes" if writes(turn) else "reads"
+    return sources.get(turn.array, "") if turn.array in tiles else turn.array, "writes" if turn.action == "write" else "reads"
 
 
 def _turn_colours(look: _Look, theme: Theme) -> tuple[str | None, str | None]:
@@ -247,7 +242,11 @@ def _step_numbers(plan: RacePlan, look: _Look, places: list[int], ink: str) -> l
     ):
         return []
     at = [(box.middle_x, baseline(box.middle_y, size)) for box in map(plan.turn_box, places)]
-    return [Labels(f"race-steps-{'-'.join(look)}", points(*at), tuple(map(str, numbers.values())), size, ink, "middle")]
+    return [
+        Labels(
+            f"race-steps-{'-'.join(look)}", points(*at), tuple(map(str, numbers.values())), size, ink, "middle", meaning="scale"
+        )
+    ]
 
 
 def _step_since_barrier(plan: RacePlan, place: int) -> int:
@@ -319,12 +318,11 @@ def _race_legend(plan: RacePlan) -> list[Primitive]:
 
 def action_text(turn: Turn) -> str:
     """Return what a turn does, such as "read A[0, 0]"."""
-    verb, _, what = turn.action.partition(" ")
-    match verb:
+    match turn.action:
         case "read":
-            return tr("read {what}", what=what)
+            return tr("read {what}", what=turn.what)
         case "write":
-            return tr("write {what}", what=what)
+            return tr("write {what}", what=turn.what)
     return tr("wait")
 
 
@@ -460,7 +458,7 @@ def _content(plan: RacePlan, name: str, shape: tuple[int, int]) -> tuple[npt.NDA
     state, texts = np.full(count, _EMPTY, np.uint8), np.full(count, "", "<U12")
     for place in range(plan.played):
         turn = case.turns[place]
-        if turn.array == name and writes(turn):
+        if turn.array == name and turn.action == "write":
             cells = list(turn.cells)
             state[cells] = _HELD if place >= case.begin else _BEFORE
             texts[cells] = f"{turn.value:.3g}" if turn.value is not None and len(cells) == 1 else ""

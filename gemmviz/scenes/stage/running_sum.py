@@ -3,7 +3,6 @@
 It shows what has arrived: a factor that is still on its way is not in its cell.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,8 +15,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.labels import LabelStyle
-from gemmviz.model.outcome import VariableValue
-from gemmviz.model.sites import Site
+from gemmviz.model.outcome import VariableValue, WatchedVariable
 from gemmviz.model.translation import counted, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -72,7 +70,11 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
 
 def terms_text(terms: ThreadTerms) -> str:
     """Return how many of the terms of each sum are done: "21 of 64 terms"."""
-    return tr("{min} of {terms}", min=counted(int(terms.done.min())), terms=many(terms.length, "term"))
+    return _done_text(terms, many(terms.length, "term"))
+
+
+def _done_text(terms: ThreadTerms, whole: str) -> str:
+    return tr("{min} of {terms}", min=counted(int(terms.done.min())), terms=whole)
 
 
 def _factor_texts(moment: Moment, terms: ThreadTerms, cell: float, options: ViewOptions) -> tuple[_CellTexts, _CellTexts]:
@@ -135,42 +137,25 @@ def _operand_names(moment: Moment, terms: ThreadTerms, labels: LabelStyle) -> tu
     return names[0], names[1]
 
 
-def _text_of_statement(moment: Moment, site: Site) -> str:
-    """Return the text of the statement that contains a site."""
-    place = site.statement or site.place
-    lines = moment.trace.setup.kernel.text.splitlines()[place.line - 1 : place.end_line]
-    if not lines:
-        return ""
-    lines[-1] = lines[-1][: place.end_column - 1]
-    return "\n".join(lines)[place.column - 1 :]
-
-
 def _stored_names(moment: Moment) -> list[str]:
-    """Return the numeric variables whose values are stored into C."""
+    """Return the variables whose values are stored into C."""
     number = moment.trace.number_of("C")
-    known = moment.watched_names
-    for site in moment.trace.sites:
-        if any(operand.array == number and operand.access == "write" for operand in site.operands):
-            _, _, value = _text_of_statement(moment, site).partition("=")
-            names = [word for word in re.findall(r"[A-Za-z_]\w*", value) if word in known]
-            if names:
-                return names
-    return []
+    places = {site.place for site in moment.trace.sites if any(each.array == number for each in site.accesses("write"))}
+    return [each.name for each in _known_variables(moment) if places.intersection(each.stores)]
 
 
 def _variable_of(moment: Moment, matrix: str, sums: Iterable[str]) -> str:
     """Return the variable that receives what is read from a matrix or its copies; "" if it is used immediately."""
-    arrays, known = moment.trace.arrays, moment.watched_names
-    own = {n for n, array in enumerate(arrays) if array.name == matrix}
+    own = {number for number, array in enumerate(moment.trace.arrays) if array.name == matrix}
     copies = {number for number, held in moment.tiles.items() if set(np.unique(held.array).tolist()) & own}
-    for site in moment.trace.sites:
-        if site.kind == "load" and any(operand.array in (copies or own) for operand in site.operands):
-            target = re.match(
-                r"(?:const\s+)?(?:\w+\s+)?([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=[^=]", _text_of_statement(moment, site)
-            )
-            if target and target[1] in known and target[1] not in sums:
-                return target[1]
-    return ""
+    loads = [site for site in moment.trace.sites if site.kind == "load"]
+    places = {site.place for site in loads if any(each.array in (copies or own) for each in site.operands)}
+    names = (each.name for each in _known_variables(moment) if places.intersection(each.loads) and each.name not in sums)
+    return next(names, "")
+
+
+def _known_variables(moment: Moment) -> tuple[WatchedVariable, ...]:
+    return () if moment.watched is None else moment.watched.variables
 
 
 def sums_of(moment: Moment, terms: ThreadTerms, step: int) -> tuple[str, list[float | None]] | None:
@@ -281,13 +266,14 @@ def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vie
     """Draw the bar, the sum if its value is known, and the number of terms."""
     theme, large, small = options.theme, options.theme.type.caption, options.theme.type.least
     y = room.bottom
-    value, count = _sum_value(moment, terms, step), terms_text(terms)
+    value = _sum_value(moment, terms, step)
     parts = _terms_bar(terms, y - 1.45 * large - _BAR, room, theme)
     text = "" if value is None else tr("sum = {value}", value=f"{value:.3g}")
     if text:
         parts.append(text_at("sum-value", (room.x, y - 8), text, large, theme.accent("C"), "start", "semibold"))
     spare = room.width - text_width(text, large, "semibold") - 16
-    count = next((each for each in (count, count.rpartition(" ")[0]) if text_width(each, small) <= spare), "")
+    counts = (terms_text(terms), _done_text(terms, counted(terms.length)))
+    count = next((each for each in counts if text_width(each, small) <= spare), "")
     if count:
         parts.append(text_at("sum-terms", (room.right, y - 8), count, small, theme.faint, "end"))
     return parts

@@ -287,7 +287,7 @@ def _entries(pair: Pair) -> list[tuple[str, str, str]]:
     entries = [_entry(each) for each in differing or found]
     times = [None if time is None else f"{number(time * 1e3)} µs" for time in pair.times_ms]
     if any(times):
-        sources = listed(dict.fromkeys(source.partition(",")[0] for source in pair.time_sources if source))
+        sources = listed(dict.fromkeys(pair.time_sources))
         left, right = pair.times_ms
         ratio = factor(right / left, tr("slower"), tr("faster")) if left and right else ""
         at = 1 if pair.marked is not None else 0

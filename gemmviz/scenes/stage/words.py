@@ -1,6 +1,5 @@
 """The words of the stage, its legend, its source lines and its costs."""
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -10,14 +9,14 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import COUNT, tr
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.frame import Layer, ViewOptions, kernel_words
 from gemmviz.scenes.kit.layout import Box, Paragraph, paragraph, paragraphs_in, swatches
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.shapes import group_colours
-from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
+from gemmviz.scenes.kit.text import JOINED, fits_lines, fitted, text_width, with_last_words, wrap_text
 from gemmviz.scenes.kit.theme import HEAT_LEVELS, Theme, TypeSizes, heat_palette, most_loads
 from gemmviz.scenes.stage.collisions import guilty_sites
 from gemmviz.scenes.stage.cost import meter_primitives, meters_of, request_motion, request_primitives
@@ -28,10 +27,7 @@ from gemmviz.scenes.stage.tile_cells import tile_matrix
 
 _WORDS_LEADING = 1.22
 _PARAGRAPH_GAP, _PAD = 8.0, 10.0  # between the kernel, the sentence and the place; of the ground around them
-_MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
-_SPACES_KEPT = re.compile(
-    rf"(?<=\d) (\w+) (?=[\d{COUNT}])| (?=[\d(={COUNT}])"
-)  # the spaces in "step 2 of 29", "k = 2" and "block (0, 0)"
+_MOST_SENTENCE, _SHORT = 4, 2  # lines; letters
 
 
 def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -41,10 +37,10 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
         return []
     theme, sizes = options.theme, options.theme.type
     kernel = fitted(kernel_words(moment), sizes.note, room.width)
-    focus = focus_text(moment.focus, moment.trace)
-    place = _lines_of_place(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width)
+    place = _lines_of_place(moment, options, room.width)
     spare = room.height - (1 + len(place)) * _WORDS_LEADING * sizes.note - 2 * _PARAGRAPH_GAP
-    large, said = _fitting_sentence(beat(moment, options.labels).text, room.width, spare, sizes)
+    text = with_last_words(beat(moment, options.labels).text, _SHORT)
+    large, said = _fitting_sentence(text, room.width, spare, sizes)
     lines = [
         Paragraph("title", (kernel,), sizes.note, theme.faint, meaning="title"),
         Paragraph("action", said, large, theme.text, "semibold", "action"),
@@ -54,38 +50,24 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     return [*ground, *paragraphs_in(room, lines, _PARAGRAPH_GAP, _WORDS_LEADING)[0]]
 
 
-def _lines_of_place(text: str, size: float, room: float) -> tuple[str, ...]:
-    """Return the lines of the place in the run, broken between a number and what it counts only if it must be."""
-    joined = _SPACES_KEPT.sub(lambda found: found[0].replace(" ", _JOINED), text)
-    lines = _unjoined(wrap_text(joined, size, room, 2))
-    return lines if _is_uncut(lines, text) else wrap_text(text, size, room, 2)
+def _lines_of_place(moment: Moment, options: ViewOptions, room: float) -> tuple[str, ...]:
+    """Return the lines of the place in the run, broken within its parts only if they must be."""
+    size, parts = (
+        options.theme.type.note,
+        [[focus_text(moment.focus, moment.trace)], *sentence.step_parts(moment, options.labels)],
+    )
+    joined = sentence.in_one_line([[text.replace(" ", JOINED) for text in each] for each in parts])
+    fits = fits_lines(joined, size, room, 2)
+    return wrap_text(joined if fits else sentence.in_one_line(parts), size, room, 2)
 
 
 def _fitting_sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple[float, tuple[str, ...]]:
     """Return the largest of three sizes in which a sentence fits in whole, and its lines."""
     for size in (sizes.sentence, sizes.words, sizes.least):
         most = max(1, min(_MOST_SENTENCE, int(height / (_WORDS_LEADING * size))))
-        lines = _wrapped(text, size, width, most)
-        if _is_uncut(lines, text):
+        if fits_lines(text, size, width, most, "semibold"):
             break
-    return size, lines
-
-
-def _wrapped(text: str, size: float, room: float, most: int) -> tuple[str, ...]:
-    """Return the lines of a sentence, whose last word does not stand alone if it is short."""
-    head, _, last = text.rpartition(" ")
-    joined = f"{head}{_JOINED}{last}" if head and len(last) <= _SHORT else text
-    return _unjoined(wrap_text(joined, size, room, most, "semibold"))
-
-
-def _unjoined(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the lines with plain spaces."""
-    return tuple(line.replace(_JOINED, " ") for line in lines)
-
-
-def _is_uncut(lines: tuple[str, ...], text: str) -> bool:
-    """Return whether nothing of a text was cut off."""
-    return "".join(lines).replace(" ", "") == text.replace(" ", "")
+    return size, wrap_text(text, size, width, most, "semibold")
 
 
 def _cost_sentence(moment: Moment, room: Box, theme: Theme, ink: str) -> list[Primitive]:
@@ -230,7 +212,7 @@ def _drawn_listing(moment: Moment, listing: _Listing, room: Box, size: float, th
     if listing.is_guilty:
         primitives.append(Rects("code-guilty", boxes((room.x, room.y, 6.0, panel[0, 3])), theme.warning, radius=3.0))
     accent = theme.faint if name is None else theme.accent(name)
-    primitives.append(Labels("code", points(*base), texts, size, theme.faint, "start", "mono"))
+    primitives.append(Labels("code", points(*base), texts, size, theme.faint, "start", "mono", "source"))
     for row, (first, stop) in enumerate(listing.lit):
         lit, at = texts[row][first:stop], x + first * advance
         if lit.strip():
@@ -239,7 +221,7 @@ def _drawn_listing(moment: Moment, listing: _Listing, room: Box, size: float, th
             primitives += [
                 Rects(f"code-lit-box-{row}", ground, theme.panel),
                 Rects(f"code-lit-line-{row}", under, theme.warning if listing.is_guilty else accent),
-                Labels("code-lit", np.array([[at, base[row][1]]]), (lit,), size, theme.text, "start", "mono"),
+                Labels("code-lit", np.array([[at, base[row][1]]]), (lit,), size, theme.text, "start", "mono", "source"),
             ]
     return primitives
 

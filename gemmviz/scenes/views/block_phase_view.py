@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
 
 _FLIGHT, _LOADED, _DONE = 0.3, 0.55, 0.9  # shares of the motion: of one load; all have arrived; all operations are done
-_RESOURCES = (marked("shared memory"), marked("threads"))
+_RESOURCES = {marked("shared memory"): marked("shared"), marked("threads"): marked("threads")}  # names and short names
 
 
 class _Plan(NamedTuple):
@@ -115,7 +115,7 @@ def _empty_gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[P
     for place, (name, (held, taken), box) in enumerate(zip(_RESOURCES, amounts, plan.gauges, strict=True)):
         room = box.trimmed(right=theme.strong.width(_pending(case, case.fitting[name])) + 30)
         short = tr("{held}, {taken} a {block}", held=held, taken=taken, block=tr(device.words["block"]))
-        texts = (f"{capital(tr(name))}: {short}", f"{capital(tr(name.split()[0]))}: {short}", capital(tr(name)))
+        texts = (f"{capital(tr(name))}: {short}", f"{capital(tr(_RESOURCES[name]))}: {short}", capital(tr(name)))
         text = next((each for each in texts if theme.plain.width(each) <= room.width), texts[-1])
         pieces += [
             beside(f"gauge-{place}-name", room, "top", text, theme.plain),

@@ -11,6 +11,7 @@ from msgspec import Struct
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Area
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
@@ -247,10 +248,11 @@ def _numbers_of_c(c: Box, shape: tuple[int, int], unit: float, options: ViewOpti
     beside_c = [each.part((1, 1)) for each in c.grid(shape[0], 1)[::step]]
     below_c = [each.inset(-unit, 0) for each in c.grid(1, shape[1])[::step]]
     rows, columns = ([str(place + first) for place in range(0, count, step)] for count in shape)
-    return [
+    numbers = (
         all_beside("columns", below_c, "bottom", columns, theme.aside, 8, "middle"),
         all_beside("rows", beside_c, "right", rows, theme.aside, 8),
-    ]
+    )
+    return [replace(each, meaning="scale") for each in numbers]
 
 
 def _matrix_names(moment: Moment, places: dict[str, Box], options: ViewOptions) -> list[Primitive]:

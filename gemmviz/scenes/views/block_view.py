@@ -13,7 +13,7 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, sized
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
-from gemmviz.scenes.kit.layout import Box, Share, cells_in, square, tag, text_at, ticks
+from gemmviz.scenes.kit.layout import Box, Share, cells_in, names_of_parts, square, tag, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.text import text_line, text_width
@@ -196,8 +196,8 @@ def _layer_axes(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     (dx, dy, _), (x, y), size = plan.block, plan.layers[0], theme.type.least
     layer = Box(x, y, dx * plan.cell, dy * plan.tall)
     return [
-        ticks("x-axis", layer, [str(column) for column in range(dx)], size, theme.faint, "top"),
-        ticks("y-axis", layer, [str(row) for row in range(dy)], size, theme.faint, "left"),
+        names_of_parts("x-axis", layer, [str(column) for column in range(dx)], size, theme.faint, "top"),
+        names_of_parts("y-axis", layer, [str(row) for row in range(dy)], size, theme.faint, "left"),
         text_at("axes-names", (x - _TO_AXIS, y - _TO_AXIS), "y, x", size, theme.text, "end"),
     ]
 
@@ -238,8 +238,8 @@ def _rows_of_warps(plan: _BlockPlan, options: ViewOptions) -> list[Primitive]:
     names, lane_numbers = [tr("warp {row}", row=row) for row in range(plan.rows)], [str(n) for n in range(plan.warp_size)]
     return [
         *drawn,
-        ticks("warp-numbers", bars, names, size, theme.text, "left"),
-        ticks("lane-numbers", bars, lane_numbers, size, theme.faint, "top"),
+        names_of_parts("warp-numbers", bars, names, size, theme.text, "left", meaning=None),
+        names_of_parts("lane-numbers", bars, lane_numbers, size, theme.faint, "top"),
         text_at("lanes-name", (bars.x - _TO_AXIS, bars.y - _TO_AXIS), tr("lane"), size, theme.faint, "end"),
     ]
 

@@ -15,7 +15,7 @@ from gemmviz.model.sites import Site
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, framed
-from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, cells_in, round_boxes, swatches, ticks, write, write_all
+from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, cells_in, names_of_parts, round_boxes, swatches, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import Style, mixed
 from gemmviz.scenes.kit.view import View, elsewhere
@@ -62,7 +62,9 @@ def branch_scene(moment: Moment, options: ViewOptions) -> Scene:
         said = tr("No lanes of a warp part in this run") if step is None else tr("All lanes are together at this step")
         return framed(elsewhere(said, step, link, options), moment, options)
     theme, rows, plan = options.theme, _rows(moment, found), _Plan.of(moment, found, options)
-    pieces: list[Primitive] = [ticks("lanes", plan.numbers, [str(n) for n in range(plan.lanes)], *theme.aside[:2], "inside")]
+    pieces: list[Primitive] = [
+        names_of_parts("lanes", plan.numbers, [str(n) for n in range(plan.lanes)], *theme.aside[:2], "inside")
+    ]
     now = [place for place, row in enumerate(rows) if moment.step in row.steps]
     pieces += [round_boxes("now", plan.rows[place].inset(-8, 1), theme.panel, theme.faint) for place in now]
     for place, (row, box) in enumerate(zip(rows, plan.rows, strict=True)):

@@ -26,9 +26,9 @@ from gemmviz.scenes.kit.layout import (
     beside,
     cells_in,
     fits_cells,
+    names_of_parts,
     paragraph,
     term,
-    ticks,
     write,
     write_all,
 )
@@ -146,7 +146,7 @@ class _Picture:
         return [
             write(f"{key}-name", head, title, self.theme.strong),
             self.registers(key, body, held.lanes, fill, palette, held.lanes.astype("<U2"), held.tips),
-            ticks(f"{key}-rows", body, names, self.size, self.theme.faint, "left", 6.0),
+            names_of_parts(f"{key}-rows", body, names, self.size, self.theme.faint, "left", 6.0, None),
             self.followed(f"{key}-followed", rings),
         ]
 
@@ -200,8 +200,8 @@ class _Product(_Picture):
         style = theme.strong.inked(theme.legible(theme.accent(use.upper())))
         head = box._replace(x=box.right + NEAR, width=_BETWEEN) if use != "b" else box._replace(y=box.y - _HEAD, height=_HEAD)
         return [
-            ticks(f"{use}-rows", box, down, self.size, theme.faint, "left"),
-            *([ticks(f"{use}-columns", box, across, self.size, theme.faint, "top", 6.0)] if use == "a" else ()),
+            names_of_parts(f"{use}-rows", box, down, self.size, theme.faint, "left"),
+            *([names_of_parts(f"{use}-columns", box, across, self.size, theme.faint, "top", 6.0)] if use == "a" else ()),
             write(f"{use}-name", head, use.upper(), style),
         ]
 
@@ -225,7 +225,7 @@ class _Product(_Picture):
     def _lane_registers(self, room: Box) -> list[Primitive]:
         """Draw the registers of each lane, with the first element that each holds."""
         head, body = room.trimmed(left=_NUMBERS).strip("top", _HEAD)
-        drawn: list[Primitive] = [ticks("lanes", body, [*map(str, self.shown)], self.size, self.theme.faint, "left")]
+        drawn: list[Primitive] = [names_of_parts("lanes", body, [*map(str, self.shown)], self.size, self.theme.faint, "left")]
         counts = [int(held.registers.max()) + 1 for held in self.tables.values()]
         both = (each.columns(*map(Share, counts), gap=NEAR) for each in (head, body))
         for (use, held), count, above, box in zip(self.tables.items(), counts, *both, strict=True):
@@ -375,8 +375,8 @@ class _LoadedRows(_Picture):
             *term("memory-name", self.title, title, theme.strong, what, theme.soft),
             self.registers("chunks", box, lanes, fill, self.colours, both if fits else alone, tips),
             beside("banks-word", box._replace(y=box.y - _HEAD, height=_HEAD), "left", tr("banks"), theme.aside),
-            ticks("chunk-banks", box, [f"{low}–{high}" for low, high in spans], self.size, theme.faint, "top", 6.0),
-            ticks("lines", box, line_bytes, self.size, theme.faint, "left"),
+            names_of_parts("chunk-banks", box, [f"{low}–{high}" for low, high in spans], self.size, theme.faint, "top", 6.0),
+            names_of_parts("lines", box, line_bytes, self.size, theme.faint, "left"),
         ]  # fmt: skip
 
     def _address_rings(self) -> list[Box]:
@@ -433,9 +433,9 @@ class _LoadedRows(_Picture):
         rings = [] if self.lane is None else [box.grid(1, LANES)[self.lane]]
         return [
             self.registers("lane-registers", box, lanes, fill, self.colours, texts, tips),
-            ticks("lane-numbers", box, [*map(str, range(LANES))], self.size, self.theme.faint, "top", 6.0),
+            names_of_parts("lane-numbers", box, [*map(str, range(LANES))], self.size, self.theme.faint, "top", 6.0),
             beside("lane-word", box._replace(y=box.y - _HEAD, height=_HEAD), "left", tr("lane"), self.theme.aside),
-            ticks("register-names", box, names, self.size, self.theme.faint, "left"),
+            names_of_parts("register-names", box, names, self.size, self.theme.faint, "left", meaning=None),
             self.followed("lane-followed", rings),
         ]
 

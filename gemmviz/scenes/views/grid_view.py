@@ -13,7 +13,7 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
-from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, baseline, cells_in, path, swatches, text_at, ticks
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, baseline, cells_in, names_of_parts, path, swatches, text_at
 from gemmviz.scenes.kit.meaning import SIDES
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import moved
@@ -100,7 +100,10 @@ def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
             stroke = theme.faint if fill is None else None
             drawn.append(Rects(f"bars-{which}", bars[state == which], fill, stroke, 1.5, 4.0))
             drawn += _bar_names(which, fill, bars, state, case, theme)
-    return [*drawn, ticks("lanes-numbers", room, [f"SM {sm}" for sm in range(case.sms)], size, theme.faint, "left", _NEAR)]
+    return [
+        *drawn,
+        names_of_parts("lanes-numbers", room, [f"SM {sm}" for sm in range(case.sms)], size, theme.faint, "left", _NEAR, None),
+    ]
 
 
 def _bar_names(

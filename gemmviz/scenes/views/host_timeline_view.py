@@ -40,8 +40,7 @@ class Memories(NamedTuple):
 
     def way(self, call: HostCall) -> list[tuple[float, float]]:
         """The centres of the matrix that a call copies and of its copy."""
-        target, _, source = call.what.partition(" from ")
-        return [self.slots[source].middle, self.slots[target].middle]
+        return [self.slots[call.source].middle, self.slots[call.target].middle]
 
 
 def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme) -> list[Primitive]:
@@ -77,7 +76,7 @@ def memories_at(memories: Memories, calls: tuple[HostCall, ...], done: float, th
         if call.name == "Memcpy" and share < 1:
             at = along(memories.way(call), eased(share))
             moving = _matrix_tag("moving", call.target[0], square(at, memories.slots["A"].width), theme, 1)
-        elif call.name == "Memcpy" and call.target.endswith("d"):
+        elif call.is_to_device:
             held[call.target] = 1
         elif call.name == "Memcpy":
             result = 1
@@ -173,9 +172,8 @@ def code_of(call: HostCall, prefix: str) -> str:
     if call.name == "launch":
         return f"kernel<<<grid, block>>>({call.what});"
     if call.name == "Memcpy":
-        target, _, source = call.what.partition(" from ")
-        way = "HostToDevice" if target.endswith("d") else "DeviceToHost"
-        return f"{prefix}Memcpy({target}, {source}, bytes, {prefix}Memcpy{way});"
+        way = "HostToDevice" if call.is_to_device else "DeviceToHost"
+        return f"{prefix}Memcpy({call.target}, {call.source}, bytes, {prefix}Memcpy{way});"
     return f"{prefix}Malloc(&{call.what}, bytes);" if call.name == "Malloc" else f"{prefix}{call.name}({call.what});"
 
 

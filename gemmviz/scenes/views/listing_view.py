@@ -6,6 +6,7 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.listing import PrintedSource
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, lines_down, round_boxes, wrapped, write_all
@@ -115,7 +116,10 @@ def _printed_column(key: str, rows: list[_PrintedRow], room: Box, size: float, l
     return [
         round_boxes(f"{key}-panel", panel, theme.panel),
         *([Rects(f"{key}-lit", boxes(*lit), theme.line)] if lit else []),
-        write_all(f"{key}-numbers", numbers, [text for text, _ in numbered], style.inked(theme.faint), "end"),
+        replace(
+            write_all(f"{key}-numbers", numbers, [text for text, _ in numbered], style.inked(theme.faint), "end"),
+            meaning="scale",
+        ),
         write_all(f"{key}-lines", texts, [row.text for row in rows], style),
     ]
 

@@ -154,7 +154,7 @@ def _lane_strip(moment: Moment, warp: int, at: Box, options: ViewOptions) -> lis
         middle = np.stack([x + (lane + 0.5) * cell, np.full(count, baseline(y + 0.5 * _ROW, least))], axis=1)
         primitives += [
             text_at(f"lanes-{name}-name", (at.x, y + 21), f"threadIdx.{name}", least, theme.faint),
-            Labels(f"lanes-{name}", middle, indices, least, theme.faint, "middle"),
+            Labels(f"lanes-{name}", middle, indices, least, theme.faint, "middle", meaning="scale"),
         ]
         y += _ROW
     return primitives

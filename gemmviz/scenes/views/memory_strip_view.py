@@ -10,7 +10,17 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed
-from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Paragraph, cells_in, paragraphs_in, text_at, text_in, ticks
+from gemmviz.scenes.kit.layout import (
+    LINE_PITCH,
+    REST,
+    Box,
+    Paragraph,
+    cells_in,
+    names_of_parts,
+    paragraphs_in,
+    text_at,
+    text_in,
+)
 from gemmviz.scenes.kit.meaning import ArrayCells, Part
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene, Squares
 from gemmviz.scenes.kit.text import fitted, text_width
@@ -196,7 +206,7 @@ def _strip(
         drawn.append(replace(made, labels=labels[None, some], label_size=size) if size else made)
         if below:
             texts = [grouped(int(each)) for each in offset[some]]
-            drawn.append(ticks(f"{key}-{line}-offsets", wide, texts, theme.type.least, theme.faint, "bottom", _UNDER))
+            drawn.append(names_of_parts(f"{key}-{line}-offsets", wide, texts, theme.type.least, theme.faint, "bottom", _UNDER))
     return drawn
 
 

@@ -279,8 +279,8 @@ class _Strip:
         return [
             Rects("lanes-active", cells[on], accent, radius=5.0),
             Rects("lanes-idle", cells[off], theme.empty, radius=5.0),
-            Labels("lane-numbers", at[on], tuple(texts[lane] for lane in on), size, ink, "middle"),
-            Labels("idle-numbers", at[off], tuple(texts[lane] for lane in off), size, theme.faint, "middle"),
+            Labels("lane-numbers", at[on], tuple(texts[lane] for lane in on), size, ink, "middle", meaning="scale"),
+            Labels("idle-numbers", at[off], tuple(texts[lane] for lane in off), size, theme.faint, "middle", meaning="scale"),
             text_at("lane-name", (MARGIN, y - 8), tr("lanes"), size, theme.faint),
             *ring,
         ]
@@ -310,7 +310,7 @@ class _Strip:
         texts, at = texts[::every], [(left, y) for left in x.tolist()[::every]]
         what = tr("byte address of each {line_bytes}-byte line", line_bytes=self.rules.line_bytes)
         name = text_at("line-name", (MARGIN, y + 26), what, size, self.theme.faint)
-        return [Labels("line-addresses", points(*at), tuple(texts), size, self.theme.faint), name]
+        return [Labels("line-addresses", points(*at), tuple(texts), size, self.theme.faint, meaning="scale"), name]
 
 
 VIEW = View(marked("Memory: lines and sectors of a request"), Moment, memory_scene, memory_motion, is_count=True, order=2)

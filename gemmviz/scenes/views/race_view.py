@@ -10,7 +10,7 @@ from gemmviz.scenes.kit.layout import LINE_PITCH, Paragraph, paragraphs_in
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.race import RacePlan, bad_result, pair_of, played_turns, race_tiles, right_result, turn_table, writes
+from gemmviz.scenes.stage.race import RacePlan, bad_result, pair_of, played_turns, race_tiles, right_result, turn_table
 
 
 def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
@@ -86,11 +86,10 @@ def story(case: RaceCase) -> list[str]:
 
 
 def _who(case: RaceCase, turn: Turn) -> str:
-    text = (
-        tr("{unit} {number} writes {what} (line {line})") if writes(turn) else tr("{unit} {number} reads {what} (line {line})")
-    )
-    what = turn.action.partition(" ")[2]
-    return text.format(unit=tr(case.kind[:-1]), number=turn.unit, what=what, line=turn.line)
+    values = {"unit": tr(case.kind[:-1]), "number": turn.unit, "what": turn.what, "line": turn.line}
+    if turn.action == "write":
+        return tr("{unit} {number} writes {what} (line {line})", **values)
+    return tr("{unit} {number} reads {what} (line {line})", **values)
 
 
 def _race_words(plan: RacePlan) -> list[Primitive]:

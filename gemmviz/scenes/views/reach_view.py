@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.view import View
 
 _APART, _WORD, _PAD = 110, 30, 24  # between the multiprocessors; a word; within a box
 _CORE, _MOST_CORES = 40, 32
-_HOPPER = 9  # major compute capability from which blocks may form clusters
+_HOPPER = (9,)  # major compute capability from which blocks may form clusters
 _STARTS, _PASS = (0, 0.25, 0.55), 0.45  # of the motion: to the own shared memory, global memory, the neighbour's; each way
 
 
@@ -111,8 +111,7 @@ def _roads(rooms: dict[str, Box], options: ViewOptions) -> list[Primitive]:
 
 
 def _reach_note(device: Device) -> str:
-    major = device.compute_capability.partition(".")[0]
-    if device.vendor == "NVIDIA" and major.isdecimal() and int(major) >= _HOPPER:
+    if device.vendor == "NVIDIA" and device.capability >= _HOPPER:
         return tr("without clusters of blocks, whose blocks may read each other's shared memory; boxes are not to scale")
     return tr("{architecture}; boxes are not to scale", architecture=device.architecture)
 

@@ -82,7 +82,7 @@ def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
 
 def _value_chip(key: str, at: Point, factor: ReadFactor, values: PrivateValues, options: ViewOptions) -> Squares:
     accent = options.theme.accent(factor.matrix)
-    text = _factor_name(factor, values, options).partition("[")[2].rstrip("]").replace(" ", "")
+    text = options.labels.pair(*_place_of(factor, values))
     size = label_size(text, _VALUE_SIDE, options.pixels, options.least)
     drawn = squares(key, [at], _VALUE_SIDE, accent, options.theme.ink_on(accent), options.theme.background)
     return replace(drawn, labels=np.array([text]) if size else None, label_size=size)
@@ -97,9 +97,9 @@ def _values_held(moment: Moment, step: int, options: ViewOptions) -> list[Privat
     return [] if None in found else [each for each in found if each is not None]
 
 
-def _factor_name(factor: ReadFactor, values: PrivateValues, options: ViewOptions) -> str:
-    place = (values.row, factor.k) if factor.matrix == "A" else (factor.k, values.column)
-    return options.labels.element(factor.matrix, *place)
+def _place_of(factor: ReadFactor, values: PrivateValues) -> tuple[int, int]:
+    """Return row and column of a factor."""
+    return (values.row, factor.k) if factor.matrix == "A" else (factor.k, values.column)
 
 
 def _thread_registers(
@@ -111,7 +111,9 @@ def _thread_registers(
     primitives = named_memory(f"thread-{number}", plan.threads[number], title, theme, theme.level(0))
     rows = []
     for matrix, factor in (("A", values.a), ("B", values.b)):
-        name = tr("of {matrix}", matrix=matrix) if factor is None else _factor_name(factor, values, options)
+        name = (
+            tr("of {matrix}", matrix=matrix) if factor is None else options.labels.element(matrix, *_place_of(factor, values))
+        )
         shown = "" if factor is None else "?" if factor.value is None else f"{factor.value:.3g}"
         is_new = factor is not None and factor.step == moment.step
         rows.append((name, shown, theme.accent(matrix) if is_new else theme.tint(matrix, _HELD)))

@@ -111,8 +111,7 @@ def _step_at(passed: float, steps: int) -> tuple[int, float]:
 def _why_no_tile(case: LaunchCase) -> str:
     """Return why there is no tile to show; nothing if there is one."""
     tile, device = TF32_TILE, case.device
-    numbers = tuple(int(part) for part in device.compute_capability.split(".") if part.isdecimal())
-    if device.vendor != "NVIDIA" or numbers < tile.since:
+    if device.vendor != "NVIDIA" or device.capability < tile.since:
         since = ".".join(map(str, tile.since))
         return tr(
             "{device} has no instruction {shape} for {element}: it needs compute capability {since} or later.",

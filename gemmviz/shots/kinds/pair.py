@@ -54,7 +54,7 @@ def _make_pair(shot: Shot, context: Context) -> Pair | None:
     both = other.facts, facts
     return Pair(
         left, now, lock, (both[0].counts, both[1].counts), (both[0].time_ms, both[1].time_ms),
-        (both[0].time_source, both[1].time_source), against.element, both_move,
+        tuple(each.speed.short_source for each in both if each.speed is not None), against.element, both_move,
     )  # fmt: skip
 
 

@@ -31,7 +31,8 @@ def _make_traffic(shot: Shot, context: Context) -> TrafficCase:
         if can_run(tried):
             counts = context.known.about(replace(shot, setup=tried)).counts
             rows.append(WidthCount(width, counts.elements("global", "read"), counts.total("global", "read").sectors))
-    return TrafficCase(launch_title(setup), name, tuple(rows), setup.problem.flops, setup.parameters[name])
+    what, width = launch_title(setup), setup.parameters[name]
+    return TrafficCase(setup.kernel.name, what, name, tuple(rows), setup.problem.flops, width)
 
 
 SUBJECT = Subject(TrafficCase, _make_traffic, is_slow=True, order=45)

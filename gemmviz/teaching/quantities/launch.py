@@ -5,7 +5,7 @@ from typing import Literal
 
 from gemmviz.analysis.declarations import COMMENT
 from gemmviz.analysis.listing import compared, listing_of
-from gemmviz.analysis.replay.focus import block_label, thread_number, thread_text
+from gemmviz.analysis.replay.focus import block_place, thread_number, thread_text
 from gemmviz.cuda.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import can_run, launch_for, requested_launch
 from gemmviz.model.cases import TF32_TILE
@@ -74,7 +74,7 @@ def parameter(facts: Knowledge, name: str) -> int:
 def focus(facts: Knowledge, part: Literal["block", "thread"]) -> str:
     """``blockIdx`` or ``threadIdx`` of what the shot shows, as ``"(1, 0)"``; the first of its threads if it shows several."""
     if part == "block":
-        return block_label(facts.shot.focus.block, facts.launch).removeprefix("block ")
+        return block_place(facts.shot.focus.block, facts.launch)
     return thread_text(facts.shot.focus.thread or 0, facts.launch)
 
 

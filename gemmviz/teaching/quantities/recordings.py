@@ -92,9 +92,7 @@ def host_run_size(facts: Knowledge) -> int:
 @quantity(marked("copies to the device"), origin="counts")
 def copies_to_device(facts: Knowledge) -> int:
     """Copies from host to device that the launch needs: of A and B, and of C if the kernel reads it."""
-    return sum(
-        call.name == "Memcpy" and call.what.partition(" ")[0].endswith("d") for call in value_of(TransferCase, facts).calls
-    )
+    return sum(call.is_to_device for call in value_of(TransferCase, facts).calls)
 
 
 @quantity(marked("microseconds of copies with {memory} memory"), origin="recorded")

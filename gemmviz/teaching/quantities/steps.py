@@ -72,8 +72,8 @@ def product_formula(facts: Knowledge) -> str:
         for k in range(facts.setup.problem.depth if len(own) == 1 else 0):
             cells = dict(facts.reads.of(thread, k, facts.replay.steps)) | {trace.result: int(own[0])}
             if cells.keys() >= {*numbers}:
-                named = [facts.shot.labels.indices(trace.arrays[each], cells[each]).split(",") for each in numbers]
-                rows.append([k + facts.shot.labels.first, *(int(index) for indices in named for index in indices)])
+                places = [facts.shot.labels.ordered(trace.arrays[each].indices(cells[each])) for each in numbers]
+                rows.append([k + facts.shot.labels.first, *(index for place in places for index in place)])
     k_i_j, indices = np.split(np.array(rows, np.int64).T if rows else np.zeros((3, 0)), [3])
     names = [next((name for name, own in zip("kij", k_i_j, strict=True) if (own == each).all()), "") for each in indices]
     if not all(names) or len(names) != 4:

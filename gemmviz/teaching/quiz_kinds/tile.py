@@ -55,7 +55,7 @@ def _storing(source: QuizSource, tile: int) -> str:
 def _phase(source: QuizSource, access: QuizAccess) -> str:
     """The phase of a step, without the counters of the inner loops."""
     loops = source.replay.trace.site_of(access.step).loops
-    return source.words.moment(access.step).partition(" when ")[0] if loops else ""
+    return source.words.moment(access.step, has_inner=False) if loops else ""
 
 
 def _end_steps(source: QuizSource, access: QuizAccess) -> list[int]:
