@@ -229,6 +229,20 @@ def test_no_frame_is_too_small_or_odd() -> None:
                     assert (each.boxes[:, 2:] >= 0).all(), each.key
 
 
+@pytest.mark.parametrize("step", [LOAD, LOAD_TRANSPOSED])
+def test_the_warp_view_names_an_element_of_every_matrix(step: int) -> None:
+    trace = swizzled()
+    for width in (1600.0, 1400.0):
+        scene = view_named("warp").scene(moment_of(trace, step), ViewOptions(width=width))
+        texts = piece(scene, "lane-touches", Labels).texts
+        array = trace.arrays[trace.site_of(step).operands[0].array]
+        for lane in range(32):
+            elements = trace.element[trace.row[step] : trace.row[step + 1], lane]
+            places = ", ".join(str(list(array.place(int(element)))) for element in elements)
+            assert texts[lane] == array.name + places
+        assert (wrong_with(scene), too_small(scene)) == ([], [])
+
+
 def test_other_steps_lead_to_a_matrix_instruction() -> None:
     scene = scene_of(swizzled(), 0)
     link = piece(scene, "step-link", Cells)

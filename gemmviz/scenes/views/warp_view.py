@@ -2,17 +2,20 @@
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.records import replace
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import ViewOptions, framed, message
-from gemmviz.scenes.kit.layout import beside, round_boxes, write_all
+from gemmviz.scenes.kit.layout import REST, Box, Share, beside, round_boxes, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 
 _LANES_BESIDE = 4
 _BETWEEN_LANES, _TALLEST = 8, 96
+_MOST_BELOW, _OF_LINE, _OF_TWO = 2, 0.72, 0.36  # elements below a lane's name; size of text, of a box of one and of two lines
 
 
 def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -26,16 +29,21 @@ def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
 def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, moment.trace.rules.warp_size
     columns = _LANES_BESIDE if options.words else 2 * _LANES_BESIDE
+    is_long = len(moment.touched) > _MOST_BELOW
+    columns = columns // 2 if is_long else columns
     rows, room = -(-size // columns), options.room(options.top + 44)
-    heading = tr("warp {warp}: {heading}", warp=warp, heading=_what_lanes_show(moment, options))
     lanes = room._replace(height=min(room.height, rows * _TALLEST)).grid(rows, columns, _BETWEEN_LANES)[:size]
-    texts = [_lane_lines(moment, warp, number, options) for number in range(size)]
-    font = min(theme.type.note, lanes[0].height * 0.36)
+    parts = [_parts(box, is_long) for box in lanes]
+    font = min(theme.type.note, lanes[0].height * (_OF_LINE if is_long else _OF_TWO))
+    for with_address, with_value in ((options.words, True), (False, True), (False, False)):  # as much as fits
+        texts = [_lane_lines(moment, warp, number, options, with_address, with_value) for number in range(size)]
+        if all(text_width(touched or "", font) <= parts[0][1].width for _, touched in texts):
+            break
+    heading = tr("warp {warp}: {heading}", warp=warp, heading=_what_lanes_show(moment, with_address, with_value))
     pieces: list[Primitive] = [beside("warp-heading", room, "top", heading, theme.strong, 16)]
     for key, ink, is_active in (("lane", theme.text, True), ("idle", theme.faint, False)):
         own = [place for place, (_, touched) in enumerate(texts) if (touched is not None) == is_active]
-        boxes = [lanes[place] for place in own]
-        halves = [box.trimmed(22, 4, 12, 4).grid(2, 1) for box in boxes]
+        boxes, halves = [lanes[place] for place in own], [parts[place] for place in own]
         pieces.append(round_boxes(f"{key}-boxes", boxes, theme.panel if is_active else theme.empty))
         if is_active:
             bars = [box._replace(width=_BETWEEN_LANES) for box in boxes]
@@ -47,20 +55,30 @@ def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitiv
     return pieces
 
 
+def _parts(box: Box, is_long: bool) -> list[Box]:
+    """Return the places of a lane's name and of what it touches, below it or, if that is ``is_long``, beside it."""
+    inner = box.trimmed(22, 4, 12, 4)
+    return inner.columns(Share(4), Share(7)) if is_long else inner.rows(REST, REST)
+
+
 def _coloured_as(moment: Moment) -> str:
     return "" if moment.main is None else tile_matrix(moment) or moment.main.array.name
 
 
-def _what_lanes_show(moment: Moment, options: ViewOptions) -> str:
-    address = tr(", byte address") if options.words else ""
+def _what_lanes_show(moment: Moment, with_address: bool, with_value: bool) -> str:
+    if not with_address and not with_value:
+        return tr("each lane's thread and elements")
+    address = tr(", byte address") if with_address else ""
     return tr("each lane's thread, element{address}", address=address) + (
-        tr(" and value") if moment.replay.value is not None else ""
+        tr(" and value") if with_value and moment.replay.value is not None else ""
     )
 
 
-def _lane_lines(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[str, str | None]:
+def _lane_lines(
+    moment: Moment, warp: int, lane: int, options: ViewOptions, with_address: bool, with_value: bool
+) -> tuple[str, str | None]:
     """Return two lines of text for a lane; the second is None if the lane is inactive."""
-    trace, value = moment.trace, moment.replay.value
+    trace, value = moment.trace, moment.replay.value if with_value else None
     thread = warp * trace.rules.warp_size + lane
     if thread >= trace.space.threads_per_block:
         return tr("lane {lane}, no thread", lane=lane), None
@@ -70,15 +88,17 @@ def _lane_lines(moment: Moment, warp: int, lane: int, options: ViewOptions) -> t
         return title, None
     if not moment.touched:
         return title, "waits" if moment.site.is_barrier else moment.site.kind
-    parts = []
+    parts = list[str]()
     for touched in moment.touched:
         element = int(trace.element[touched.row, column])
         if element < 0:
             continue
         element += int(touched.operand.layout.offset(0, trace.lane[column]))
         what = "" if value is None else f"  {touched.array.element.text(float(value[touched.row, column]), 3)}"
-        address = tr("  byte {element}", element=grouped(element * touched.array.itemsize)) if options.words else ""
-        parts.append(f"{element_text(touched.array, element, options.labels)}{address}{what}")
+        address = tr("  byte {element}", element=grouped(element * touched.array.itemsize)) if with_address else ""
+        is_again = bool(parts) and touched.array is moment.touched[0].array
+        array = replace(touched.array, name="") if is_again else touched.array
+        parts.append(f"{element_text(array, element, options.labels)}{address}{what}")
     return title, ", ".join(parts)
 
 

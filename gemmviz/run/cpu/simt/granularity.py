@@ -28,6 +28,7 @@ from gemmviz.cuda.nodes import (
     Index,
     Inline,
     Instruction,
+    LoadMatrix,
     Logic,
     Loop,
     MakeVector,
@@ -38,11 +39,12 @@ from gemmviz.cuda.nodes import (
     Return,
     Select,
     Sequence,
+    StoreMatrix,
     Touch,
     Unary,
     touches,
 )
-from gemmviz.cuda.types import UCHAR, PointerType, Scalar, VectorType, scalar_of
+from gemmviz.cuda.types import UCHAR, USHORT, PointerType, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
 from gemmviz.model.records import replace
 
@@ -54,7 +56,9 @@ _BYTE_SCALAR = UCHAR
 
 @lru_cache(maxsize=64)
 def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
-    """The scalar types by which each parameter and each shared array may be accessed, by slot."""
+    """The scalar types by which each parameter and each shared array may be accessed, by slot. Instructions that move matrices
+    of 16-bit elements access such.
+    """
     memories = {each.slot for each in program.parameters if isinstance(each.type, PointerType)}
     memories |= {each.slot for each in program.shared}
     targets = _pointer_targets(program, {slot: {slot} for slot in memories}, unknown_is_all=True)
@@ -62,9 +66,11 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
     types: dict[int, set[Scalar]] = {slot: set() for slot in memories}
     untyped = {id(touch.at) for part in parts(program.body) for touch in touches(part) if not touch.is_typed}
     for part in parts(program.body):
-        if isinstance(part, Deref) and id(part) not in untyped:
-            for slot in _roots(part.pointer, targets, everything) & memories:
-                types[slot].add(scalar_of(part.type))
+        of_matrix = isinstance(part, LoadMatrix | StoreMatrix)
+        at = part.row if of_matrix else part
+        if isinstance(at, Deref) and (of_matrix or id(at) not in untyped):
+            for slot in _roots(at.pointer, targets, everything) & memories:
+                types[slot].add(USHORT if of_matrix else scalar_of(at.type))
     return {slot: frozenset(scalars) for slot, scalars in types.items()}
 
 
