@@ -172,6 +172,7 @@ class Call(Struct, frozen=True):
 
 
 AtomicOp = Literal["add", "sub", "min", "max", "exch", "cas", "and", "or", "xor", "inc", "dec"]
+MbarrierOp = Literal["init", "arrive", "drop", "copies", "wait"]
 
 
 class Touch(Struct, frozen=True):
@@ -223,13 +224,15 @@ class Atomic(Instruction, frozen=True):
 class Copy(Instruction, frozen=True):
     """An asynchronous copy from memory to memory without registers. Both sides have the same size in bytes.
 
-    It belongs to the batch of the thread that its next Commit closes. ``fills_zero_from``: the number of bytes read from the
-    source, after which the target is filled with zeros; None if all are read.
+    It belongs to the batch of the thread that its next Commit closes or, a bulk copy, to the mbarrier ``counts_at``, which
+    counts its bytes. ``fills_zero_from``: the number of bytes read from the source, after which the target is filled with
+    zeros; None if all are read.
     """
 
     target: Deref
     source: Deref
     fills_zero_from: "Expr | None"
+    counts_at: "Deref | None" = None
 
     @property
     def touches(self) -> tuple[Touch, ...]:
@@ -414,11 +417,32 @@ class Return(Struct, frozen=True):
 
 
 class Barrier(Struct, frozen=True):
-    """A __syncthreads() or, if it doesn't wait for the whole block, a __syncwarp()."""
+    """A __syncthreads() or, if it doesn't wait for the whole block, a __syncwarp().
+
+    One of the block may have a ``number``, 0 to 15, and a ``count`` of threads. ``waits``: bar.sync, otherwise bar.arrive.
+    """
 
     access: int
     place: Place
     waits_for_block: bool
+    number: Expr | None = None
+    count: Expr | None = None
+    waits: bool = True
+
+
+class Mbarrier(Struct, frozen=True):
+    """An operation on a barrier in shared memory, which lies ``at`` a word of 64 bits.
+
+    "init" takes the count of arrivals of a phase; "arrive" the number of arrivals, and bytes that bulk copies bring in this
+    phase; "drop" also leaves the later phases; "copies" lets the thread's copies arrive when they have come, with 1 if the
+    phase waits for them besides its count. "wait" takes the parity of a phase, or waits for that of the thread's last arrival.
+    """
+
+    access: int
+    place: Place
+    op: MbarrierOp
+    at: Deref
+    args: tuple[Expr, ...] = ()
 
 
 class Commit(Struct, frozen=True):
@@ -447,7 +471,7 @@ class Fence(Struct, frozen=True):
 
 Stmt = (
     Declare | DeclareArray | Evaluate | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier | Commit | Wait
-    | Fence
+    | Mbarrier | Fence
 )  # fmt: skip
 
 
@@ -460,6 +484,8 @@ def touches(node: Any) -> tuple[Touch, ...]:
             return (Touch(store, target, "write", (value,)),)
         case Instruction():
             return node.touches
+        case Mbarrier(access=access, op=op, at=at):
+            return (Touch(access, at, "read" if op == "wait" else "write"),)
     return ()
 
 

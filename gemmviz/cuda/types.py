@@ -65,6 +65,11 @@ class VectorType(Struct, frozen=True):
         """Bytes to whose multiples CUDA aligns it: its size if that is a power of two, at most 16, else its component's."""
         return min(16, self.bytes) if self.count != 3 else self.scalar.bytes
 
+    @property
+    def is_bulk(self) -> bool:
+        """Whether it stands for the bytes of a bulk copy: CUDA has no such type."""
+        return self.count > len(COMPONENTS)
+
     def __str__(self) -> str:
         return f"{self.scalar}{self.count}"
 

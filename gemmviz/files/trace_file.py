@@ -33,7 +33,7 @@ from gemmviz.model.arrays import Ints
 from gemmviz.model.element_types import ELEMENT_TYPES
 from gemmviz.model.errors import GemmvizError, Place, SettingError, TraceFileError, UsageError
 from gemmviz.model.records import fields
-from gemmviz.model.sites import SITE_KINDS, MemoryArray, Operand, Site
+from gemmviz.model.sites import NUMBERED_BARRIERS, SITE_KINDS, MemoryArray, Operand, Site
 from gemmviz.model.trace import BOUNDS, CONSTANT, Touches, Trace
 from gemmviz.model.translation import tr
 
@@ -379,7 +379,7 @@ def check_arrays(trace: Trace, file: str) -> None:
             refuse(file, "it refers to elements that its arrays don't have")
     for number, site in enumerate(trace.sites):
         arrived = trace.element[trace.row[:-1][trace.site == number]]
-        most = 1 if site.kind == "branch" else 0
+        most = 1 if site.kind == "branch" else NUMBERED_BARRIERS - 1 if site.kind in ("barrier", "arrive") else 0
         if site.operand(0) is None and arrived.size and (arrived.min() < -1 or arrived.max() > most):
             refuse(file, "it refers to elements that its arrays don't have")
     _check_completion(trace, file)

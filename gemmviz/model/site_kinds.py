@@ -6,11 +6,13 @@ from typing import Literal
 from gemmviz.model.translation import marked
 
 SiteKind = Literal[
-    "load", "store", "copy", "atomic", "barrier", "warp barrier", "wait", "matrix", "product", "fence", "branch"
+    "load", "store", "copy", "atomic", "barrier", "warp barrier", "init", "arrive", "wait", "matrix", "product", "fence",
+    "branch",
 ]  # fmt: skip
 WORDS = (  # of the kinds, for several threads and for one: messages of the catalogue
     marked("load"), marked("store"), marked("copy"), marked("atomic"), marked("barrier"), marked("warp barrier"),
-    marked("wait"), marked("matrix"), marked("product"), marked("fence"), marked("branch"), marked("loads"),
+    marked("init"), marked("arrive"), marked("wait"), marked("matrix"), marked("product"), marked("fence"), marked("branch"),
+    marked("loads"),
     marked("stores"),
 )  # fmt: skip
 

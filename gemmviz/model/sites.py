@@ -17,6 +17,7 @@ Space = Literal["global", "shared"]
 SPACES: tuple[Space, ...] = ("global", "shared")
 Access = Literal["read", "write"]
 _LEAST_ROW = 32  # elements
+NUMBERED_BARRIERS = 16  # of a block
 
 
 class MemoryArray(Struct, frozen=True):
@@ -137,7 +138,9 @@ SITE_KINDS: Mapping[str, Kind] = {
     "atomic": Kind(_WRITES, is_atomic=True),
     "barrier": Kind(is_barrier=True),
     "warp barrier": Kind(is_barrier=True),
-    "wait": Kind(),
+    "init": Kind(_WRITES),
+    "arrive": Kind(_WRITES, may_lack=True, is_atomic=True),
+    "wait": Kind(_READS, may_lack=True, is_atomic=True),
     "matrix": Kind(_READS | _WRITES, may_lack=True),
     "product": Kind(),
     "fence": Kind(),
@@ -152,10 +155,11 @@ class Site(Struct, frozen=True):
     "copy" moves elements from one array to another without registers; an "atomic" reads and writes its operand at once. A warp
     loads or stores a "matrix" together, with an operand for each 8 x 8 matrix, or transposes one in its registers; a "product"
     multiplies such there: ``instruction`` names how, as in MATRIX_INSTRUCTIONS, or as PTX does, such as "ldmatrix.trans". A
-    "wait" completes asynchronous steps. ``is_async``: a later wait completes the access. ``visible_to``: for a wait, the
-    threads that see the completed elements: the waiting one (cp.async.wait_group), or all waiting threads of the block (an
-    mbarrier); for a barrier, "grid" if the blocks of the grid wait for each other. At a "branch" lanes of a warp part;
-    ``arms``: the places that it leads to, first where its condition holds.
+    "wait" completes asynchronous steps. Threads "init" an mbarrier in shared memory, their operand, "arrive" there, or "wait"
+    there; they also "arrive" at a barrier of the block without waiting. ``is_async``: a later wait completes the access.
+    ``visible_to``: for a wait, the threads that see the completed elements: the waiting one (cp.async.wait_group), or all
+    waiting threads of the block (an mbarrier); for a barrier, "grid" if the blocks of the grid wait for each other. At a
+    "branch" lanes of a warp part; ``arms``: the places that it leads to, first where its condition holds.
     """
 
     place: Place
@@ -179,6 +183,11 @@ class Site(Struct, frozen=True):
     def is_warp_barrier(self) -> bool:
         """Whether only the threads of a warp wait for each other here."""
         return self.kind == "warp barrier"
+
+    @property
+    def is_of_mbarrier(self) -> bool:
+        """Whether its operand is an mbarrier, which no unit for loads and stores touches."""
+        return self.kind in ("init", "arrive", "wait")
 
     @property
     def is_atomic(self) -> bool:

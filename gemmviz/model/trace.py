@@ -103,13 +103,13 @@ class Trace:
     order). Arrays are read-only.
 
     ``element`` int32 (rows, threads): the element that a thread touched, -1 if inactive; at a site without operands, 0 if it
-    took part; at a branch, whose steps are those at which lanes of a warp part, 1 if the condition held and 0 if not. ``value``
-    float32 (rows, threads): the value read or written (the first of a layout), if requested. ``site``, ``epoch`` int32
-    (steps,); ``visits`` int32 (steps, depth): trip numbers of the loops around the site, padded with -1. ``origin_step`` int32
-    (n,): the steps that stored into shared memory, once for each element that a thread stores; ``origin_array`` int8 and
-    ``origin`` int32 (n, threads): array and element that the stored value is a copy of, with array COMPUTED or CONSTANT if it
-    is none. ``completes`` int32 (steps,): the step at which each step completes; a later one for asynchronous steps, and the
-    number of steps if it never completes. It is empty in a trace without asynchronous steps.
+    took part, or at a barrier of the block its number; at a branch, whose steps are those at which lanes of a warp part, 1 if
+    the condition held and 0 if not. ``value`` float32 (rows, threads): the value read or written (the first of a layout), if
+    requested. ``site``, ``epoch`` int32 (steps,); ``visits`` int32 (steps, depth): trip numbers of the loops around the site,
+    padded with -1. ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element that a thread
+    stores; ``origin_array`` int8 and ``origin`` int32 (n, threads): array and element that the stored value is a copy of, with
+    array COMPUTED or CONSTANT if it is none. ``completes`` int32 (steps,): the step at which each step completes; a later one
+    for asynchronous steps, and the number of steps if it never completes. It is empty in a trace without asynchronous steps.
     ``setup``: the requested run; ``blocks``: the traced blocks; ``phases``: the recorded trips of the phase loop, half-open,
     None for all. ``rules``: the memory rules of the device. ``by``: the engine. ``stored`` float64 (threads,), by row: values
     that stores to global memory wrote (the first of a layout); not saved in files. ``stop``: why a run ended early; such a

@@ -1,7 +1,8 @@
 """Aligns the records of the twin's threads, each in its own order, to the dense matrix of a trace.
 
 A step is one visit of one access and the same for all threads, whichever path they took. Steps are in program order, so that
-divergence shifts nothing. Only the distinct paths are processed here; the words are converted to elements on the device.
+divergence shifts nothing; in a kernel whose branches wait for each other, they are in the order of the interpreter, which
+respects all barriers. Only the distinct paths are processed here; the words are converted to elements on the device.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,16 +13,19 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from gemmviz.cuda.nodes import Program
+from gemmviz.cuda.nodes import If, Mbarrier, Program
 from gemmviz.cuda.twin.units import Twin
-from gemmviz.cuda.walk import touches_of
+from gemmviz.cuda.walk import parts, touches_of
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import OUT_OF_RANGE, GemmvizError, KernelFault
-from gemmviz.model.sites import Site
+from gemmviz.model.sinks import AccessSink
+from gemmviz.model.sites import NUMBERED_BARRIERS, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 from gemmviz.model.translation import tr
-from gemmviz.run.cpu.simt.interpret import Binding
+from gemmviz.run.cpu.simt.interpret import Binding, interpret
+from gemmviz.run.cpu.simt.machine import NeedsValues
+from gemmviz.run.cpu.simt.tracks import has_barriers
 
 OUTSIDE, NOTHING = 0x7FFFFFFF, 0xFFFFFFFF
 _MOST_ASKED = 64  # threads
@@ -62,18 +66,70 @@ class Steps(Struct, frozen=True):
     completes: Ints
 
 
-def steps_of(program: Program, paths: Sequence[Path]) -> Steps:
-    """All steps of these paths in program order.
+class KnownOrder(AccessSink):
+    """The order of the steps in a run of the interpreter: ``places`` by access and trips of the loops around it, and the place
+    at which each asynchronous step completes.
+    """
 
-    The order of two steps is that of the outermost loops or statements in which they differ: by place in the text or, within
-    the same loop, by trip.
+    def __init__(self) -> None:
+        self.places: dict[tuple[int, ...], int] = {}
+        self.completes: dict[int, int] = {}
+        self._machine: Any = None
+        self._steps: list[tuple[int, tuple[int, ...]]] = []
+        self._begun: list[int] = []
+        self._sites: list[Site] = []
+
+    def started(self, machine: Any) -> None:
+        self._machine = machine
+
+    def site(self, site: Site) -> None:
+        self._sites.append(site)
+
+    def access(self, site: int, place: int, offset: Any, mask: Any, visits: tuple[int, ...], epoch: int) -> None:
+        if place == 0:
+            self._begun += [len(self._steps)] if self._sites[site].is_async else []
+            self._steps.append((site, visits))
+
+    def completed(self, steps: Sequence[int]) -> None:
+        for number in steps:
+            self.completes.setdefault(self._begun[number], len(self._steps) - 1)
+
+    def ended(self) -> None:
+        accesses = {number: access for (access, *_), number in self._machine.sites.items()}
+        for place, (site, visits) in enumerate(self._steps):
+            self.places[accesses[site], *visits] = place
+        self._machine = None
+
+
+def known_order(binding: Binding, space: ThreadSpace) -> KnownOrder | None:
+    """The order of the steps of a kernel whose threads wait for each other in branches or at mbarriers; None if it is that of
+    the program, or depends on the contents of the matrices.
+    """
+    if not any(
+        isinstance(part, Mbarrier) or (isinstance(part, If) and has_barriers(part)) for part in parts(binding.program.body)
+    ):
+        return None
+    order = KnownOrder()
+    try:
+        interpret(binding, space, order, None)
+    except NeedsValues:
+        return None
+    return order
+
+
+def steps_of(program: Program, paths: Sequence[Path], known: KnownOrder | None = None) -> Steps:
+    """All steps of these paths, in program order or a ``known`` one.
+
+    In program order, the order of two steps is that of the outermost loops or statements in which they differ: by place in the
+    text or, within the same loop, by trip.
     """
     access = np.concatenate([path.access for path in paths])
     visits = np.concatenate([path.visits for path in paths])
     places = _program_order(program, visits.shape[1])[access]
     keys = np.empty((len(access), 2 * visits.shape[1] + 1), np.int32)
     keys[:, 0::2], keys[:, 1::2] = places, visits
-    order = np.lexsort(keys.T[::-1])
+    known_places = _known_places(program, known, access, visits)
+    order = np.lexsort([*keys.T[::-1], *([] if known_places is None else [known_places])])
     ordered = keys[order]
     fresh = np.ones(len(order), bool)
     fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
@@ -89,8 +145,39 @@ def steps_of(program: Program, paths: Sequence[Path]) -> Steps:
     of_path = tuple(steps[path.recorded] for path, steps in zip(paths, of_row, strict=True))
     epoch = (np.cumsum(waits) - waits).astype(np.int32)
     accesses = access[chosen][is_recorded]
-    completes = _completes(program, accesses, paths, of_row)
+    if known is None or known_places is None:
+        completes = _completes(program, accesses, paths, of_row)
+    else:
+        completes = _known_completes(program, accesses, known, known_places[chosen][is_recorded])
     return Steps(accesses, visits[chosen][is_recorded], epoch[is_recorded], of_path, completes)
+
+
+def _known_places(program: Program, known: KnownOrder | None, access: Ints, visits: Ints) -> npt.NDArray[np.int64] | None:
+    """The place of each access of some paths in a known order; None if one isn't in it. A branch at which no warp parts isn't:
+    its place is that of the access after it.
+    """
+    if known is None:
+        return None
+    trips = (visit[visit >= 0].tolist() for visit in visits) if visits.shape[1] else ([] for _ in access)
+    places, after = np.zeros(len(access), np.int64), len(known.places)
+    for row, (number, trip) in reversed(list(enumerate(zip(access.tolist(), trips, strict=True)))):
+        place = known.places.get((number, *trip))
+        if place is None and program.accesses[number].kind != "branch":
+            return None
+        places[row] = after = after if place is None else place
+    return places
+
+
+def _known_completes(program: Program, access: Ints, known: KnownOrder, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """As ``_completes``, in a known order."""
+    is_async = np.array([each.is_async for each in program.accesses], bool)[access]
+    if not is_async.any():
+        return np.zeros(0, np.int32)
+    steps = {place: step for step, place in enumerate(places.tolist())}  # a step comes after the branches before it
+    completes = np.arange(len(access), dtype=np.int32)
+    for step in np.flatnonzero(is_async).tolist():
+        completes[step] = steps.get(known.completes.get(int(places[step]), -1), len(access))
+    return completes
 
 
 def _completes(
@@ -134,7 +221,7 @@ class Slots(Struct, frozen=True):
     """Meaning of the words that the threads of one path wrote, (n,) each, one entry per slot.
 
     ``access`` of the slot and its ``row`` in the record, ``array`` and its first word ``base``, words per element ``unit``, and
-    the ``last`` element at which an access may begin. A barrier's word is element 0, a branch's 0 or 1.
+    the ``last`` element at which an access may begin. A barrier's word is its number, a branch's 0 or 1.
     """
 
     access: Ints
@@ -166,13 +253,14 @@ def alignment(
     taken: npt.NDArray[np.int64],
     first_words: Callable[[int, int], npt.NDArray[np.uint32]],
     regions: Mapping[int, Region],
+    space: ThreadSpace,
 ) -> Alignment:
-    """The alignment of a run's words.
+    """The alignment of a run's words, of the threads of ``space``.
 
     ``taken`` (threads,) is the path of each thread, ``first_words(thread, n)`` gives the first n words of a thread, and
     ``regions`` are the locations of the arrays by number.
     """
-    steps, touches = steps_of(binding.program, paths), touches_of(binding.program)
+    steps, touches = steps_of(binding.program, paths, known_order(binding, space)), touches_of(binding.program)
     words_of = np.array([max(1, len(touches.get(n, ()))) for n in range(len(binding.program.accesses))], np.int64)
     first = np.concatenate([[0], np.cumsum(words_of[steps.access])])
     array = np.full(first[-1], INACTIVE, np.int32)
@@ -251,6 +339,7 @@ def _slots_of_path(
     array = _arrays_reached(binding, access, words, regions)
     count = max(regions) + 1
     base, unit, size = np.zeros(count + 1, np.uint32), np.ones(count + 1, np.uint32), np.ones(count + 1, np.int64)
+    size[count] = NUMBERED_BARRIERS  # words of what touches no array
     for number, region in regions.items():
         base[number], unit[number], size[number] = region.base, region.unit, binding.arrays[number].size
     touches = touches_of(binding.program)

@@ -50,7 +50,7 @@ def test_reported_with_line_block_and_thread(body: str, message: str, thread: in
     ("store", "remedy"),
     [
         ("if (threadIdx.x < 3) s[threadIdx.x] = 1.0f;", "Where a condition skips the store, store 0 instead"),
-        ("__pipeline_memcpy_async(&s[threadIdx.x], &A[threadIdx.x], 4); __pipeline_commit();", "wait for the asynchronous copy first"),
+        ("__pipeline_memcpy_async(&s[threadIdx.x], &A[threadIdx.x], 4); __pipeline_commit();", "wait for the asynchronous copy of line 10 first"),
     ],
 )  # fmt: skip
 def test_what_to_do_about_an_unwritten_element(store: str, remedy: str) -> None:

@@ -13,6 +13,7 @@ from tests.conftest import kernel_from, sure
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_matrix_instructions import MMA, MOVED, TILES, wmma_kernel
+from tests.run.test_pipelines import RIGHT, body_of, setup_of
 
 pytestmark = pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia-cuda-nvrtc")
 OPTIONS = ("--gpu-architecture=sm_90", "--std=c++17")
@@ -51,3 +52,8 @@ def test_the_probed_kernel_without_its_host_functions() -> None:
     assert "<<<" not in source.text
     code, _ = sure(nvrtc()).compiled(source.text, OPTIONS, form="CUBIN")
     assert b"gv_book" in code
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_twins_of_pipelines(name: str) -> None:
+    compile_twin(setup_of(*body_of(name)), "-DGV_VALUES", "-DGV_PHASES")

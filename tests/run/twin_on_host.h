@@ -30,6 +30,9 @@ static bool __isShared(const void* p)
     return !__isGlobal(p) && (at < &here - (1 << 20) || at > &here + (1 << 20)); // else it is on the stack
 }
 static size_t __cvta_generic_to_shared(const void* p) { return (size_t)p & 0x7fffffff; }
+static char gv_any_shared;
+static void* __cvta_shared_to_generic(size_t a) { return (void*)(((size_t)&gv_any_shared & ~(size_t)0x7fffffff) | a); }
+static void __threadfence() {}
 static void __syncthreads() {}
 static void __syncwarp() {}
 #define RUN(call) \

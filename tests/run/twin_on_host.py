@@ -106,9 +106,8 @@ class HostTwins:
             regions[len(binding.matrices) + index] = Region(
                 int(shared_at[same]), binding.arrays[len(binding.matrices) + index].itemsize
             )
-        lined_up = alignment(
-            binding, [book.paths[int(each)] for each in hashes], inverse.ravel(), lambda thread, n: words[:n, thread], regions
-        )
+        paths = [book.paths[int(each)] for each in hashes]
+        lined_up = alignment(binding, paths, inverse.ravel(), lambda thread, n: words[:n, thread], regions, space)
         element = _elements(binding, space, lined_up, words)
         lined_up, rows = without_agreement(lined_up, space, element)
         return lined_up, element[rows], placed["C"]

@@ -88,7 +88,8 @@ class HazardSink(AccessSink):
         self._items: list[_Item] = []
         self._starts: list[int | None] = []  # of the parts that have begun, None for one that can't be repeated
         self._offsets = 0
-        self._has_async = False  # whether a site is asynchronous
+        self._waited: tuple[Any, ...] = ()  # the mbarriers at which the latest step waits
+        self._orders_some = False  # whether a site is asynchronous, or orders some threads alone
         self._is_clean = True  # no accesses before the last barrier can conflict with later ones
         self._epochs: list[_Epoch] = []
 
@@ -101,10 +102,11 @@ class HazardSink(AccessSink):
         self._machine = None
 
     def site(self, site: Site) -> None:
-        if site.is_warp_barrier or site.is_async:
+        orders_some = site.is_async or site.kind == "arrive"
+        if site.is_warp_barrier or orders_some:
             self._interrupt()
             self._epochs.clear()  # from here on the search distinguishes warps, or a barrier doesn't order everything
-        self._has_async |= site.is_async
+        self._orders_some |= orders_some
         self._sites.append(site)
 
     def access(
@@ -113,7 +115,11 @@ class HazardSink(AccessSink):
         where = self._latest = self._sites[site]
         if where.is_barrier:
             self._barrier(_Call(site, place, offset, mask), where.is_warp_barrier or mask is not None)
-        elif where.is_async or any(self.arrays[operand.array].space == "shared" for operand in where.operands):
+        elif (
+            where.kind == "arrive"
+            or where.is_async
+            or any(self.arrays[operand.array].space == "shared" for operand in where.operands)
+        ):
             self._items.append(_Call(site, place, offset, mask))
             self._offsets += np.size(offset) + (0 if mask is None else mask.size)
             if self._offsets > _MOST_OFFSETS:
@@ -128,7 +134,7 @@ class HazardSink(AccessSink):
     def completed(self, steps: Sequence[int]) -> None:
         assert self._latest is not None
         self._interrupt()
-        self.finder.complete([self._begun[number] for number in steps], self._latest.visible_to)
+        self.finder.complete([self._begun[number] for number in steps], self._latest.visible_to, *self._waited)
 
     def begin(self) -> None:
         self._starts.append(len(self._items))
@@ -152,7 +158,7 @@ class HazardSink(AccessSink):
 
     def _barrier(self, call: _Call, is_partial: bool) -> None:
         items, finder = tuple(self._items), self.finder
-        can_repeat = self._is_clean and not is_partial and not self._has_async
+        can_repeat = self._is_clean and not is_partial and not self._orders_some
         known = self._known(items) if can_repeat else None
         if known is not None:
             self._step += known.steps + 1
@@ -200,9 +206,11 @@ class HazardSink(AccessSink):
             self._step += 1
             if where.is_async:
                 self._begun.append(self._step)
-        if not where.is_barrier and (operand is None or self.arrays[operand.array].space != "shared"):
+        self._waited = ()
+        is_arrival = where.kind == "arrive"
+        if not where.is_barrier and not is_arrival and (operand is None or self.arrays[operand.array].space != "shared"):
             return
-        if where.is_warp_barrier and mask is not None and self._machine.exited is not None:
+        if where.is_barrier and mask is not None and self._machine.exited is not None:
             mask = mask | self._machine.exited
         values = np.asarray(call.offset if mask is None else np.where(mask, call.offset, INACTIVE))
         rows = self.space.per_block(values if values.ndim else values.reshape((1,) * len(self.space.shape)))
@@ -212,10 +220,16 @@ class HazardSink(AccessSink):
             self.finder.spread(self.space.blocks.count)
         if len(rows) != self.finder.blocks:
             rows = np.broadcast_to(values, self.space.shape).reshape(self.finder.blocks, -1)
-        if operand is None:
-            self.finder.barrier(where, rows >= 0)
-        else:
+        if where.is_barrier:
+            self.finder.barrier(where, rows >= 0, rows)
+        if operand is not None:
             self.finder.access(self._step, where, operand, rows)
+        array = -1 if operand is None else operand.array
+        if is_arrival:
+            self.finder.arrive(array, rows, False)
+        elif where.kind == "wait":
+            self.finder.wait(array, rows)
+            self._waited = array, rows
 
     def hazards_by_pair(self) -> dict[HazardKey, Hazard]:
         """The hazards by kind and sites in the order of their first steps, counted for all blocks."""

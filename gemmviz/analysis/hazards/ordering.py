@@ -11,8 +11,10 @@ from msgspec import Struct, field
 from gemmviz.analysis.hazards.global_hazards import global_hazards
 from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
 from gemmviz.analysis.hazards.shared_hazards import examined
+from gemmviz.analysis.hazards.users import arrivals
 from gemmviz.files.devices import load_device
 from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
@@ -60,20 +62,32 @@ def ordering_of(
 
 
 def returned_early(trace: Trace) -> tuple[str, ...]:
-    """A sentence for each barrier that some threads of a block don't reach because they have returned.
+    """A sentence for each __syncthreads() that some threads of a block don't reach: because they have returned, or because they
+    reach one in another branch.
 
     Source: CUDA C++ Programming Guide, Synchronization Functions and Compute Capability 7.x, Independent Thread
     Scheduling.
     """
+    missing: dict[Site, tuple[int, int]] = {}  # the most threads that have returned, and that are elsewhere
+    for step, site, reached in arrivals(trace, slice(None)):
+        numbers = trace.element[int(trace.row[step])].reshape(reached.shape)
+        if site.kind == "barrier" and not numbers.max(initial=0):
+            some = (numbers >= 0).any(axis=1, keepdims=True)
+            counts = ((some & each).sum(axis=1).max(initial=0) for each in (reached & (numbers < 0), ~reached))
+            missing[site] = tuple(map(max, counts, missing.get(site, (0, 0))))  # type: ignore[assignment]
     sentences = []
-    for number, site in enumerate(trace.sites):
-        if site.kind != "barrier":
-            continue
-        rows = trace.row[:-1][trace.site == number]
-        arrived = trace.element[rows].reshape(len(rows), -1, trace.space.threads_per_block) >= 0
-        absent = (~arrived).sum(axis=2)[arrived.any(axis=2)]
-        if absent.any():
-            sentences.append(_returned(trace, site.place.line, int(absent.max())))
+    for site, (returned, elsewhere) in missing.items():
+        if elsewhere:
+            sentences.append(
+                tr(
+                    "Up to {threads} of a block aren't at the barrier in line {line} but at one in another branch: CUDA leaves "
+                    "this undefined; the hardware counts the threads that arrive, wherever they are",
+                    threads=many(elsewhere, "thread"),
+                    line=site.place.line,
+                )
+            )
+        elif returned:
+            sentences.append(_returned(trace, site.place.line, returned))
     return tuple(sentences)
 
 

@@ -1,7 +1,7 @@
 """Hazards in shared memory: two threads of a block touch the same element, at least one writes, and no barrier lies between.
 
 __syncthreads() orders all threads of a block, __syncwarp() those of a warp, if all threads arrive at it that have not returned.
-The search works on a stream of accesses.
+Other barriers order the warps that arrive before those that wait. The search works on a stream of accesses.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.analysis.hazards.clocks import Clocks
 from gemmviz.analysis.hazards.hazard import KINDS, Conflicts, Hazard, HazardKey, HazardKind
 from gemmviz.analysis.hazards.users import NOBODY, Extremes, arrivals, ordered, used_by_several
 from gemmviz.model.arrays import Bools, Longs
@@ -35,6 +36,7 @@ class _Access(NamedTuple):
     operand: Operand
     elements: npt.NDArray[Any]
     values: npt.NDArray[Any] | None
+    time: int = 0
 
     @property
     def action(self) -> _Action:
@@ -86,6 +88,7 @@ class HazardFinder:
     from the first __syncwarp() on, since the last __syncthreads(), because __syncwarp() orders the threads of a warp but not
     the warps. The accesses of an asynchronous step are under way until a wait completes them, whatever barriers lie between.
     Accesses are held until a barrier that all blocks reach, and looked at one by one only if they can conflict, which is rare.
+    From the first barrier on that orders some threads alone, ``_clocks`` orders the warps, and ``_levels`` the threads of each.
     """
 
     def __init__(self, arrays: tuple[MemoryArray, ...], space: ThreadSpace, blocks: int) -> None:
@@ -97,30 +100,74 @@ class HazardFinder:
         self._under_way: _Tables = {}  # of each cell the latest step, -1 if it is complete, and its thread, as the lowest
         self._held: list[_Access] = []
         self._changed: set[int] = set()  # arrays of which accesses since the last barrier are in the tables
+        self._clocks: Clocks | None = None
+        self._steps: list[int] = []  # of each time
 
     @property
     def hazards(self) -> list[Hazard]:
         """The hazards in the order of their first steps."""
         return sorted(self.by_pair.values(), key=lambda hazard: hazard.step)
 
-    def barrier(self, site: Site, arrived: Bools) -> None:
-        """A barrier, and which threads (blocks, threads) reached it; at __syncwarp(), including those that have returned."""
+    def barrier(self, site: Site, arrived: Bools, numbers: Longs) -> None:
+        """A barrier, and which threads (blocks, threads) reached it, including those that have returned; ``numbers``: of the
+        barrier that each reached.
+        """
+        if not site.is_warp_barrier and not _is_for_all(arrived, numbers):
+            self.arrive(-1, np.where(arrived, numbers, -1), True)
+            return
         which = ordered(site, arrived, self.space.warp_size)
         if not site.is_warp_barrier and which.all():
-            self.look(is_last=True)
+            self.look(is_last=self._clocks is None)
             self._levels = [{} for _ in self._levels]
+            if self._clocks is not None:
+                self._clocks.forget()
             self._changed = {array for (array, _), each in self._under_way.items() if (each.step >= 0).any()}
             return
         self.look()
         if site.is_warp_barrier and len(self._levels) == 1:
             self._levels.append(deepcopy(self._levels[0]))  # until now both would have been the same
-        for tables in self._levels[: 1 if site.is_warp_barrier else None]:
+        self._forget(which, self._levels[: 1 if site.is_warp_barrier else None])
+
+    def _forget(self, which: Bools, levels: list[_Tables]) -> None:
+        for tables in levels:
             for touched in tables.values():
                 touched.forget(which)
 
-    def complete(self, steps: Iterable[int], visible_to: str) -> None:
+    def arrive(self, array: int, numbers: Longs, waits: bool) -> None:
+        """Threads arrive at barriers that don't order all threads of the block. ``numbers`` (blocks, threads): the element of
+        the mbarrier in an array, or in array -1 the barrier's number; -1 for threads that don't arrive.
+        """
+        clocks = self._started_clocks()
+        clocks.arrive(_numbered(array, numbers), self._time(-1), waits)
+        if waits:
+            self._forget(clocks.all_lanes(numbers >= 0), self._levels[:1])
+
+    def wait(self, array: int, numbers: Longs) -> None:
+        """Threads pass mbarriers at which others have arrived. ``numbers``: as for ``arrive``."""
+        clocks = self._started_clocks()
+        clocks.wait(_numbered(array, numbers))
+        self._forget(clocks.all_lanes(numbers >= 0), self._levels[:1])
+
+    def _started_clocks(self) -> Clocks:
+        """The clocks, to which all accesses up to now are known."""
+        self.look()
+        if self._clocks is None:
+            self._clocks = Clocks(self.blocks, self.space.threads_per_block, self.space.warp_size)
+            for key, touched in self._levels[-1].items():
+                for extreme in (touched.low, touched.high):
+                    cells = np.flatnonzero((touched.low <= touched.high) & (touched.step >= 0))
+                    for step in np.unique(touched.step[cells]).tolist():
+                        these = cells[touched.step[cells] == step]
+                        self._clocks.touch(key, len(touched.low), these, extreme[these], self._time(step))
+        return self._clocks
+
+    def _time(self, step: int) -> int:
+        self._steps.append(step)
+        return len(self._steps) - 1
+
+    def complete(self, steps: Iterable[int], visible_to: str, array: int = -1, numbers: Longs | None = None) -> None:
         """A wait that completes asynchronous steps: their accesses count as made now by their threads or, if ``visible_to`` the
-        block, as made before a barrier.
+        block, as made before a barrier. ``array`` and ``numbers``: the mbarriers that threads wait at, as for ``arrive``.
         """
         self.look()
         chosen = np.array(list(steps), np.int64)
@@ -128,7 +175,22 @@ class HazardFinder:
             cells = np.flatnonzero(np.isin(flying.step, chosen))
             for tables in self._levels if visible_to == "thread" else ():
                 self._table(tables, key).touch(cells, flying.low[cells], flying.step[cells])
+            if self._clocks is not None:
+                self._come(self._clocks, key, flying, cells, array, numbers)
             flying.step[cells] = -1
+        if numbers is not None:
+            self.wait(array, numbers)
+
+    def _come(
+        self, clocks: Clocks, key: tuple[int, _Action], flying: _Touched, cells: Longs, array: int, numbers: Longs | None
+    ) -> None:
+        """Tells the clocks of the copies that have come into cells, as in ``complete``."""
+        for step in np.unique(flying.step[cells]).tolist():
+            these, time = cells[flying.step[cells] == step], self._time(step)
+            clocks.touch(key, len(flying.step), these, flying.low[these], time)
+            if numbers is not None:
+                blocks = these // self.arrays[key[0]].size
+                clocks.come(_numbered(array, numbers), blocks, flying.low[these], time)
 
     def spread(self, blocks: int) -> None:
         """Repeats the state of one block for ``blocks`` blocks."""
@@ -137,13 +199,15 @@ class HazardFinder:
         for tables in (*self._levels, self._under_way):
             for touched in tables.values():
                 touched.spread(blocks)
+        if self._clocks is not None:
+            self._clocks.spread(blocks)
 
     def access(
         self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], values: npt.NDArray[Any] | None = None
     ) -> None:
         """One operand of a step, as in ``_Access``."""
         self._site_at[step] = site
-        self._held.append(_Access(step, site, operand, elements, values))
+        self._held.append(_Access(step, site, operand, elements, values, self._time(step)))
         if site.is_async or operand.array in self._changed:
             self.look(operand.array)
         elif len(self._held) >= _MOST_HELD:
@@ -192,6 +256,9 @@ class HazardFinder:
             else:
                 for tables in self._levels:
                     self._table(tables, key).touch(seen.cell, seen.who, access.step)
+                if self._clocks is not None:
+                    cells = self.blocks * self.arrays[access.operand.array].size
+                    self._clocks.touch(key, cells, seen.cell, seen.who, access.time)
 
     def _table(self, tables: _Tables, key: tuple[int, _Action]) -> _Touched:
         """The threads that read the elements of an array, wrote them, or did so atomically."""
@@ -207,10 +274,17 @@ class HazardFinder:
             kind = KINDS[earlier != "read", action != "read"]
             if (array, earlier) in self._levels[0]:
                 near, far = (tables[array, earlier] for tables in (self._levels[0], self._levels[-1]))
+                warp_size, before = self.space.warp_size, far.step[seen.cell]
                 other = near.other(seen.cell, seen.who)
-                if near is not far:
-                    other = np.where(other >= 0, other, far.other(seen.cell, seen.who, self.space.warp_size))
-                self._report(kind, seen, np.flatnonzero(other >= 0), other, far.step[seen.cell])
+                if self._clocks is not None:
+                    other = np.where(other // warp_size == seen.who // warp_size, other, -1)
+                    size = self.arrays[array].size
+                    further, times = self._clocks.others((array, earlier), size, seen.cell, seen.who)
+                    before = np.where(other >= 0, before, np.array(self._steps)[times])
+                    other = np.where(other >= 0, other, further)
+                elif near is not far:
+                    other = np.where(other >= 0, other, far.other(seen.cell, seen.who, warp_size))
+                self._report(kind, seen, np.flatnonzero(other >= 0), other, before)
             if (array, earlier) in self._under_way:
                 flying = self._under_way[array, earlier]
                 step = flying.step[seen.cell]
@@ -250,6 +324,17 @@ class HazardFinder:
             self.by_pair[key] = replace(example, count=example.count + len(of_it))
 
 
+def _is_for_all(arrived: Bools, numbers: Longs) -> bool:
+    """Whether in each block all threads reach the same barrier, or none does."""
+    same = np.where(arrived, numbers, numbers.max(axis=1, keepdims=True)) == numbers.max(axis=1, keepdims=True)
+    return bool((arrived.all(axis=1) | ~arrived.any(axis=1)).all() and same.all())
+
+
+def _numbered(array: int, elements: Longs) -> Longs:
+    """A number for each barrier of all arrays."""
+    return np.where(elements >= 0, (array + 1) * (1 << 32) + elements.astype(np.int64), -1)
+
+
 def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
     """A finder that has processed the whole trace, or its first ``blocks`` blocks. Raises Cancelled."""
     unit, blocks = trace.space.threads_per_block, trace.blocks.count if blocks is None else blocks
@@ -260,13 +345,17 @@ def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bo
         if cancelled():
             raise Cancelled
         site = trace.site_of(step)
+        numbers = elements[int(trace.row[step])]
         if site.is_barrier:
-            finder.barrier(*next(barriers)[1:])
+            finder.barrier(*next(barriers)[1:], numbers)
         for row, operand in enumerate(site.operands, int(trace.row[step])):
             if trace.arrays[operand.array].space == "shared":
                 values = trace.stored[row].reshape(-1, unit)[:blocks] if row in trace.stored else None
                 finder.access(step, site, operand, elements[row], values)
-        if len(trace.completes) and site.kind == "wait":
-            finder.complete(trace.completed_at(step).tolist(), site.visible_to)
+        if site.kind == "arrive":
+            finder.arrive(site.operands[0].array if site.operands else -1, numbers, False)
+        elif site.kind == "wait":
+            at = (site.operands[0].array, numbers) if site.operands else ()
+            finder.complete(trace.completed_at(step).tolist() if len(trace.completes) else (), site.visible_to, *at)
     finder.look(is_last=True)
     return finder

@@ -58,15 +58,15 @@ class Extremes:
 
 
 def arrivals(trace: Trace, blocks: slice | Longs) -> Iterator[tuple[int, Site, Bools]]:
-    """The barriers of a trace: the step, the site, and which threads of some blocks (blocks, threads) arrive; at __syncwarp(),
-    also those that have returned.
+    """The barriers of a trace: the step, the site, and which threads of some blocks (blocks, threads) arrive; at one that some
+    threads don't reach, also those that have returned.
     """
     elements = trace.element.reshape(len(trace.element), -1, trace.space.threads_per_block)
     returned: Longs | None = None
     for step in np.flatnonzero(np.array([site.is_barrier for site in trace.sites], bool)[trace.site]).tolist():
         site, row = trace.site_of(step), int(trace.row[step])
         arrived = elements[row, blocks] >= 0
-        if site.is_warp_barrier:
+        if site.is_warp_barrier or not arrived.all():
             if returned is None:  # the last row in which each thread is active: it is assumed to have returned afterwards
                 returned = np.full(arrived.shape, -1, np.int64)
                 for number, each in enumerate(elements):

@@ -279,11 +279,12 @@ class GroupCounter(AccessSink):
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
-        units = (self.counter.unit(self.counter.arrays[operand.array]) for operand in site.operands)
+        operands = () if site.is_of_mbarrier else site.operands
+        units = (self.counter.unit(self.counter.arrays[operand.array]) for operand in operands)
         if site.kind == "branch":
             self._operands.append(((None, _NO_UNIT),))
         else:
-            self._operands.append(tuple(zip(site.operands, units, strict=True)))
+            self._operands.append(tuple(zip(operands, units, strict=True)))
 
     def begin(self) -> None:
         self._parts.append({})
@@ -302,7 +303,7 @@ class GroupCounter(AccessSink):
         self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
     ) -> None:
         if place >= len(self._operands[site]):
-            return  # without a barrier
+            return  # a barrier
         operand, unit = self._operands[site][place]
         latest = self._latest.get((site, place))
         shift = None if latest is None else latest.shift(offset, mask)
@@ -366,7 +367,7 @@ def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
             counts.add(
                 site, None, int(trace.phase[step]), Counts(*branch_costs(warp_rows(ways, trace.rules.warp_size)).tolist())
             )
-        for place, operand in enumerate(site.operands):
+        for place, operand in enumerate(() if site.is_of_mbarrier else site.operands):
             row = trace.element[trace.row[step] + place].reshape(-1, trace.launch.threads_per_block)
             cost = count_rows(request_rows(row, trace.rules), operand, trace.arrays[operand.array], trace.rules)
             counts.add(site, operand, int(trace.phase[step]), cost)

@@ -21,6 +21,8 @@ from gemmviz.cuda.nodes import (
     LoadMatrix,
     MakeVector,
     MatrixProduct,
+    Mbarrier,
+    MbarrierOp,
     MoveMatrix,
     Offset,
     Read,
@@ -30,7 +32,8 @@ from gemmviz.cuda.nodes import (
     Wait,
 )
 from gemmviz.cuda.ptx.registers import PTX_TYPES, AsmInstruction, Registers, address_parts, vector_elements
-from gemmviz.cuda.types import CHAR, INT, UINT, VOID, AddressSpace, CType, PointerType, Scalar, VectorType
+from gemmviz.cuda.types import BOOL, CHAR, INT, UINT, ULONG, VOID, AddressSpace, CType, PointerType, Scalar, VectorType
+from gemmviz.model.site_kinds import SiteKind
 
 _PTX_SPACES: dict[str, AddressSpace] = {"global": "global", "shared": "shared"}
 _CACHED = {
@@ -38,6 +41,7 @@ _CACHED = {
     "L1::no_allocate", "L1::evict_first", "L1::evict_last", "L1::evict_normal", "L1::evict_unchanged",
     "L2::64B", "L2::128B", "L2::256B", "shared::cta", "shared", "global", "async",
 }  # fmt: skip
+_BULK_SPACES = {"global", "shared::cta", "shared::cluster"}
 _PTX_ATOMICS: dict[str, AtomicOp] = {
     "add": "add", "min": "min", "max": "max", "exch": "exch", "cas": "cas", "and": "and", "or": "or", "xor": "xor",
     "inc": "inc", "dec": "dec",
@@ -70,6 +74,16 @@ class MemoryInstructions:
                 return self._wait(self._value(instruction.operands[0], INT))
             case "cp", ("async", ("ca" | "cg"), *_):
                 return self._copy(instruction)
+            case "cp", ("async", "mbarrier", "arrive", *_):
+                return self._at_mbarrier("copies", instruction.operands[0], Const(INT, int(not instruction.has("noinc"))))
+            case "cp", ("async", "bulk", "commit_group"):
+                return Commit(self.place)
+            case "cp", ("async", "bulk", "wait_group", *_):
+                return self._wait(self._value(instruction.operands[0], INT))
+            case "cp", ("async", "bulk", to, of, *_) if {to, of} <= _BULK_SPACES:
+                return self._bulk_copy(instruction)
+            case "mbarrier", (op, *_):
+                return self._mbarrier(instruction, op)
             case (("ldmatrix" | "stmatrix"), ("sync", "aligned", *_)):
                 return self._matrices(instruction)
             case "movmatrix", ("sync", "aligned", "m8n8", "trans", "b16"):
@@ -163,8 +177,53 @@ class MemoryInstructions:
         access = self.around.access("copy", "shared", count // 4, is_async=True)
         return Evaluate(Copy(VOID, self.place, access, Deref(ctype, to, self.place), Deref(ctype, of, self.place), taken))
 
+    def _bulk_copy(self, instruction: AsmInstruction) -> Stmt:
+        """A copy of any multiple of 16 bytes, from or to shared memory."""
+        target, source, size, *rest = instruction.operands
+        into: AddressSpace = "global" if instruction.modifiers[2] == "global" else "shared"
+        of: AddressSpace = "shared" if into == "global" else "global"
+        count = int(size, 0) if size.isdigit() else self._constant(size)
+        at = None if into == "global" else self._word(rest[0])
+        ctype = VectorType(UINT, count // UINT.bytes)
+        to, start = (
+            Deref(ctype, self._pointed(name, ctype, space), self.place) for name, space in ((target, into), (source, of))
+        )
+        access = self.around.access("copy", into, count // UINT.bytes, is_async=True)
+        return Evaluate(Copy(VOID, self.place, access, to, start, None, at))
+
+    def _mbarrier(self, instruction: AsmInstruction, op: str) -> Stmt | None:
+        operands = instruction.operands
+        at = next((number for number, each in enumerate(operands) if each.startswith("[")), 0)
+        given, rest = operands[at], [self._value(each, UINT) for each in operands[at + 1 :]]
+        one, none = Const(UINT, 1), Const(UINT, 0)
+        match op:
+            case "init":
+                return self._at_mbarrier("init", given, *rest)
+            case "arrive" if instruction.has("expect_tx"):
+                return self._at_mbarrier("arrive", given, one, *rest)
+            case "arrive":
+                return self._at_mbarrier("arrive", given, *(rest or [one]), none)
+            case "arrive_drop":
+                return self._at_mbarrier("drop", given)
+            case "expect_tx":
+                return self._at_mbarrier("arrive", given, none, *rest)
+            case "test_wait" | "try_wait":
+                wait = self._at_mbarrier("wait", given, *(rest[:1] if instruction.has("parity") else ()))
+                return Block((wait, self.registers.assign(operands[0], Const(BOOL, True))))
+            case "inval":
+                return Block(())
+        return None
+
+    def _at_mbarrier(self, op: MbarrierOp, address: str, *args: Expr) -> Stmt:
+        kind: SiteKind = "init" if op == "init" else "wait" if op == "wait" else "arrive"
+        return Mbarrier(self.around.access(kind, "shared", 1), self.place, op, self._word(address), args)
+
+    def _word(self, address: str) -> Deref:
+        return Deref(ULONG, self._pointed(address, ULONG, "shared"), self.place)
+
     def _constant(self, name: str) -> int:
-        value = self.registers.constants.get(name)
+        given = self.registers.given.get(name)
+        value = self.registers.constants.get(name) if given is None else self.around.fixed(given)
         if value is None:
             raise self.around.error("the size of a copy must be known before the kernel runs", "pass it with the constraint n")
         return value

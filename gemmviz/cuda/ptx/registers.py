@@ -8,7 +8,22 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from gemmviz.cuda import fold
-from gemmviz.cuda.nodes import Address, Assign, Binary, Call, Const, Convert, Declare, Evaluate, Expr, Extent, Index, Read, Stmt
+from gemmviz.cuda.nodes import (
+    Address,
+    Assign,
+    Barrier,
+    Binary,
+    Call,
+    Const,
+    Convert,
+    Declare,
+    Evaluate,
+    Expr,
+    Extent,
+    Index,
+    Read,
+    Stmt,
+)
 from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, AddressSpace, PointerType, Scalar, named_type
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.site_kinds import SiteKind
@@ -57,6 +72,13 @@ def _of_axis(base: str, axis: int) -> Expr | None:
     return None
 
 
+def numbered_barrier(access: int, place: Place, number: Expr | None, count: Expr | None, waits: bool) -> Barrier:
+    """A barrier of the block with a number; barrier 0 of all threads is a __syncthreads()."""
+    if isinstance(number, Const) and number.value == 0 and count is None:
+        number = None
+    return Barrier(access, place, True, number, count, waits)
+
+
 def _thread(place: Place) -> Expr:
     """The number of a thread in its block."""
     x, y, z = (Index(UINT, False, axis) for axis in range(3))
@@ -95,6 +117,7 @@ class Surroundings(Protocol):
     def access(
         self, kind: SiteKind, space: AddressSpace | None, width: int, is_async: bool = False, instruction: str = ""
     ) -> int: ...
+    def fixed(self, value: Expr) -> int | None: ...
     def error(self, message: str, remedy: str | None = None) -> SourceError: ...
 
 
@@ -120,9 +143,12 @@ class Registers(Struct):
     around: Surroundings
     known: dict[str, Register] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)  # of the constraint n
+    given: dict[str, Expr] = field(default_factory=dict)  # what operands hold at first
 
     def declare(self, name: str, ctype: Scalar | PointerType, value: Expr | None = None) -> Stmt:
         slot = self.around.new_slot()
+        if value is not None:
+            self.given[name] = value
         self.known[name] = Register(slot, name, ctype)
         return Declare(slot, value)
 
@@ -207,6 +233,7 @@ def assigned(target: Read, value: Expr) -> Stmt:
 # The template to instructions: guards, opcodes and operands, without their meaning.
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LABEL = re.compile(r"(^|[;{}])\s*[A-Za-z_$%][\w$%]*:(?!:)")
 _GUARD = re.compile(r"@(!?)\s*([%\w$]+)\s*")
 _DECLARATION = re.compile(r"\.reg\s+\.(\w+)\s+(.*)", re.DOTALL)
 _RANGE = re.compile(r"([%\w$]+)<(\d+)>$")
@@ -246,7 +273,7 @@ class RegisterNames(Struct, frozen=True):
 
 def instructions(template: str) -> Iterator[AsmInstruction | RegisterNames]:
     """The instructions and declarations of a template, in order. Braces around several are left out."""
-    for statement in _statements(_COMMENT.sub(" ", template)):
+    for statement in _statements(_LABEL.sub(r"\1", _COMMENT.sub(" ", template))):
         declaration = _DECLARATION.match(statement)
         yield RegisterNames(declaration[1], tuple(_names(declaration[2]))) if declaration else _instruction(statement)
 

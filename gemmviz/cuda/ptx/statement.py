@@ -1,5 +1,6 @@
 """An asm statement to nodes: its operands become variables, each of its instructions a statement."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gemmviz.cuda.nodes import (
@@ -29,6 +30,7 @@ from gemmviz.cuda.ptx.registers import (
     Registers,
     Surroundings,
     instructions,
+    numbered_barrier,
     vector_elements,
 )
 from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, PointerType, Scalar
@@ -202,9 +204,11 @@ _FORMULAS: Mapping[str, Formula] = {
 _EXTRA: Mapping[str, tuple[str, ...]] = {"mul": ("wide", "hi"), "mad": ("wide", "hi"), "cvt": (*_ROUNDED, "rna")}
 
 
-_BARRIERS = {"bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync", "barrier.sync.aligned", "barrier.cta.sync.aligned"}
+_BARRIER = re.compile(r"(?:bar|barrier)(?:\.cta)?\.(sync|arrive)(?:\.aligned)?")
 _WARP_BARRIERS = {"bar.warp.sync"}
-_NO_EFFECT = {"prefetch", "prefetchu", "applypriority", "discard", "createpolicy", "pragma", "nanosleep", "griddepcontrol"}
+_NO_EFFECT = {
+    "prefetch", "prefetchu", "applypriority", "discard", "createpolicy", "pragma", "nanosleep", "griddepcontrol", "setmaxnreg",
+}  # fmt: skip
 
 
 def asm_block(template: str, operands: Sequence[AsmOperand], around: Surroundings) -> Block:
@@ -219,10 +223,11 @@ class _Asm:
 
     def __init__(self, around: Surroundings) -> None:
         self.around, self.place = around, around.place
-        self.registers = Registers(around)
+        self.registers, self.spins = Registers(around), False
         self.memory = MemoryInstructions(self.registers)
 
     def statements(self, template: str, operands: Sequence[AsmOperand]) -> Iterator[Stmt]:
+        self.spins = "mbarrier" in template
         for number, operand in enumerate(operands):
             yield from self._bound(f"%{number}", operand)
         for each in instructions(template.replace("%%", "%")):
@@ -289,13 +294,17 @@ class _Asm:
 
     def _synchronised(self, instruction: AsmInstruction) -> Stmt | None:
         name = instruction.name
-        if name in _BARRIERS and instruction.operands in (("0",), ()):
-            return Barrier(self.around.access("barrier", None, 1), self.place, True)
+        if barrier := _BARRIER.fullmatch(name):
+            waits = barrier[1] == "sync"
+            number, count = (*(self.registers.value(each, UINT) for each in instruction.operands), None, None)[:2]
+            access = self.around.access("barrier" if waits else "arrive", None, 1)
+            return numbered_barrier(access, self.place, number, count, waits)
         if name in _WARP_BARRIERS:
             return Barrier(self.around.access("warp barrier", None, 1), self.place, False)
         if instruction.opcode in ("membar", "fence"):
             return Fence(self.around.access("fence", None, 1), self.place)
-        return Block(()) if instruction.opcode in _NO_EFFECT else None
+        is_spin = instruction.opcode == "bra" and self.spins  # a jump back to a wait, which doesn't give up here
+        return Block(()) if is_spin or instruction.opcode in _NO_EFFECT else None
 
     def _computed(self, instruction: AsmInstruction) -> Stmt:
         target, *sources = instruction.operands

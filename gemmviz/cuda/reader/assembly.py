@@ -196,6 +196,9 @@ class _Around:
             mark_loops(low)
         return number
 
+    def fixed(self, value: Expr) -> int | None:
+        return self._low.fixed(value)
+
     def error(self, message: str, remedy: str | None = None) -> SourceError:
         where = f" ({self.instruction})" if self.instruction and self.instruction not in message else ""
         return self._low.error(message + where, self._node, remedy, id="unsupported")

@@ -55,6 +55,8 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: 
         within, value = combined_value.left.type, combined_value.right
     else:
         value = low.converted(value, target.type, node)
+    if isinstance(target, Read) and not op:
+        low.bound.setdefault(target.slot, value)
     store = None
     if isinstance(target, Deref) and isinstance(target.pointer.type, PointerType) and target.pointer.type.space != "local":
         store = low.access("store", target, left)

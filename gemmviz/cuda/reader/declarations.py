@@ -180,6 +180,8 @@ def _plain(low: Lowering, node: Node, raw: RawType, ctype: CType, given: Node | 
     ctype = low.new_pointer(slot, ctype, node.key)
     low.declare(node.cursor, Variable(slot, ctype, name, checked=value is None))
     low.named(slot, name, _line(low, node))
+    if value is not None:
+        low.bound[slot] = value
     return Declare(slot, value)
 
 

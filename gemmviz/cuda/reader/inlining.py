@@ -180,6 +180,7 @@ def _by_value(low: Lowering, name: str, value: Expr, ctype: CType, bindings: Bin
         ctype = ctype.into(loaded.type.space)
     slot = low.new_slot()
     bindings.append((slot, loaded))
+    low.bound[slot] = loaded
     return Variable(slot, low.new_pointer(slot, ctype, key), name)
 
 

@@ -31,6 +31,8 @@ from gemmviz.cuda.nodes import (
     Inline,
     MakeVector,
     MatrixProduct,
+    Mbarrier,
+    MbarrierOp,
     Read,
     Reinterpret,
     Return,
@@ -39,7 +41,7 @@ from gemmviz.cuda.nodes import (
     Unary,
     Wait,
 )
-from gemmviz.cuda.ptx.registers import special_register
+from gemmviz.cuda.ptx.registers import numbered_barrier, special_register
 from gemmviz.cuda.reader.assign import assign
 from gemmviz.cuda.reader.cursors import Node
 from gemmviz.cuda.reader.expressions import combined
@@ -64,7 +66,10 @@ from gemmviz.cuda.types import (
     scalar_of,
 )
 from gemmviz.model.records import replace
+from gemmviz.model.site_kinds import SiteKind
 
+Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
+StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
 _WARP, _FEWEST = 32, 2
 # Calls by which the lanes of a warp or the threads of a block exchange values.
 
@@ -312,20 +317,88 @@ def _shared_address(low: Lowering, name: str, arguments: list[Node], node: Node)
     return Address(ULONG, pointer, "shared" if name.endswith("shared") else "global")
 
 
+# Calls on barriers in shared memory, by the names of CUDA's C interface and of the stand-in headers, and bulk copies.
+
+
+def _word_of_mbarrier(low: Lowering, argument: Node, node: Node) -> Deref:
+    pointer, place = low.value(argument), low.place(node)
+    if not isinstance(pointer.type, PointerType):
+        raise low.error("a pointer to a barrier in shared memory is needed", node)
+    return Deref(ULONG, Reinterpret(PointerType(ULONG, pointer.type.space), pointer, place), place)
+
+
+def _at_mbarrier(op: MbarrierOp, kind: SiteKind, *more: int) -> StatementIntrinsic:
+    """The reading of a call (barrier, operands...). ``more``: operands that follow."""
+
+    def read(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+        given = tuple(low.converted(low.value(each), UINT, node) for each in arguments[1:])
+        args = given if op != "wait" or name.endswith("parity") else ()
+        word, access = _word_of_mbarrier(low, arguments[0], node), low.add_access(kind, "shared", node)
+        return Mbarrier(access, low.place(node), op, word, (*args, *(Const(UINT, each) for each in more)))
+
+    return read
+
+
+def _with_value(read: StatementIntrinsic, value: Const) -> Intrinsic:
+    """A call of which only this value is known: that of a state stands for the phase, that of a wait says that it is over."""
+
+    def call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+        slot = low.new_slot()
+        body = Block((read(low, name, arguments, node), Return(slot, value)))
+        return Inline(value.type, (), body, slot, low.place(node))
+
+    return call
+
+
+def _bulk_copy(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+    """A bulk copy (target, source, bytes), or with an mbarrier that counts its bytes."""
+    target, source, size = (low.value(each) for each in arguments[:3])
+    count = low.fixed(size)
+    if count is None or not isinstance(target.type, PointerType) or not isinstance(source.type, PointerType):
+        raise low.error("the size of a bulk copy must be known before the kernel runs", node, id="unsupported")
+    counter = _word_of_mbarrier(low, arguments[3], node) if len(arguments) > 3 else None
+    return bulk_copy(low, target, source, count, counter, node)
+
+
+def bulk_copy(low: Lowering, target: Expr, source: Expr, count: int, counter: Deref | None, node: Node) -> Stmt:
+    """The bulk copy of ``count`` bytes between two pointers."""
+    ctype, place = VectorType(UINT, count // _BYTES_OF_WORD), low.place(node)
+    to, of = (
+        Deref(ctype, Reinterpret(PointerType(ctype, each.type.space), each, place), place)
+        for each in (target, source) if isinstance(each.type, PointerType)
+    )  # fmt: skip
+    access = low.add_access("copy", "shared" if counter else "global", node, ctype.count)
+    low.accesses[access] = replace(low.accesses[access], is_async=True)
+    return Evaluate(Copy(VOID, place, access, to, of, None, counter))
+
+
+def _numbered_barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+    """``__barrier_sync(number)`` and ``__barrier_sync_count(number, count)``."""
+    number, count = (*(low.converted(low.value(each), UINT, node) for each in arguments), None, None)[:2]
+    mark_loops(low)
+    return numbered_barrier(low.add_access("barrier", None, node), low.place(node), number, count, True)
+
+
 ASYNCHRONOUS_STATEMENTS = {
+    "__barrier_sync": _numbered_barrier,
+    "__barrier_sync_count": _numbered_barrier,
+    "__gemmviz_bulk_copy": _bulk_copy,
+    "__gemmviz_arrive": _at_mbarrier("arrive", "arrive"),
+    "__mbarrier_init": _at_mbarrier("init", "init"),
+    "__pipeline_arrive_on": _at_mbarrier("copies", "arrive", 1),
     "__pipeline_memcpy_async": _pipeline_copy,
     "__pipeline_commit": _commit,
     "__pipeline_wait_prior": _wait,
     **dict.fromkeys(("__threadfence", "__threadfence_block", "__threadfence_system"), _fence),
 }
 MEMORY_FUNCTIONS = {
+    "__mbarrier_arrive": _with_value(_at_mbarrier("arrive", "arrive", 1, 0), Const(ULONG, 0)),
+    "__mbarrier_arrive_and_drop": _with_value(_at_mbarrier("drop", "arrive"), Const(ULONG, 0)),
+    "__mbarrier_test_wait": _with_value(_at_mbarrier("wait", "wait"), Const(BOOL, True)),
+    "__mbarrier_test_wait_parity": _with_value(_at_mbarrier("wait", "wait"), Const(BOOL, True)),
     **dict.fromkeys([f"{name}{scope}" for name in _ATOMIC_FUNCTIONS for scope in _ATOMIC_SCOPES], _atomic_call),
     **dict.fromkeys(("__cvta_generic_to_shared", "__cvta_generic_to_global"), _shared_address),
 }
-
-
-Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
-StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
 
 
 def intrinsic_call(
@@ -435,7 +508,7 @@ INTRINSICS: dict[str, Intrinsic] = {
     "assert": _assertion_call,
     "__assert_fail": _ignored,
     "memset": _memset_call,
-    **dict.fromkeys(("__builtin_assume", "__nanosleep"), _ignored),
+    **dict.fromkeys(("__builtin_assume", "__nanosleep", "__mbarrier_inval"), _ignored),
     **WARP_FUNCTIONS,
     **MEMORY_FUNCTIONS,
     **dict.fromkeys(("__ldg", "__ldcs", "__ldcg", "__ldca", "__ldcv", "__ldlu"), _cached_load),

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from gemmviz.cuda import fold
+from gemmviz.cuda.fold import known_trips
 from gemmviz.cuda.nodes import (
     AccessPlace,
     Address,
@@ -54,6 +55,7 @@ from gemmviz.cuda.types import (
     VectorType,
     unit_bytes,
 )
+from gemmviz.cuda.walk import parts
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import ErrorId, Place, SourceError
 from gemmviz.model.records import replace
@@ -141,6 +143,8 @@ class Lowering:
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
     entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
     asm_seen: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # asm statements in the use of each macro
+    bound: dict[int, Expr] = field(default_factory=dict)  # first values of variables
+    relied_on: set[int] = field(default_factory=set)  # variables that must keep their first values
     inlined: int = 0  # calls, by now
     local_bytes: int = 0  # of a thread's own arrays, by now
     local_elements: int = 0  # in them
@@ -209,6 +213,15 @@ class Lowering:
         if isinstance(known, int) and isinstance(value.type, Scalar):
             return Const(value.type, fold.wrap(known, value.type))
         raise self.error(f"{what} must be known before the kernel runs", node, "use a macro or a constexpr")
+
+    def fixed(self, value: Expr) -> int | None:
+        """The integer that an expression always has; None if it isn't known."""
+        bound = {
+            part.slot: self.bound[part.slot] for part in parts(value) if isinstance(part, Read) and part.slot in self.bound
+        }
+        known = {slot: number for slot, of in bound.items() if (number := self.fixed(of)) is not None}
+        self.relied_on |= known.keys()
+        return known_trips(value, known)
 
     def loaded(self, expr: Expr, node: Node) -> Expr:
         """The value of what ``expr`` designates. A load of global or shared memory is numbered, at the place of ``node``."""

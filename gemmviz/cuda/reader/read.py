@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from gemmviz.cuda.nodes import Block, Evaluate, HostCode, KernelArgument, Program
+from gemmviz.cuda.nodes import Assign, Block, Declare, Evaluate, HostCode, Inline, KernelArgument, Program, Read
 from gemmviz.cuda.parser.source_text import SourceText, missing_note
 from gemmviz.cuda.parser.unit import Unit, parse, plain_sentence
 from gemmviz.cuda.reader import cursors as k
@@ -22,6 +22,7 @@ from gemmviz.cuda.reader.lvalues import check_copies, designated
 from gemmviz.cuda.reader.statements import STATEMENTS
 from gemmviz.cuda.reader.symbols import InMemory, Object, Symbol, Thing, Variable
 from gemmviz.cuda.types import PointerType, Scalar, VectorType, size_bytes
+from gemmviz.cuda.walk import parts
 from gemmviz.model.errors import GemmvizError, SourceError, closest
 
 # Finds functions and variables of the host, which a device compiler can't read.
@@ -275,6 +276,7 @@ def _program(low: Lowering, kernel: RawCursor) -> Program:
     body = low.statement(block)
     assert isinstance(body, Block)
     check_copies(low.copies, body.statements)
+    _check_relied_on(low, body)
     return Program(
         name=cursors.name(kernel),
         parameters=tuple(low.parameters),
@@ -290,3 +292,19 @@ def _program(low: Lowering, kernel: RawCursor) -> Program:
         host_code=host_code(cursors),
         arguments=tuple(low.arguments),
     )
+
+
+def _check_relied_on(low: Lowering, body: Block) -> None:
+    """Raises SourceError if a variable whose first value was relied on gets another one."""
+    given: set[int] = set()
+    for part in parts(body) if low.relied_on else ():
+        match part:
+            case Declare(slot=slot, value=value) if value is not None:
+                given.add(slot)
+            case Inline(bindings=bindings):
+                given |= {slot for slot, _ in bindings}
+            case Assign(target=Read(slot=slot), place=place) if slot in low.relied_on:
+                if slot in given:
+                    message = "a size that must be known before the kernel runs is changed here"
+                    raise SourceError(message, place, id="unsupported")
+                given.add(slot)

@@ -143,6 +143,8 @@ def c_type(ctype: CType) -> str:
     match ctype:
         case Scalar():
             return ctype.element.device.type
+        case VectorType(is_bulk=True, bytes=size):
+            return f"gv_bytes<{size}>"
         case VectorType(scalar=scalar, count=count):
             spelling = scalar.element.device
             return spelling.pair or f"{spelling.vector}{count}"

@@ -43,6 +43,7 @@ from gemmviz.cuda.nodes import (
     Loop,
     MakeVector,
     MatrixProduct,
+    Mbarrier,
     MoveMatrix,
     Offset,
     PointerDifference,
@@ -241,10 +242,14 @@ def _printed_copy(printer: ExpressionPrinter, node: Copy) -> str:
     ctype = c_type(node.target.type)
     spaces = f"{_space(node.source)}, {_space(node.target)}"
     to, of = (f"({ctype}*){printer.value(side.pointer)}" for side in (node.target, node.source))
+    is_bulk = isinstance(node.target.type, VectorType) and node.target.type.is_bulk
     taken = f"sizeof({ctype})" if node.fills_zero_from is None else printer.value(node.fills_zero_from)
     elements = (_element_behind(printer, each) for each in (node.source, node.target))
     kinds = [each for each in elements if each and each.bytes <= node.target.type.bytes]
     element = c_type(max(kinds, key=lambda each: each.bytes)) if kinds else ctype
+    if is_bulk:
+        word = "nullptr" if node.counts_at is None else printer.value(node.counts_at.pointer)
+        return f"gv_bulk_copy<{node.access}, {spaces}, {node.target.type.bytes}, {element}>(gv_self, {to}, {of}, {word})"
     return f"gv_copy<{node.access}, {spaces}, {ctype}, {element}>(gv_self, {to}, {of}, {taken})"
 
 
@@ -299,7 +304,7 @@ _PRINTED: dict[type[Instruction], Callable[..., str]] = {
 
 # Prints statements.
 
-_UNROLL = "#pragma unroll"
+_UNROLL, _ALL_THREADS = "#pragma unroll", "blockDim.x * blockDim.y * blockDim.z"
 _NOTHING = Block(())
 
 
@@ -362,6 +367,12 @@ class Printer:
                 return "return;"
             case Return(value=value) if value is not None:
                 return f"return {self.value(value)};"
+            case Barrier(access=access, number=number, count=count, waits=waits) if number is not None:
+                at, size = self.value(number), _ALL_THREADS if count is None else self.value(count)
+                return f"gv_arrive<{access}>(gv_self, {at}); gv_barrier({str(waits).lower()}, {at}, {size});"
+            case Mbarrier(access=access, op=op, at=at, args=args):
+                given = ", ".join(("gv_self", "gv_own", self.value(at.pointer), *map(self.value, args)))
+                return f"gv_mbarrier_{op}<{access}>({given});"
             case Barrier(access=access, waits_for_block=waits_for_block):
                 return f"gv_arrive<{access}>(gv_self); {'__syncthreads' if waits_for_block else '__syncwarp'}();"
             case Fence(access=access):

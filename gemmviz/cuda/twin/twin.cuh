@@ -137,13 +137,13 @@ template <typename T> __device__ __forceinline__ T&& gv_wrote(gv_thread& gv, T&&
 #endif
     return static_cast<T&&>(result);
 }
-template <unsigned int site> __device__ __forceinline__ void gv_arrive(gv_thread& gv)
+template <unsigned int site> __device__ __forceinline__ void gv_arrive(gv_thread& gv, unsigned int number = 0)
 {
     if (gv.on) {
 #ifdef GV_VALUES
         gv.value(gv.used, 0.0f);
 #endif
-        gv.record(site, 0);
+        gv.record(site, number);
     } else {
         gv.note(site << 3 | GV_PASSED); // a barrier that is not recorded still parts what is before it from what is after
     }

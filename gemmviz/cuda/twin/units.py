@@ -17,11 +17,22 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.cuda.nodes import HostCode, LoadMatrix, MatrixProduct, MoveMatrix, Program, SharedArray, StoreMatrix
+from gemmviz.cuda.nodes import (
+    Barrier,
+    Copy,
+    HostCode,
+    LoadMatrix,
+    MatrixProduct,
+    Mbarrier,
+    MoveMatrix,
+    Program,
+    SharedArray,
+    StoreMatrix,
+)
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.slots import c_type, headers, slot_types
 from gemmviz.cuda.twin.statements import Printer, storage
-from gemmviz.cuda.types import CType
+from gemmviz.cuda.types import CType, VectorType
 from gemmviz.cuda.walk import parts
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import Place, SourceError
@@ -130,7 +141,7 @@ def _blanked(text: str, places: Iterable[Place]) -> str:
 # The twin.
 
 TWIN_ENTRY = "gv_twin"
-_PRELUDE, _OF_MATRICES = (Path(__file__).with_name(name) for name in ("twin.cuh", "matrix.cuh"))
+_PRELUDE, _OF_MATRICES, _OF_BARRIERS = (Path(__file__).with_name(name) for name in ("twin.cuh", "matrix.cuh", "barrier.cuh"))
 _POOL = "gv_pool"
 
 
@@ -197,7 +208,8 @@ def printed_twin(program: Program, file: str) -> Twin:
     parameters = [f"{c_type(each.type)} {printer.name(each.slot)}" for each in program.parameters]
     includes = [f"#include <{each}>" for each in headers(_types_used(program))]
     has_matrices = any(isinstance(part, LoadMatrix | MatrixProduct | MoveMatrix | StoreMatrix) for part in parts(program.body))
-    preludes = (_PRELUDE, _OF_MATRICES) if has_matrices else (_PRELUDE,)
+    has_barriers = any(map(_is_of_barrier, parts(program.body)))
+    preludes = (_PRELUDE, *[_OF_MATRICES] * has_matrices, *[_OF_BARRIERS] * has_barriers)
     lines = [
         f"// The instrumented twin of {file}. Derived; edit the kernel instead.",
         *includes,
@@ -205,12 +217,23 @@ def printed_twin(program: Program, file: str) -> Twin:
         f'extern "C" __global__ void {TWIN_ENTRY}({", ".join(parameters)})',
         "{",
         "    gv_thread gv_self;",
+        *(["    gv_states gv_own;"] if has_barriers else []),
         *(f"    {line}" for line in (*_shared_declarations(program, printer), *printer.first())),
         *printer.block(program.body),
         "}",
         "",
     ]
     return Twin("\n".join(lines), program)
+
+
+def _is_of_barrier(node: object) -> bool:
+    """Whether a node needs what the twin has for barriers with numbers, mbarriers and bulk copies."""
+    match node:
+        case Barrier(number=number):
+            return number is not None
+        case Copy(target=target):
+            return isinstance(target.type, VectorType) and target.type.is_bulk
+    return isinstance(node, Mbarrier)
 
 
 def shared_numbers(program: Program) -> list[int]:

@@ -102,9 +102,8 @@ class TwinRunner:
             reporters = [int(thread) for thread in first if int(path[thread]) not in self.book.paths]
             if not reporters:
                 paths = [self.book.paths[int(path[thread])] for thread in first]
-                lined_up = alignment(
-                    self.work.binding, paths, inverse, lambda thread, n: buffers.words[:n, thread].get(), self._regions(buffers)
-                )
+                words, regions = (lambda thread, n: buffers.words[:n, thread].get()), self._regions(buffers)
+                lined_up = alignment(self.work.binding, paths, inverse, words, regions, space)
                 return self._aligned(lined_up, space, buffers)
             buffers.make_events(len(reporters), max(64, 4 * needed))
         raise DeviceError(

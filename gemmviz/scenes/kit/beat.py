@@ -25,6 +25,11 @@ _SYNCHRONISES: dict[str, tuple[str, str]] = {
     "wait": (marked("waits for asynchronous copies to arrive"), marked("wait for asynchronous copies to arrive")),
     "fence": (marked("orders memory accesses"), marked("order memory accesses")),
 }
+_AT_BARRIER: dict[str, tuple[str, str]] = {
+    "init": (marked("sets up {barrier}"), marked("each set up {barrier}")),
+    "arrive": (marked("arrives at {barrier}"), marked("arrive at {barrier}")),
+    "wait": (marked("waits at {barrier}"), marked("wait at {barrier}")),
+}
 _GRID = (marked("waits for all blocks of the grid"), marked("wait for all blocks of the grid"))
 _ACCESSES: dict[str, tuple[str, str]] = {
     "fetch": (marked("fetches {what}"), marked("each fetch {what}")),
@@ -97,6 +102,8 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
     """Return the sentence from its verb on, and details."""
     site, is_alone = moment.site, moment.focus.thread is not None
     is_one = is_alone or active == 1
+    if (barrier := barrier_name(moment)) is not None:
+        return _form(_AT_BARRIER.get(site.kind, _AT_BARRIER["wait"]), is_one, barrier=barrier), ()
     if site.kind in _SYNCHRONISES:
         forms = _GRID if site.visible_to == "grid" and site.is_barrier else _SYNCHRONISES[site.kind]
         return _form(forms, is_one), ()
@@ -130,6 +137,17 @@ def _branch(moment: Moment, active: int) -> tuple[str, tuple[str, ...]]:
     parted, warps = parted_warps(moment)
     details = trn("{parted} of {warps} parts", "{parted} of {warps} part", parted, parted=parted, warps=many(warps, "warp"))
     return _form(_BRANCHES, active == 1, condition=condition, taken=taken), (details,)
+
+
+def barrier_name(moment: Moment) -> str | None:
+    """The mbarrier or the barrier with a number at which the watched threads are; None at other steps."""
+    site, arrived = moment.site, np.unique(moment.arrived[moment.arrived >= 0]).tolist()
+    if site.is_of_mbarrier and site.operands:
+        array = moment.trace.arrays[site.operands[0].array]
+        return array.subscripted(arrived[0]) if len(arrived) == 1 and array.size > 1 else array.name
+    if site.kind == "arrive" or (site.kind == "barrier" and arrived != [0]):
+        return tr("barrier {number}", number=arrived[0]) if len(arrived) == 1 else tr("their barriers")
+    return None
 
 
 def _form(forms: tuple[str, str], is_one: bool, /, **values: object) -> str:

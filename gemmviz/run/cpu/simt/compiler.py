@@ -35,6 +35,7 @@ from gemmviz.cuda.nodes import (
     Logic,
     Loop,
     MakeVector,
+    Mbarrier,
     Offset,
     PointerDifference,
     Read,
@@ -61,6 +62,7 @@ from gemmviz.run.cpu.simt.addresses import (
     shifted_address,
     target_of,
 )  # fmt: skip
+from gemmviz.run.cpu.simt.barriers import barrier_closure, mbarrier_closure
 from gemmviz.run.cpu.simt.domain import Domain
 from gemmviz.run.cpu.simt.instructions import commit, fence, instruction, wait_closure
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
@@ -73,14 +75,15 @@ from gemmviz.run.cpu.simt.machine import (
     Closure,
     Machine,
     Statement,
-    barrier_closure,
     block,
     branch,
     divided,
+    in_turn,
     loop,
     unrolled,
 )
 from gemmviz.run.cpu.simt.memory import comparison, is_not_null, same_memory
+from gemmviz.run.cpu.simt.tracks import has_barriers, run_tracks, with_all_arms
 from gemmviz.run.cpu.simt.values import PointerClosure, merged
 
 _POINTER_TYPES = (PointerType, ArrayType)
@@ -296,7 +299,7 @@ class Compiler:
         """The closure of a statement: it takes the machine and returns how control leaves it."""
         match node:
             case Block(statements=statements):
-                return block([self.statement(each) for each in statements])
+                return block([self.statement(each) for each in with_all_arms(statements)])
             case Evaluate(expression=expression):
                 return _evaluated(self.domain.effect(self, expression))
             case Declare(slot=slot, value=value):
@@ -305,7 +308,9 @@ class Compiler:
                 return self._declare_array(node)
             case If(condition=condition, then=then, otherwise=otherwise, branch=number):
                 or_else = _evaluated(None) if otherwise is None else self.statement(otherwise)
-                return branch(self.domain.known(self, condition), self.statement(then), or_else, self._reported(number))
+                arms = run_tracks if has_barriers(node) else in_turn
+                reported = self._reported(number)
+                return branch(self.domain.known(self, condition), self.statement(then), or_else, reported, arms)
             case Loop():
                 return self.domain.repeated(node, self._loop(node))
             case Unrolled():
@@ -316,8 +321,12 @@ class Compiler:
                 return lambda machine: CONTINUE
             case Return():
                 return self._return(node)
-            case Barrier():
-                return barrier_closure(node)
+            case Barrier(number=number, count=count):
+                return barrier_closure(
+                    node, *(None if each is None else self.domain.known(self, each) for each in (number, count))
+                )
+            case Mbarrier():
+                return mbarrier_closure(self, node)
             case Commit():
                 return commit(node)
             case Wait(pending=pending):

@@ -194,6 +194,7 @@ def _copy_closure(compiler: Compiling, node: Copy) -> Closure:
     target, source = compiler.address(node.target.pointer), compiler.address(node.source.pointer)
     size, unit, source_unit = size_bytes(node.target.type), unit_bytes(node.target.type), unit_bytes(node.source.type)
     taken = None if node.fills_zero_from is None else domain.known(compiler, node.fills_zero_from)
+    counter = None if node.counts_at is None else compiler.address(node.counts_at.pointer)
 
     def zero(scalar: Scalar) -> Any:
         return domain.zero(scalar, node.target)
@@ -215,8 +216,8 @@ def _copy_closure(compiler: Compiling, node: Copy) -> Closure:
             machine.sink.value(parts[0])
         machine.step(access, arrays, 1, to.recorded(there, kind), lanes, place)
         domain.announce(machine, to, parts, kind)
-        transfers = machine.transfers
-        transfers.begin(PendingCopy(transfers.begun, to, there, parts, kind, lanes, transfers.batch, place))
+        transfers, barrier = machine.transfers, None if counter is None else counter(machine)
+        transfers.begin(PendingCopy(transfers.begun, to, there, parts, kind, lanes, transfers.batch, place, barrier, size))
 
     def run(machine: Machine) -> None:
         into, of = target(machine), source(machine)
@@ -268,13 +269,18 @@ def _copied_part(machine: Machine, of: Any, here: Any, reads: Any, zero: Zero, k
     return np.where(reads, values, np.asarray(zero(kind.scalar), np.asarray(values).dtype))
 
 
-def _complete(machine: Machine, transfer: PendingCopy, lanes: ActiveMask) -> None:
-    """Writes the elements of a copy for some lanes."""
+def complete(machine: Machine, transfer: PendingCopy, lanes: ActiveMask, done: list[PendingCopy]) -> None:
+    """Writes the elements of a copy for some lanes. It is ``done`` when all its lanes are."""
+    if is_empty(lanes):
+        return
     outer, machine.mask = machine.mask, lanes
     for i, part in enumerate(transfer.parts):
         at = transfer.offset + i if i else transfer.offset
         transfer.memory.store(machine, at, part, transfer.kind, transfer.place)
     machine.mask = outer
+    transfer.lanes = _rest(transfer.lanes, lanes)
+    if is_empty(transfer.lanes):
+        done.append(transfer)
 
 
 def commit(node: Commit) -> Closure:
@@ -291,15 +297,10 @@ def wait_closure(node: Wait, pending: Closure) -> Closure:
     def run(machine: Machine) -> int:
         most = pending(machine)
         machine.touch(access, -1, 0, place)
-        done = []
+        done: list[PendingCopy] = []
         for transfer in machine.transfers.under_way:
-            lanes = _completing(machine, transfer, most, node.waits_for_block)
-            if is_empty(lanes):
-                continue
-            _complete(machine, transfer, lanes)
-            transfer.lanes = _rest(transfer.lanes, lanes)
-            if is_empty(transfer.lanes):
-                done.append(transfer)
+            if transfer.barrier is None:
+                complete(machine, transfer, _completing(machine, transfer, most, node.waits_for_block), done)
         if done:
             machine.sink.completed([transfer.number for transfer in done])
             machine.transfers.under_way = [each for each in machine.transfers.under_way if each not in done]

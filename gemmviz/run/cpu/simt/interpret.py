@@ -26,6 +26,7 @@ from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import listed
 from gemmviz.run.cpu.simt.addresses import AddressMap
+from gemmviz.run.cpu.simt.barriers import Barriers
 from gemmviz.run.cpu.simt.compiler import Compiler
 from gemmviz.run.cpu.simt.domain import Domain
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_memories
@@ -33,6 +34,7 @@ from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import NULL, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.sums import RepeatedTags
 from gemmviz.run.cpu.simt.tags import Tags
+from gemmviz.run.cpu.simt.tracks import Tracks
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 
@@ -228,7 +230,7 @@ def interpret(
             value = NULL if argument == NULL_POINTER else memories[argument], 0
         machine.slots[parameter.slot] = value
     shared = _allocate_shared(binding, machine, domain)
-    machine.addresses = AddressMap(memories.values(), shared)
+    machine.addresses, machine.barriers, machine.tracks = AddressMap(memories.values(), shared), Barriers(machine), Tracks()
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.cuda.nodes import Barrier
 from gemmviz.model.arrays import Bools
 from gemmviz.model.errors import Cancelled, ErrorId, KernelFault, Place
 from gemmviz.model.sinks import AccessSink
@@ -31,12 +30,26 @@ def step_budget(k: int) -> int:
 
 
 class PendingCopy:
-    """An asynchronous copy under way: its number, what it writes where in which lanes (None: all), and its batch."""
+    """An asynchronous copy under way: its number, what it writes where in which lanes (None: all), and its batch.
 
-    __slots__ = ("batch", "kind", "lanes", "memory", "number", "offset", "parts", "place")
+    A bulk copy has a ``barrier`` instead, an mbarrier's memory and word, which counts its ``bytes``. Without a number, it is
+    the arrival of the lanes' copies before it.
+    """
+
+    __slots__ = ("barrier", "batch", "bytes", "kind", "lanes", "memory", "number", "offset", "parts", "place")
 
     def __init__(
-        self, number: int, memory: Any, offset: Any, parts: list[Any], kind: Any, lanes: ActiveMask, batch: Any, place: Place
+        self,
+        number: int,
+        memory: Any,
+        offset: Any,
+        parts: list[Any],
+        kind: Any,
+        lanes: ActiveMask,
+        batch: Any,
+        place: Place,
+        barrier: Any = None,
+        bytes: int = 0,
     ) -> None:
         self.number = number
         self.memory = memory
@@ -46,6 +59,8 @@ class PendingCopy:
         self.lanes = lanes
         self.batch = batch
         self.place = place
+        self.barrier = barrier
+        self.bytes = bytes
 
 
 class Transfers:
@@ -76,6 +91,7 @@ class Machine:
 
     __slots__ = (
         "addresses",
+        "barriers",
         "broken",
         "budget",
         "cancelled",
@@ -93,6 +109,7 @@ class Machine:
         "slots",
         "space",
         "steps",
+        "tracks",
         "transfers",
         "vanished",
         "visits",
@@ -132,6 +149,8 @@ class Machine:
         self.sites: dict[tuple[int, ...], int] = {}
         self.transfers = Transfers()
         self.addresses: Any = None
+        self.barriers: Any = None
+        self.tracks: Any = None
 
     def tick(self, place: Place) -> None:
         """Counts one unit of work. Raises Cancelled, or KernelFault when the step budget is exhausted."""
@@ -233,6 +252,7 @@ def is_empty(mask: ActiveMask) -> bool:
 
 Statement = Callable[[Machine], int]
 Closure = Callable[[Machine], Any]
+Arms = Callable[[Machine, Statement, Bools, Statement, Bools], tuple[ActiveMask, ActiveMask]]
 
 
 def block(closures: list[Statement]) -> Statement:
@@ -250,19 +270,25 @@ def block(closures: list[Statement]) -> Statement:
     return run
 
 
-def branch(condition: Closure, then: Statement, otherwise: Statement, number: int | None) -> Statement:
-    """The closure of an if: each branch runs for the lanes that take it."""
+def in_turn(machine: Machine, then: Statement, yes: Bools, otherwise: Statement, no: Bools) -> tuple[ActiveMask, ActiveMask]:
+    """Runs one arm of a branch after the other."""
+    level = machine.level
+    left = run_arm(machine, then, yes)
+    machine.level = level
+    return left, run_arm(machine, otherwise, no)
+
+
+def branch(condition: Closure, then: Statement, otherwise: Statement, number: int | None, arms: Arms) -> Statement:
+    """The closure of an if: each branch runs for the lanes that take it, by ``arms``."""
 
     def run(machine: Machine) -> int:
-        arms = divided(machine, condition(machine), number)
-        if isinstance(arms, bool):
-            return (then if arms else otherwise)(machine)
-        outer, (yes, no) = machine.mask, arms
+        sides = divided(machine, condition(machine), number)
+        if isinstance(sides, bool):
+            return (then if sides else otherwise)(machine)
+        outer, (yes, no) = machine.mask, sides
         level = machine.level
         machine.level = level + 1
-        left = _arm(machine, then, yes)
-        machine.level = level + 1
-        right = _arm(machine, otherwise, no)
+        left, right = arms(machine, then, yes, otherwise, no)
         if left is yes and right is no:
             machine.mask, machine.level = outer, level
             return NORMAL
@@ -291,7 +317,7 @@ def divided(machine: Machine, chosen: Any, branch: int | None) -> bool | tuple[B
     return bool(chosen)
 
 
-def _arm(machine: Machine, arm: Statement, lanes: ActiveMask) -> ActiveMask:
+def run_arm(machine: Machine, arm: Statement, lanes: ActiveMask) -> ActiveMask:
     """Runs one branch for its lanes; returns the lanes that continue after it, or None if there are none."""
     machine.mask = lanes
     code = arm(machine)
@@ -376,21 +402,7 @@ def unrolled(slot: int, counts: tuple[int, ...], bodies: list[Statement], place:
     return run
 
 
-def barrier_closure(node: Barrier) -> Statement:
-    access, place = node.access, node.place
-
-    def run(machine: Machine) -> int:
-        machine.touch(access, -1, 0, place)
-        if node.waits_for_block:
-            if machine.mask is not None:
-                _check_convergence(machine, node)
-            machine.epoch += 1
-        return NORMAL
-
-    return run
-
-
-def _check_convergence(machine: Machine, node: Barrier) -> None:
+def check_convergence(machine: Machine, place: Place) -> None:
     """Raises KernelFault unless a barrier is reached by all threads of a block that have not returned, or by none (CUDA C++
     Programming Guide, Synchronization Functions).
     """
@@ -406,6 +418,6 @@ def _check_convergence(machine: Machine, node: Barrier) -> None:
         row = int(np.argmax(absent.any(axis=1) & present.any(axis=1)))
         block, thread = machine.space.indices(row * machine.space.threads_per_block + int(np.argmax(absent[row])))
         raise KernelFault(
-            tr("__syncthreads() in divergent flow: it is not reached"), node.place, block=block, thread=thread,
+            tr("__syncthreads() in divergent flow: it is not reached"), place, block=block, thread=thread,
             remedy=tr("other threads of the block wait for it forever"), id="divergent-barrier",
         )  # fmt: skip

@@ -430,14 +430,23 @@ class SharedMemory(Memory):
             if machine.mask is not None:
                 missing = missing & machine.mask
             if missing.any():
-                message = tr("{name} is read before it is written", name=self.element(_first_offset(at, missing)))
-                raise self.fault(machine, message, place, at, missing, self._remedy(machine), id="uninitialised-read")
+                first_missing = _first_offset(at, missing)
+                message = tr("{name} is read before it is written", name=self.element(first_missing))
+                remedy = tr("is a __syncthreads() missing? Where a condition skips the store, store 0 instead")
+                line = self._line_of_copy(machine, first_missing)
+                if line is not None:
+                    remedy = tr("wait for the asynchronous copy of line {line} first", line=line)
+                raise self.fault(machine, message, place, at, missing, remedy, id="uninitialised-read")
 
-    def _remedy(self, machine: Machine) -> str:
-        """What to do about an unwritten element."""
-        if any(each.memory is self for each in machine.transfers.under_way):
-            return tr("wait for the asynchronous copy first")
-        return tr("is a __syncthreads() missing? Where a condition skips the store, store 0 instead")
+    def _line_of_copy(self, machine: Machine, element: int) -> int | None:
+        """The line of the copy under way that will write an element of any block; None if there is none."""
+        for each in machine.transfers.under_way:
+            if each.memory is self:
+                first = np.asarray(self.recorded(each.offset, each.kind))
+                inside = (element >= first) & (element < first + self.recorded(each.kind.width, each.kind))
+                if np.any(inside if each.lanes is None else inside & each.lanes):
+                    return each.place.line
+        return None
 
     def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
         """Writes one scalar of an access."""
@@ -502,4 +511,4 @@ def elements_of_bytes(element_name: str, size: int) -> AccessType:
     scalar = named_type(element_type(element_name).spellings[0][0])
     assert isinstance(scalar, Scalar)
     width = size // scalar.bytes
-    return replace(access_type(scalar), width=width, step=width)
+    return replace(access_type(scalar), width=width, step=min(width, _ALIGNMENT // scalar.bytes))

@@ -16,6 +16,7 @@ from gemmviz.cuda.nodes import (
     Inline,
     Instruction,
     Loop,
+    Mbarrier,
     Program,
     Read,
     Return,
@@ -139,7 +140,7 @@ def _slots_of(node: Loop | Unrolled, numbers: frozenset[int], held: frozenset[in
         declared.add(node.slot)
     for part in parts(node):
         match part:
-            case Barrier() | Commit() | Wait():
+            case Barrier() | Commit() | Mbarrier() | Wait():
                 return None
             case Instruction(is_async=True):
                 return None

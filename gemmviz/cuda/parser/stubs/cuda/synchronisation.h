@@ -5,6 +5,8 @@ extern "C" {
 int __syncthreads_count(int);
 int __syncthreads_and(int);
 int __syncthreads_or(int);
+void __barrier_sync(unsigned int number);
+void __barrier_sync_count(unsigned int number, unsigned int count);
 void __syncwarp(unsigned int = 0xffffffffu);
 void __threadfence();
 void __threadfence_block();
