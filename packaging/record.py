@@ -10,10 +10,11 @@ Without a GPU:
 
 With a GPU and CuPy; commands that count need Nsight Compute, too. If kernels are named, only their rows are replaced:
 
-    traces, speeds, counters [KERNEL ...]       of the included kernels; ``kernels`` is all three
+    traces, speeds, counters, schedules [KERNEL ...]       of the included kernels; ``kernels`` is the first three
+    tensor-cores                                those, and schedules, from 08_register_tiled on; continues where it was stopped
     patterns                                    all three of kernels of other problems than the multiplication
     levels                                      traffic between the levels of memory, and limits of occupancy
-    schedules, lesson-schedules                 where and when the blocks of launches ran
+    lesson-schedules                            where and when the blocks of lessons' launches ran
     access-times                                cycles of an access to each memory
     precision [gpu] [host]                      speeds in double and on tensor cores, and of loops on the CPU; needs Numba
     host-calls, lesson-speeds                   times of a host's calls, and speeds of the lessons' kernels
@@ -32,7 +33,7 @@ COMMANDS = {
     "recording.launches": (
         "traces", "speeds", "counters", "kernels", "patterns", "schedules", "lesson-schedules", "lesson-speeds", "registers",
     ),
-    "recording.counters": ("levels", "styles", "wavefronts"),
+    "recording.counters": ("levels", "styles", "tensor-cores", "wavefronts"),
     "recording.timings": ("access-times", "precision", "host-calls", "course"),
     "recording.races": ("races",),
     "recording.stored": ("lessons", "programs", "advances", "checksums"),

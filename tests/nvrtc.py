@@ -101,7 +101,9 @@ def cuda_include() -> str | None:
         *(each for wheel in _wheels() for each in wheel.glob("*/include")),
         *(Path(root) / "include" for root in roots if root),
     ]
-    return next((str(each) for each in folders if (each / "cuda_fp16.h").is_file()), None)
+    usable = [each for each in folders if (each / "cuda_fp16.h").is_file()]
+    whole = [each for each in usable if (each / "crt" / "mma.h").is_file()]  # which some wheels leave out
+    return next((str(each) for each in (*whole, *usable)), None)
 
 
 def _wheels() -> Iterator[Path]:

@@ -17,6 +17,7 @@ from gemmviz.cuda.launch.legality import broken_limit, setup_for
 from gemmviz.cuda.twin.units import twin_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
+from tests.nvrtc import cuda_include
 
 SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (1, 1, 1), (64, 16, 32)]
 NVCC = shutil.which("nvcc")
@@ -97,5 +98,6 @@ def test_nvcc_compiles_kernel_and_twin(name: str, tmp_path: Path) -> None:
 def test_nvrtc_compiles_kernel_and_twin(name: str) -> None:
     spec = load_kernel(name)
     defines = [f"-D{parameter}={value}" for parameter, value in spec.defaults.items()]
-    assert compile_at_run_time(spec.text, ["--std=c++17", *defines]) == ""
-    assert compile_at_run_time(twin_for(spec, spec.defaults).text, ["--std=c++17"]) == ""
+    options = ["--std=c++17", "-arch=compute_90", *(f"-I{folder}" for folder in (cuda_include(),) if folder)]
+    assert compile_at_run_time(spec.text, [*options, *defines]) == ""
+    assert compile_at_run_time(twin_for(spec, spec.defaults).text, options) == ""

@@ -62,4 +62,4 @@ def load_device(name: str = DEFAULT_DEVICE) -> Device:
 
 def device_of(gpu: Gpu) -> str | None:
     """Name of the device file of a GPU, by the name that its driver reports; None if there is no such file."""
-    return next((name for name in device_names() if load_device(name).name == gpu.name), None)
+    return next((name for name in device_names() if load_device(name).is_of(gpu)), None)

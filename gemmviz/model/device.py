@@ -116,8 +116,8 @@ class Device(Struct, frozen=True):
     arguments of the launch are there as well.
     ``schedulers``: schedulers of an SM, None if equal to ``warp_granularity``. ``memory``: rules by which its memory serves a
     warp, None if unknown. ``caches``: levels between shared memory and the last-level cache, nearest to the threads first.
-    ``own_words``: the vendor's terms, by CUDA's. ``is_toy``: not a product, but a small model for pictures that can be followed
-    by eye.
+    ``own_words``: the vendor's terms, by CUDA's. ``reported_as``: the name that its driver reports, if it is another.
+    ``is_toy``: not a product, but a small model for pictures that can be followed by eye.
     """
 
     name: str
@@ -152,6 +152,7 @@ class Device(Struct, frozen=True):
     warp_granularity: int = 4
     schedulers: int | None = None
     shared_opt_in: int | None = None
+    reported_as: str = ""
     caches: tuple[MemoryLevel, ...] = ()
     own_words: Mapping[str, str] = field(default_factory=dict)
     is_toy: bool = False
@@ -179,6 +180,10 @@ class Device(Struct, frozen=True):
                     own=self.warp_size,
                 )
             )
+
+    def is_of(self, gpu: "Gpu") -> bool:
+        """Whether a GPU is such a device, by the name that its driver reports."""
+        return gpu.name == (self.reported_as or self.name)
 
     @property
     def levels(self) -> tuple[MemoryLevel, ...]:

@@ -38,7 +38,7 @@ _Recording = TypeVar("_Recording", bound=Recorded[Any])
 
 def recording_of(device: Device, recordings: Iterable[_Recording]) -> _Recording | None:
     """The recording of a device; None if there is none."""
-    return next((each for each in recordings if each.gpu.name == device.name), None)
+    return next((each for each in recordings if device.is_of(each.gpu)), None)
 
 
 def nearest_recording(device: Device, recordings: Sequence[_Recording]) -> _Recording:

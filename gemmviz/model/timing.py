@@ -8,7 +8,6 @@ from msgspec import Struct, field
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import Recorded
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Check
 from gemmviz.model.translation import tr
 
@@ -75,9 +74,14 @@ class Resources(Struct, frozen=True):
     occupancy: Occupancy
 
 
+CUBLAS = "cuBLAS"
+DOUBLE, HALF = "double", "half"  # variants of rows in other types than float
+_VARIANTS = {"float64": DOUBLE, "float16": HALF}
+
+
 class Measured(Struct, frozen=True, dict=True):
     """One timed run of a kernel, or of a library's multiplication. ``kernel`` names either; ``source_hash`` is the hash of the
-    kernel's text.
+    kernel's text, ``inputs`` the type of the elements of A and B, "" for float32.
 
     Unknown figures are None: a kernel that could not be run has no timing, and ``failure`` is the reason.
     """
@@ -92,6 +96,7 @@ class Measured(Struct, frozen=True, dict=True):
     reads_c: bool = False
     transfer: Transfer | None = None
     failure: str = ""
+    inputs: str = ""
 
     @property
     def base(self) -> str:
@@ -104,14 +109,14 @@ class Measured(Struct, frozen=True, dict=True):
         return self.kernel.partition(", ")[2]
 
     @property
+    def variant_of_inputs(self) -> str:
+        """The variant of a library's run whose inputs have the same type."""
+        return self.variant if self.variant in (DOUBLE, HALF) else _VARIANTS.get(self.inputs, self.inputs)
+
+    @property
     def is_left_out(self) -> bool:
         """Whether it was not run because it would take too long."""
         return self.failure.startswith("left out")
-
-    @classmethod
-    def of_kernel(cls, setup: Setup, timing: Timing, resources: Resources, check: Check, reads_c: bool) -> "Measured":
-        kernel = setup.kernel
-        return cls(kernel.name, setup.problem, timing, dict(setup.parameters), kernel.text_hash, resources, check, reads_c)
 
     @cached_property
     def gflops(self) -> float | None:
@@ -181,9 +186,6 @@ class Levels(Recorded[LaunchCounters], frozen=True):
 
 # Benchmarks: timed multiplications with their device, driver, compiler, host and date.
 
-CUBLAS = "cuBLAS"
-DOUBLE = "double"  # the variant of a row in double precision
-
 
 class Benchmark(Recorded[Measured], frozen=True, dict=True):
     """The rows of one benchmark run. ``recorded``: read from a file. ``host``: the CPU that ran the host's rows."""
@@ -200,10 +202,8 @@ class Benchmark(Recorded[Measured], frozen=True, dict=True):
         return super().short_source if self.recorded else tr("measured on {gpu}", gpu=self.gpu.name)
 
     def share_of_cublas(self, row: Measured) -> float | None:
-        """Rate of a row relative to cuBLAS for the same problem, in double precision for a row in double precision; None if
-        either is missing.
-        """
-        beside = self._cublas.get((DOUBLE if row.variant == DOUBLE else "", row.problem))
+        """Rate of a row relative to cuBLAS for the same problem and type of inputs; None if either is missing."""
+        beside = self._cublas.get((row.variant_of_inputs, row.problem))
         return None if not beside or row.gflops is None else row.gflops / beside
 
     @cached_property

@@ -10,14 +10,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from gemmviz.cuda.launch.catalog import load_kernel
-from gemmviz.cuda.launch.legality import legal_choices, setup_for
+from gemmviz.cuda.launch.legality import can_run, legal_choices, setup_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Transfer
+from gemmviz.model.timing import CUBLAS, HALF, Benchmark, Measured, Transfer
 from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
@@ -25,7 +25,7 @@ from gemmviz.run.worker.remote import RemoteGpu
 LONGEST_S = 1.0
 _SIDE = 192
 _HOST_LONGEST_S = 4.0
-REFERENCE = "03_coalesced"  # any kernel: cuBLAS and the copies only need its matrices
+REFERENCES = {CUBLAS: "03_coalesced", f"{CUBLAS}, {HALF}": "13_wmma"}  # any kernel: cuBLAS and the copies only need its matrices
 
 
 class Case(Struct, frozen=True):
@@ -54,7 +54,8 @@ def cases_for(kernels: Sequence[KernelSpec], problems: Sequence[Problem], device
     """
     cases = []
     for problem in sorted(problems, key=lambda each: each.M * each.N * each.K):
-        cases.append(Case(CUBLAS, problem))
+        references = {name: setup_for(load_kernel(kernel), problem, device=device) for name, kernel in REFERENCES.items()}
+        cases += [Case(name, problem) for name, setup in references.items() if can_run(setup)]
         cases += [Case(method, problem) for method in METHODS]
         for kernel in kernels:
             cases += [Case(kernel.name, problem, setup) for setup in legal_choices(kernel, problem, device=device)]
@@ -76,7 +77,7 @@ def run_benchmark(
     at the next smaller size predicts more than ``longest_s`` seconds for one launch. Raises DeviceError without a GPU.
     """
     benchmark = Benchmark(gpu.gpu(), str(date.today()), (), processor_name(), recorded=False)
-    transfers: dict[Problem, Transfer] = {}
+    transfers: dict[tuple[Problem, str], Transfer] = {}
     before = _probe_host(gpu, cancelled)
     for done, case in enumerate(cases, 1):
         try:
@@ -117,16 +118,21 @@ def _failed(case: Case, why: str) -> Measured:
     return Measured(case.name, case.problem, None, dict(case.setup.parameters), hashed, failure=why)
 
 
-def _measure(gpu: RemoteGpu, case: Case, device: str, transfers: dict[Problem, Transfer], cancelled: Cancel) -> Measured:
+def _measure(
+    gpu: RemoteGpu, case: Case, device: str, transfers: dict[tuple[Problem, str], Transfer], cancelled: Cancel
+) -> Measured:
     try:
         if case.name in METHODS:
             return Measured(case.name, case.problem, gpu.time_host(case.name, case.problem, cancelled))
-        setup = case.setup or setup_for(load_kernel(REFERENCE), case.problem, device=device)
-        if case.problem not in transfers:
-            transfers[case.problem] = gpu.time_copies(setup, cancelled)
         if case.setup is None:
-            return Measured(case.name, case.problem, gpu.time_cublas(setup, cancelled), transfer=transfers[case.problem])
-        return replace(gpu.time_kernel(setup, cancelled), transfer=transfers[case.problem])
+            setup = setup_for(load_kernel(REFERENCES[case.name]), case.problem, device=device)
+            row = Measured(case.name, case.problem, gpu.time_cublas(setup, cancelled))
+        else:
+            setup, row = case.setup, gpu.time_kernel(case.setup, cancelled)
+        key = case.problem, row.variant_of_inputs
+        if key not in transfers:
+            transfers[key] = gpu.time_copies(setup, cancelled)
+        return replace(row, transfer=transfers[key])
     except GemmvizError as error:
         return _failed(case, str(error))
 

@@ -34,7 +34,7 @@ from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
 from recording import DATA, ROOT, device_and_driver, facts_of, measurement, printed, rows_text
-from recording.launches import gpu_here
+from recording.launches import TENSOR, TRACES, gpu_here, schedules, tensor_speeds, traces
 
 Row = dict[str, Any]
 
@@ -110,8 +110,10 @@ GIVEN = {"pipeline_memcpy": GivenLaunch(args=("C", "A", "B", "K", "N"), block=("
 _GLOBAL, _RUN = "l1tex__t_{}_pipe_lsu_mem_global_op_", "smsp__inst_executed_op_"
 _SHARED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_"
 _COPIES = ("ldgsts", "ldgsts_cache_access", "ldgsts_cache_bypass")
-# Counters of atomics and of asynchronous copies: those that this machine's profiler lists are recorded too.
+# Counters of atomics, asynchronous copies and matrix instructions: those that this machine's profiler lists are recorded too.
+_TENSOR = ("op_ldsm", "pipe_tensor_op_hmma", "op_shared_ld")
 MORE = (
+    *(f"smsp__{kind}_executed_{name}" for kind in ("inst", "sass_inst") for name in _TENSOR),
     *(_GLOBAL.format(what) + op for what in ("requests", "sectors") for op in ("atom", "red", *_COPIES)),
     *(_RUN + op for op in ("shared_atom", "global_atom", "global_red", *_COPIES)),
     *(_SHARED + op for op in ("ld", "st", "atom", *_COPIES)),
@@ -132,13 +134,17 @@ def style_setups(kernel: KernelSpec) -> list[tuple[Setup, dict[str, int]]]:
         try:
             setup = own.changed(**sizes)
             if can_run(setup) and len(found) < MOST_OF_A_STYLE:
-                counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
-                engine_for("cpu").count(setup, counter)
-                counts = counter.counts
-                found.append((setup, totals(counts)))
+                found.append((setup, counts_of(setup)))
         except GemmvizError as error:
             print(f"  {kernel.name} {sizes}: {error}", flush=True)
     return found
+
+
+def counts_of(setup: Setup) -> dict[str, int]:
+    """The counts of the whole launch, as the profiler counts."""
+    counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
+    engine_for("cpu").count(setup, counter)
+    return totals(counter.counts)
 
 
 def metrics() -> dict[str, str]:
@@ -148,8 +154,7 @@ def metrics() -> dict[str, str]:
     return profiler.METRICS | {name: f"{name}.sum" for name in MORE if name in known}
 
 
-def rows_of(gpu: RemoteGpu, name: str, wanted: dict[str, str]) -> list[Row]:
-    setups = style_setups(open_kernel(name, GIVEN.get(Path(name).stem, GivenLaunch())))
+def rows_of(gpu: RemoteGpu, setups: list[tuple[Setup, dict[str, int]]], wanted: dict[str, str]) -> list[Row]:
     rows = []
     for (setup, every), hardware in zip(setups, profiler.counters_of([each for each, _ in setups], wanted), strict=True):
         ours = {name: value for name, value in every.items() if name in profiler.METRICS}
@@ -157,6 +162,7 @@ def rows_of(gpu: RemoteGpu, name: str, wanted: dict[str, str]) -> list[Row]:
         rows.append({
             **_about(setup), "problem": to_plain(setup.problem), "passed": check is not None and check.passed, "ours": ours,
             "atomics": {name: value for name, value in every.items() if "atomic" in name}, **to_plain(hardware),
+            "matrix_load_instructions": every.get("matrix_load_instructions", 0),
             "as_compiled": _as_compiled(setup, ours, hardware.counters),
         })  # fmt: skip
     return rows
@@ -200,7 +206,8 @@ def styles(*names: str) -> None:
             if path.is_file() or (names and name not in names):
                 continue
             try:
-                rows = rows_of(gpu, kernel, wanted)
+                setups = style_setups(open_kernel(kernel, GIVEN.get(Path(kernel).stem, GivenLaunch())))
+                rows = rows_of(gpu, setups, wanted)
             except GemmvizError as error:
                 print(f"{name}: {error}", flush=True)
                 continue
@@ -208,6 +215,56 @@ def styles(*names: str) -> None:
             print("\n".join(map(verdict, rows)), flush=True)
     if not names:
         print("\n".join(read_again()), flush=True)
+
+
+# Tensor cores
+
+TENSOR_COUNTERS = "tensor-counters-GPU.json"
+COUNTED_PROBLEMS = (Problem(128, 256, 192), Problem(1024, 1024, 1024))
+
+
+def tensor_cores() -> None:
+    """Record traces, schedules, speeds and counters of the kernels of the tensor cores and of those that lead to them. Results
+    are saved as they come; those that are saved already are left out.
+    """
+    for name in TENSOR:
+        if not (TRACES / f"{name}.gvt").is_file():
+            traces(name)
+    tensor_counters()
+    schedules(*TENSOR[2:])
+    tensor_speeds()
+
+
+def tensor_counters() -> None:
+    """Record counters at two sizes, with the smallest and with the largest tiles."""
+    wanted = metrics()
+    with closing(RemoteGpu(timeout_s=60)) as gpu:
+        path = measurement(TENSOR_COUNTERS, gpu.gpu())
+        rows = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
+        head = {**facts_of(gpu.gpu()), "tool": f"{_tool()}, clock control none, caches warm", "metrics": wanted}
+        for name in TENSOR:
+            setups = [each for each in _counted(name) if not any(_is_of(row, each) for row in rows)]
+            try:
+                found = rows_of(gpu, [(each, counts_of(each)) for each in setups], wanted) if setups else []
+            except GemmvizError as error:
+                print(f"{name}: {error}", flush=True)
+                continue
+            rows += found
+            write_recording(path, rows_text(head, "launches", rows))
+            print("\n".join(map(verdict, found)), flush=True)
+
+
+def _counted(name: str) -> list[Setup]:
+    setups: list[Setup] = []
+    for problem in COUNTED_PROBLEMS:
+        by_tile = sorted(legal_choices(load_kernel(name), problem), key=lambda each: each.parameters["TILE_WIDTH"])
+        setups += [by_tile[0], by_tile[-1]]
+    return setups
+
+
+def _is_of(row: Row, setup: Setup) -> bool:
+    about = {**_about(setup), "problem": to_plain(setup.problem)}
+    return all(row[name] == value for name, value in about.items())
 
 
 # Single accesses to shared memory

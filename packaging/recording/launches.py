@@ -16,8 +16,9 @@ from pathlib import Path
 
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
-from gemmviz.cuda.launch.legality import launch_for, legal_choices, setup_for
+from gemmviz.cuda.launch.legality import launch_for, legal_choices, parse_sizes, setup_for, square_problems
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.devices import device_of
 from gemmviz.files.recordings import parameter_key, read_schedules, seal, write_recording, write_schedules
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.device import Gpu
@@ -28,8 +29,9 @@ from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase, RecordedLaunch, RecordedSchedules
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Benchmark
-from gemmviz.run.benchmarking import Case, run_benchmark
+from gemmviz.run.benchmarking import Case, cases_for, run_benchmark
 from gemmviz.run.engine import Recording
+from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.scenes.catalog import view_named
 from gemmviz.teaching.lesson_file import shipped_lesson
@@ -37,8 +39,10 @@ from recording import DATA, MEASUREMENTS, measurement, nvcc_version, printed
 
 TRACES = DATA / "device"
 DEVICE = "h200"
+TENSOR = kernel_names()[kernel_names().index("08_register_tiled") :]  # what leads to tensor cores
 SMALL = (Problem(9, 7, 5), Problem(8, 8, 8), Problem(8, 16, 8), Problem(16, 8, 8), Problem(32, 32, 32))
-SPEED_SIZES, LESSON_SIZES, PATTERN_SIDES = "128:8192", "768,1536,3072", (32, 128, 512, 1024, 2048, 4096)
+SPEED_SIZES, TENSOR_SIZES, LESSON_SIZES = "128:8192", "512:4096", "768,1536,3072"
+PATTERN_SIDES = (32, 128, 512, 1024, 2048, 4096)
 OF_LESSONS = ("many_blocks", "rolled", "unrolled")
 SCHEDULE_SIZES, LARGE = (256, 512, 1024, 2048), 4096
 MOST_BLOCKS, LARGE_BLOCKS = 4096, 16_384
@@ -53,21 +57,22 @@ def gpu_here() -> Gpu:
 
 def kernels(*names: str) -> int:
     """Record traces, speeds and counters."""
-    traces()
+    traces(*names)
     return speeds(*names) | counters(*names)
 
 
 # Traces
 
 
-def traces() -> None:
-    """Record a small trace of every kernel, with values, and one of some blocks and phases."""
+def traces(*names: str) -> None:
+    """Record a small trace of every kernel, or of those named, with values, and one of some blocks and phases."""
     TRACES.mkdir(exist_ok=True)
     some = setup_for(load_kernel("04_tiled"), Problem(17, 15, 22), {"TILE_WIDTH": 4}, blocks="1:3,4:5", phases="2-3")
     with closing(RemoteGpu()) as gpu:
-        for name in kernel_names():
+        for name in names or kernel_names():
             _trace(gpu, small_setup(load_kernel(name)), name)
-        _trace(gpu, some, "some-blocks-and-phases")
+        if not names:
+            _trace(gpu, some, "some-blocks-and-phases")
 
 
 def small_setup(kernel: KernelSpec) -> Setup:
@@ -97,6 +102,28 @@ def speeds(*names: str) -> int:
         merged = replace(after, rows=(*others, *(row for row in after.rows if row.kernel in names)))
         write_recording(path, benchmark_text(merged))
     return code
+
+
+def tensor_speeds() -> None:
+    """Record speeds of the kernels of the tensor cores and of those that lead to them. Continues an unfinished record."""
+    with closing(RemoteGpu(timeout_s=60)) as remote:
+        path = measurement("tensor-speeds-GPU.json", remote.gpu())
+        rows = read_benchmark(path).rows if path.is_file() else ()
+        done = {(row.kernel, row.problem, parameter_key(row.parameters)) for row in rows}
+        device = device_of(remote.gpu()) or DEVICE
+        cases = cases_for([load_kernel(name) for name in TENSOR], square_problems(parse_sizes(TENSOR_SIZES)), device)
+        left = [each for each in cases if each.name not in METHODS and _key_of_case(each) not in done]
+        left.sort(key=lambda case: case.series)  # each is compiled once
+
+        def save(benchmark: Benchmark, number: int) -> None:
+            write_recording(path, benchmark_text(replace(benchmark, rows=(*rows, *benchmark.rows))))
+            print(f"{number} of {len(left)}: {benchmark.rows[-1].label}, {benchmark.rows[-1].problem}", flush=True)
+
+        run_benchmark(remote, left, device, on_row=save)
+
+
+def _key_of_case(case: Case) -> tuple[str, Problem, str]:
+    return case.name, case.problem, parameter_key({} if case.setup is None else case.setup.parameters)
 
 
 def lesson_speeds() -> int:
@@ -147,11 +174,13 @@ def patterns() -> int:
 # Schedules
 
 
-def schedules() -> None:
-    """Record where and when each block of some launches ran."""
+def schedules(*names: str) -> None:
+    """Record where and when each block of some launches ran, or add those of the named kernels."""
     with closing(RemoteGpu(timeout_s=60)) as remote:
         gpu = remote.gpu()
-        _add_schedules(remote, RecordedSchedules(gpu, str(date.today()), ()), scheduled_launches())
+        path = measurement("schedules-GPU.npz", gpu)
+        before = read_schedules(path) if names and path.is_file() else RecordedSchedules(gpu, str(date.today()), ())
+        _add_schedules(remote, before, scheduled_launches(names or kernel_names()))
 
 
 def lesson_schedules() -> None:
@@ -163,9 +192,9 @@ def lesson_schedules() -> None:
         _add_schedules(remote, recorded, shown)
 
 
-def scheduled_launches() -> Iterator[Setup]:
-    """Setups of every kernel at its own sizes, and with its largest blocks at other sizes."""
-    for kernel in map(load_kernel, kernel_names()):
+def scheduled_launches(names: Iterable[str]) -> Iterator[Setup]:
+    """Setups of kernels at their own sizes, and with their largest blocks at other sizes."""
+    for kernel in map(load_kernel, names):
         yield setup_for(kernel)
         for size in (*SCHEDULE_SIZES, LARGE):
             most, number = (LARGE_BLOCKS, 1) if size == LARGE else (MOST_BLOCKS, 2)

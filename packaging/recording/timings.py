@@ -265,9 +265,9 @@ def kernel_rows(runner: CudaRunner, folder: Path) -> Iterator[Row]:
 
 
 def kernel_row(runner: CudaRunner, setup: Setup, label: str) -> Measured:
-    result = runner.use(setup, lambda work: runner.time(work, TIMEOUT_S, is_cancelled))
-    assert result.check.passed, label
-    measured = Measured.of_kernel(setup, result.timing, result.resources, result.check, result.reads_c)
+    measured = runner.use(setup, lambda work: runner.time(work, TIMEOUT_S, is_cancelled))
+    assert measured.check is not None
+    assert measured.check.passed, label
     transfer = runner.use(setup, runner.copy)
     return replace(measured, kernel=label, transfer=transfer)
 

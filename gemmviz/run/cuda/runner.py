@@ -24,12 +24,12 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import COST_COLUMNS, SumKey
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.model.timing import Timing, TraceCost, Transfer
+from gemmviz.model.timing import Measured, Timing, TraceCost, Transfer
 from gemmviz.model.trace import Trace, trips
 from gemmviz.run.cpu.executor import requests_phases
 from gemmviz.run.cuda.compiling import Nvrtc, Unit, free_memory
 from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
-from gemmviz.run.cuda.stopwatch import TimedLaunch, time_cublas, time_kernel, time_transfer
+from gemmviz.run.cuda.stopwatch import time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import MOST_ROWS, Record, TwinRunner, bands, trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, real_unit, workload
 from gemmviz.run.engine import Cancel, Recording
@@ -188,7 +188,7 @@ class CudaRunner:
         nearest = islice(other_choices(setup), _MOST_AHEAD)
         self.nvrtc.compile_ahead(twin_unit(changed, False, requests_phases(setup)) for _, _, changed in nearest)
 
-    def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> TimedLaunch:
+    def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Measured:
         return time_kernel(self.nvrtc, work, timeout_s, cancelled)
 
     def cublas(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timing:

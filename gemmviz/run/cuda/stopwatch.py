@@ -8,15 +8,13 @@ from typing import Any
 
 import cupy
 import numpy as np
-from cupy.cuda import driver
+from cupy.cuda import driver, runtime
 from cupy_backends.cuda.libs import cublas
-from msgspec import Struct
 
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
-from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
+from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.executor import contents_of
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
@@ -30,6 +28,8 @@ _BATCH_MS = 4.0
 _MOST_LAUNCHES = 400
 _LONG_KERNEL_MS = 400.0
 _CHECKED_ROWS_FLOPS = 1 << 36
+_CUBLAS_TYPES = {"float32": runtime.CUDA_R_32F, "float16": runtime.CUDA_R_16F, "bfloat16": runtime.CUDA_R_16BF}
+_COMPUTE_IN_FLOAT, _ANY_ALGORITHM = 68, -1  # CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT
 
 
 class Stopwatch:
@@ -69,16 +69,7 @@ class Stopwatch:
         return Timing(median(times), times[quarter], times[-1 - quarter], repeats, launches)
 
 
-class TimedLaunch(Struct, frozen=True):
-    """Results of a real kernel on the GPU: check, times and occupancy."""
-
-    timing: Timing
-    resources: Resources
-    check: Check
-    reads_c: bool
-
-
-def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> TimedLaunch:
+def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Measured:
     """Checks and times the real kernel, as it stands in its file."""
     compiled = nvrtc(work.unit)
     check_resources(compiled, work.launch, work.setup.kernel.file)
@@ -87,7 +78,11 @@ def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
     timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file, cancelled).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
     resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
-    return TimedLaunch(timing, resources, check, reads_c)
+    setup, kernel, inputs = work.setup, work.setup.kernel, work.binding.element_types[next(iter(work.data))].name
+    return Measured(
+        kernel.name, setup.problem, timing, dict(setup.parameters), kernel.text_hash, resources, check, reads_c,
+        inputs="" if inputs == "float32" else inputs,
+    )  # fmt: skip
 
 
 def _checked_outputs(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: float) -> tuple[Check, bool]:
@@ -165,12 +160,14 @@ def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
 
 
 def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timing:
-    """Times SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off). Raises DeviceError for other element types."""
+    """Times cuBLAS on the same matrices, which it adds up in float32 (TF32 off). Raises DeviceError for types that it lacks."""
     if not work.setup.problem.is_multiply:
-        raise DeviceError("cuBLAS SGEMM multiplies matrices only", file=work.setup.kernel.file)
-    if any(each is not element_type_of_c("float") for each in work.binding.element_types.values()):
-        raise DeviceError("cuBLAS SGEMM multiplies float32 matrices only", file=work.setup.kernel.file)
+        raise DeviceError("cuBLAS multiplies matrices only", file=work.setup.kernel.file)
+    types = tuple(work.binding.element_types[name].name for name in "ABC")
+    if types[0] != types[1] or types[2] not in (types[0], "float32") or not set(types) <= _CUBLAS_TYPES.keys():
+        raise DeviceError(f"cuBLAS doesn't multiply {types[0]} by {types[1]} to {types[2]}", file=work.setup.kernel.file)
     problem, handle = work.setup.problem, cupy.cuda.device.get_cublas_handle()
+    of_a, of_b, of_c = map(_CUBLAS_TYPES.__getitem__, types)
     numbers = np.array([1.0, 0.0], np.float32)
     one, zero = (numbers.ctypes.data + 4 * at for at in range(2))
     pointers = [work.base + work.offsets[name] for name in "BAC"]
@@ -179,9 +176,9 @@ def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
 
     def start() -> None:
         # Row-major C = A B is column-major C' = B' A'.
-        cublas.sgemm(
-            handle, cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_N, problem.N, problem.M, problem.K, one, pointers[0],
-            problem.N, pointers[1], problem.K, zero, pointers[2], problem.N,
+        cublas.gemmEx(
+            handle, cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_N, problem.N, problem.M, problem.K, one, pointers[0], of_b,
+            problem.N, pointers[1], of_a, problem.K, zero, pointers[2], of_c, problem.N, _COMPUTE_IN_FLOAT, _ANY_ALGORITHM,
         )  # fmt: skip
 
     try:

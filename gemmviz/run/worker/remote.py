@@ -32,8 +32,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Site
-from gemmviz.model.timing import Counters, KernelSpeed, Measured, Resources, Timing, Transfer
-from gemmviz.model.trace import Check
+from gemmviz.model.timing import Counters, KernelSpeed, Measured, Timing, Transfer
 from gemmviz.run.cpu.executor import origins
 from gemmviz.run.engine import (
     Cancel,
@@ -359,7 +358,7 @@ class RemoteGpu(Engine):
     def _time(self, setup: Setup, cancelled: Cancel) -> KernelSpeed:
         """Times of the kernel, cuBLAS and the copies. Raises CannotAnswer if the setup's device is not this machine's GPU."""
         gpu = self.gpu(cancelled)
-        if device_for(setup).name != gpu.name:
+        if not device_for(setup).is_of(gpu):
             remedy = "choose it as device" if device_of(gpu) is not None else "gemmviz has no file for it; run gemmviz bench"
             raise CannotAnswer(f"this machine's GPU is a different device, {gpu.name}", remedy=remedy)
         measured = self.time_kernel(setup, cancelled)
@@ -373,12 +372,10 @@ class RemoteGpu(Engine):
 
     def time_kernel(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Measured:
         """Time, resources and check of the real kernel."""
-        result = self._run("time", setup, {}, cancelled)
-        timing, resources = from_plain(result["timing"], Timing), from_plain(result["resources"], Resources)
-        return Measured.of_kernel(setup, timing, resources, from_plain(result["check"], Check), result["reads_c"])
+        return from_plain(self._run("time", setup, {}, cancelled), Measured)
 
     def time_cublas(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Timing:
-        """Time of cuBLAS SGEMM in full float32 on the matrices of this setup. Raises DeviceError without cuBLAS."""
+        """Time of cuBLAS on this setup's matrices, without TF32. Raises DeviceError for types that it doesn't multiply."""
         return from_plain(self._run("cublas", setup, {}, cancelled), Timing)
 
     def time_copies(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Transfer:
