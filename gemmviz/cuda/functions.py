@@ -44,6 +44,11 @@ class Signature(Struct, frozen=True):
     code: str = ""
     is_overloaded: bool = False
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the result is made of arguments or their bits, so that only a less precise type rounds it."""
+        return self.code.removeprefix("of_pairs ").startswith(_EXACT)
+
     def for_arguments(self, types: list[Value]) -> "Signature":
         """The overload that C++ selects for arguments of these types."""
         if any(scalar_of(each) == BFLOAT16 for each in types):
@@ -91,6 +96,10 @@ _FLOATING2 = {
 _FLOATING3 = {
     "fma": "fused",
 }
+_EXACT = (  # how codes begin that move or combine values
+    "abs", "bits_as", "copysign", "double_of_words", "half_of_bits", "half_operator abs", "half_operator max",
+    "half_operator min", "half_operator neg", "high_part", "larger", "low_part", "pair", "same", "smaller", "swapped", "twice",
+)  # fmt: skip
 _TO_LONG = {"lrint": "rint", "llrint": "rint", "lround": "half_away", "llround": "half_away"}
 _PREDICATES = ("isfinite", "isinf", "isnan", "isnormal", "signbit")
 _DIRECTED = {"add": 2, "sub": 2, "mul": 2, "div": 2, "sqrt": 1, "rcp": 1}  # of a letter for the type and a direction behind it

@@ -294,8 +294,8 @@ def _is_narrowing(part: object, to: Scalar) -> bool:
     match part:
         case Convert():
             return True
-        case Call(args=(value,)):
-            return _is_wider(value.type, to)
+        case Call(args=args):
+            return any(_is_wider(arg.type, to) for arg in args)
     return False
 
 
@@ -309,12 +309,17 @@ def _rounding_types(part: object) -> tuple[Scalar, ...]:
         case Convert(type=Scalar() as to, operand=operand) if to.is_float and _is_wider(operand.type, to):
             return (to,)
         case Call(type=Scalar() | VectorType() as ctype, name=name, args=args) if scalar_of(ctype).is_float:
-            types = [arg.type for arg in args if isinstance(arg.type, Scalar | VectorType)]
-            return (scalar_of(ctype),) if function_for(name, types) is not None else ()
+            to, types = scalar_of(ctype), [arg.type for arg in args if isinstance(arg.type, Scalar | VectorType)]
+            function = function_for(name, types)
+            rounds = function is not None and (not function.is_exact or any(_is_wider(each, to) for each in types))
+            return (to,) if rounds else ()
         case Atomic(type=Scalar() as scalar) if scalar.is_float:
             return (scalar,)
     return ()
 
 
 def _is_wider(ctype: object, to: Scalar) -> bool:
-    return isinstance(ctype, Scalar) and ctype.is_float and ctype.element.significant > to.element.significant
+    if not isinstance(ctype, Scalar | VectorType):
+        return False
+    scalar = scalar_of(ctype)
+    return scalar.is_float and scalar.element.significant > to.element.significant
