@@ -92,7 +92,8 @@ def has_profiler() -> bool:
 
 def legal(name: str) -> list[Setup]:
     kernel = load_kernel(name)
-    return [setup for size in SIZES for setup in legal_choices(kernel, Problem(*size))]
+    problems = [*(Problem(*size) for size in SIZES), kernel.problem]
+    return [setup for problem in problems for setup in legal_choices(kernel, problem)]
 
 
 def assert_same(got: Trace, want: Trace) -> None:
