@@ -41,6 +41,9 @@
 // [[require]]
 // that = "K % DEPTH == 0"
 // else = "K = {K} must be a multiple of DEPTH = {DEPTH}"
+// [[require]]
+// that = "4 * STAGES * DEPTH * (2 * TILE_WIDTH + 4) <= shared_per_block"
+// else = "such tiles have {4 * STAGES * DEPTH * (2 * TILE_WIDTH + 4)} bytes; the shared memory of a block of this device has at most {shared_per_block}"
 
 #include <cuda_pipeline.h>
 

@@ -6,7 +6,8 @@ loaded repeatedly only once, and make the stores in both branches of an ``if`` o
 choice: measured on an H200, it is one choice for each array and kind of access (``explained`` finds it).
 
 Before each group of asynchronous copies ptxas puts three shared loads that all threads skip. An addition of floats in shared
-memory becomes a loop of a load and a compare-and-swap, which takes two wavefronts. Measured on an H200, CUDA 13.0.
+memory becomes a loop of a load and a compare-and-swap, which takes two wavefronts. Fragments of 16-bit elements in shared memory
+are loaded by ldmatrix. Measured on an H200 and an H100, CUDA 13.0.
 """
 
 import itertools
@@ -33,7 +34,7 @@ from gemmviz.model.translation import tr
 # Wavefronts of asynchronous copies from global to shared memory, as Nsight Compute counts them.
 
 _VECTOR_BYTES = (4, 8, 16)  # bytes of a lane
-_HALF = 16  # bytes of half a sector, and of a copy around L1
+_AROUND_BYTES = 16  # bytes of a lane in a copy around L1
 
 
 def beyond_stores(source: Rows, lane_bytes: int, rules: MemoryRules) -> int:
@@ -52,10 +53,18 @@ def beyond_stores(source: Rows, lane_bytes: int, rules: MemoryRules) -> int:
 
 
 def around_l1(source: Rows, target: Rows, rules: MemoryRules) -> int:
-    """Wavefronts of copies around L1, from the bytes at which lanes read and write."""
-    line, half = rules.line_bytes, source // _HALF % 2
-    keys = (source // line << 32 | target // line) * 2 + np.where(half == target // _HALF % 2, 0, half)
-    return int(distinct_per_row(keys, source >= 0).sum())
+    """Wavefronts of copies around L1, from the bytes at which lanes read and write. Each copies from one line to one, and from
+    one sector to each sector.
+    """
+    sectors = rules.line_bytes // rules.sector_bytes
+    read, written = source // rules.sector_bytes, target // rules.sector_bytes
+    moves = np.sort(np.where(source >= 0, (read // sectors << 32 | written) * sectors + read % sectors, INACTIVE), axis=1)
+    moves[:, 1:][moves[:, 1:] == moves[:, :-1]] = INACTIVE
+    moves.sort(axis=1)
+    rank = np.zeros_like(moves)  # of a sector among those that are copied to one
+    for other in range(1, sectors):
+        rank[:, other:] += moves[:, other:] // sectors == moves[:, :-other] // sectors
+    return int(distinct_per_row(moves // sectors // sectors * sectors + rank, moves >= 0).sum())
 
 
 class CopyCounter(AccessSink):
@@ -99,7 +108,7 @@ class CopyCounter(AccessSink):
 
 def is_around_l1(site: Site, lane_bytes: int) -> bool:
     """Whether a copy passes L1 by: one of 16 bytes, unless its text is that of ``cp.async.ca``."""
-    return lane_bytes == _HALF and ".ca" not in site.text
+    return lane_bytes == _AROUND_BYTES and ".ca" not in site.text
 
 
 _APART, _ONCE = 0, 1
@@ -108,6 +117,7 @@ _MOST_OPEN = 256
 _STORES, _LOADS, _WAVEFRONTS = "shared_store_instructions", "shared_load_instructions", "shared_wavefronts"
 _IDEAL = "shared_wavefronts_ideal"
 _FLOAT_BYTES = 4  # bytes of a float
+_LOADS_FRAGMENT, _REGISTER_BYTES = ("wmma::load_matrix_sync", "load_matrix_sync"), 4
 _DEAD_LOADS = 3  # before each group of copies
 _NOWHERE = Place(1, 1, 1, 1)
 _MERGED_KINDS = ("load", "store")  # kinds whose accesses a compiler merges
@@ -289,7 +299,7 @@ class Merging(Struct, frozen=True):
 class Explanation(Struct, frozen=True):
     """Choices that explain the counters. ``idle_stores``, ``idle_loads``: numbers of further shared stores and loads that were
     executed without active threads; ``copy_groups``: groups of asynchronous copies with dead loads before them; ``loops``:
-    additions of floats that are loops.
+    additions of floats that are loops; ``matrices``: matrices of 8 x 8 elements of fragments that ldmatrix loads.
     """
 
     merged: tuple[Merging, ...] = ()
@@ -297,6 +307,7 @@ class Explanation(Struct, frozen=True):
     idle_loads: int = 0
     copy_groups: int = 0
     loops: int = 0
+    matrices: int = 0
 
     @property
     def idle(self) -> int:
@@ -304,10 +315,14 @@ class Explanation(Struct, frozen=True):
 
     def __str__(self) -> str:
         stores = tr("{idle_stores} shared stores with all threads switched off", idle_stores=f"{self.idle_stores:,}")
-        loads = tr("{idle_loads} shared loads with all threads switched off", idle_loads=f"{self.idle_loads:,}")
+        idle = tr("{idle_loads} shared loads with all threads switched off", idle_loads=f"{self.idle_loads:,}")
         groups = tr("3 dead shared loads before each of {groups} groups of copies", groups=f"{self.copy_groups:,}")
         loops = tr("{loops} additions of floats by a load and a compare-and-swap", loops=f"{self.loops:,}")
-        counted = ((self.idle_stores, stores), (self.idle_loads, loads), (self.copy_groups, groups), (self.loops, loops))
+        matrices = tr("ldmatrix loads the {matrices} matrices of fragments", matrices=f"{self.matrices:,}")
+        counted = (
+            (self.idle_stores, stores), (self.idle_loads, idle), (self.copy_groups, groups), (self.loops, loops),
+            (self.matrices, matrices),
+        )  # fmt: skip
         return "; ".join([*map(str, self.merged), *(text for count, text in counted if count)]) or tr("as written")
 
 
@@ -327,6 +342,7 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
     )
     most_groups = sum(counts.requests for counts in copies.values())
     loops = sum(counts.requests for key, counts in written.accesses.items() if _is_loop(written.arrays, *key, counts))
+    matrices = sum(counts.requests for key, counts in written.accesses.items() if _is_of_fragment(written.arrays, *key))
     best: Explanation | None = None
     for merged in _choices(written, merged_by_size):
         if best is not None and len(best.merged) < len(merged):
@@ -337,11 +353,13 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
         sums[_IDEAL] += 3 * loops
         beyond = {name: value - sums[name] for name, value in counters.items() if name in sums and value != sums[name]}
         stores, loads = beyond.pop(_STORES, 0), beyond.pop(_LOADS, 0)
+        of_matrices = matrices if loads < 0 else 0
+        loads += of_matrices
         groups = loads // _DEAD_LOADS if loads % _DEAD_LOADS == 0 and loads // _DEAD_LOADS <= most_groups else 0
         if not beyond and min(stores, loads) >= 0:
             arrays = counter.written.arrays
             choices = tuple(Merging(arrays[array].name, access, size) for (array, access), size in merged.items())
-            found = Explanation(choices, stores, loads - _DEAD_LOADS * groups, groups, loops)
+            found = Explanation(choices, stores, loads - _DEAD_LOADS * groups, groups, loops, of_matrices)
             best = found if best is None or found.idle < best.idle else best
     return best
 
@@ -357,6 +375,12 @@ def _is_loop(arrays: tuple[MemoryArray, ...], site: Site, operand: Operand, coun
         and array.itemsize == _FLOAT_BYTES
         and counts.wavefronts == counts.requests
     )
+
+
+def _is_of_fragment(arrays: tuple[MemoryArray, ...], site: Site, operand: Operand) -> bool:
+    """Whether a site loads registers of a fragment from shared memory."""
+    array, loads = arrays[operand.array], site.text.startswith(_LOADS_FRAGMENT) and operand.access == "read"
+    return loads and array.space == "shared" and array.itemsize * operand.width == _REGISTER_BYTES
 
 
 def _choices(counts: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts]) -> Iterator[dict[AccessKey, int]]:

@@ -125,12 +125,14 @@ def _roots(node: Expr, targets: Mapping[int, set[int]], unknown: set[int]) -> se
 def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen: bool) -> Scalar:
     """The type of the elements in which accesses to a memory are recorded: the narrowest by which it is accessed.
 
-    A memory that isn't accessed by narrower types than it is declared with keeps its own, unless it ``may_widen``. ``declared``
-    is None for structs.
+    A memory that isn't accessed by narrower types than it is declared with keeps its own, unless it ``may_widen``; floats don't
+    widen to integers, which move several of them. ``declared`` is None for structs.
     """
     least = min((scalar.bytes for scalar in used), default=0)
-    if declared is not None and (not used or least == declared.bytes or (least > declared.bytes and not may_widen)):
-        return declared
+    if declared is not None:
+        widens = may_widen and (not declared.is_float or any(scalar.is_float for scalar in used))
+        if not used or least == declared.bytes or (least > declared.bytes and not widens):
+            return declared
     narrowest = [scalar for scalar in used if scalar.bytes == least]
     return min(narrowest, key=lambda scalar: (not scalar.is_float, scalar.name)) if narrowest else _BYTE_SCALAR
 
