@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from documents import DOCS, ROOT, markdown_table, write_part
 from gemmviz import __version__
 from gemmviz.files.extras import MODULES, licence_of
 from gemmviz.files.recordings import recordings
-from gemmviz.model.timing import Benchmark
+from gemmviz.model.timing import Benchmark, Measured
 from gemmviz.model.words import number
+from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.scenes.charts.speeds import rates
 
 RELEASES = DOCS / "releases.toml"
@@ -42,21 +44,27 @@ def speeds() -> None:
 
 
 def speed_tables() -> str:
-    """The tables of all recorded benchmarks."""
-    return "\n".join(map(speed_table, recordings("benchmark", Benchmark)))
+    """The tables of all recorded benchmarks of the included kernels."""
+    found = (recordings(name, Benchmark) for name in ("benchmark", "tensor-speeds"))
+    return "\n".join(map(speed_table, chain.from_iterable(found)))
 
 
 def speed_table(benchmark: Benchmark) -> str:
-    """Each kernel's GFLOP/s by size, at its fastest parameters, and its share of cuBLAS at one size."""
+    """Each kernel's GFLOP/s by size, at its fastest parameters, and its share of cuBLAS of the same type at one size."""
     curves = [curve for curve in rates(benchmark) if curve.main]
-    sizes = sorted({x for curve in curves for x, _ in curve.points})
-    base, rows = dict(next(curve for curve in curves if curve.name == "cuBLAS").points), []
+    sizes, rows = sorted({x for curve in curves for x, _ in curve.points}), []
+    fastest = {row.kernel: row for row in sorted(benchmark.rows, key=_rate) if row.problem.N == _COMPARED}
     for curve in curves:
-        at = dict(curve.points)
-        share = percent(at[_COMPARED] / base[_COMPARED]) if _COMPARED in at else ""
+        at, row = dict(curve.points), fastest.get(curve.family)
+        share = percent((row and benchmark.share_of_cublas(row)) or 0) if _COMPARED in at else ""
         rows.append([curve.family, *(number(at[size]) if size in at else "" for size in sizes), share])
     made = markdown_table(["N =", *(f"{size:g}" for size in sizes), "share"], rows, range(1, len(sizes) + 2))
-    return f"{made}\n\n{benchmark.source[:1].upper()}{benchmark.source[1:]}; CPU: {benchmark.host}.\n"
+    host = f"; CPU: {benchmark.host}" if any(row.kernel in METHODS for row in benchmark.rows) else ""
+    return f"{made}\n\n{benchmark.source[:1].upper()}{benchmark.source[1:]}{host}.\n"
+
+
+def _rate(row: Measured) -> float:
+    return row.gflops or 0.0
 
 
 def percent(share: float) -> str:

@@ -78,6 +78,38 @@ def test_every_recorded_kernel_counts_as_the_hardware_does(kernel: str) -> None:
         assert all(merging.access == "read" for merging in explanation.merged)
 
 
+TENSOR = json.loads(resource("assets/measurements/tensor-counters-nvidia-h100-80gb-hbm3.json").read_text())["launches"]
+PRODUCTS = 2048  # of one matrix instruction of an H100
+MATRIX_LOADS, MATRIX_PRODUCTS = "smsp__sass_inst_executed_op_ldsm", "smsp__inst_executed_pipe_tensor_op_hmma"
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [each for each in TENSOR if each["problem"]["M"] <= SMALL],
+    ids=lambda x: "-".join(map(str, [x["kernel"], *x["parameters"].values()])),
+)
+def test_kernels_of_tensor_cores_count_as_an_h100_does(launch: dict[str, Any]) -> None:
+    """Instructions that load and multiply matrices, too. Where shared memory is as compiled, the recording says how."""
+    spec, sizes, counters = load_kernel(launch["kernel"]), launch["problem"], launch["counters"]
+    assert launch["sha256"] == spec.text_hash, "the kernel has changed: record its counters anew"
+    setup = setup_for(spec, Problem(**sizes), launch["parameters"])
+    counter = MergingCounter(device_for(setup).rules)
+    stream_launch(setup, counter)
+    found = totals(counter.written.counts)
+    assert {name: found[name] for name in launch["ours"]} == launch["ours"]
+    assert str(explained(counter, counters)) == launch["as_compiled"]
+    if "ldmatrix" in spec.text:
+        assert counters[MATRIX_LOADS] == found["matrix_load_instructions"]
+
+
+def test_every_launch_of_the_tensor_kernels_is_explained() -> None:
+    assert len(TENSOR) == 32
+    assert all(launch["as_compiled"] and launch["passed"] for launch in TENSOR)
+    for launch in (each for each in TENSOR if each["kernel"] >= "13"):
+        products = launch["counters"][MATRIX_PRODUCTS]
+        assert products == launch["problem"]["M"] * launch["problem"]["N"] * launch["problem"]["K"] // PRODUCTS
+
+
 def test_store_instructions_beyond_ours_take_no_wavefront() -> None:
     """Where every access is served at once, wavefronts are loads and those stores that store."""
     more = [

@@ -3,7 +3,7 @@
 struct step {
     int bucket;      // where its sums go
     int itemsize;    // bytes of an element
-    int width;       // elements of one access: 1, 2 or 4
+    int width;       // elements of one access: 1, 2, 4, 8 or 16
     int kind;        // 1: shared memory, 2: a load, 4: a branch, whose elements are 1 where its condition holds and else 0
 };
 enum { REQUESTS, LANES, BYTES_ASKED, BYTES_USED, SECTORS, IDEAL_SECTORS, LINES, WAVEFRONTS, IDEAL_WAVEFRONTS, COLUMNS };

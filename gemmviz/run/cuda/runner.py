@@ -72,7 +72,7 @@ _COUNTING_TEXT = Path(__file__).with_name("counting.cu")
 _MOST_BUDGET = 8 << 30
 _COUNTING_THREADS = 256
 _LEAST_CAPABILITY = 7.0  # __match_any_sync
-_COUNTED_LAYOUTS = (SCALAR, vector(2), vector(4))  # kinds of costs that counting.cu supports
+_COUNTED_LAYOUTS = (SCALAR, *map(vector, (2, 4, 8, 16)))  # kinds of costs that counting.cu supports
 _BRANCH = 4  # the kind of a step in counting.cu
 _STEP_ROW = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 
