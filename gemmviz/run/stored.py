@@ -102,10 +102,14 @@ class RecordedTimes(Engine):
         return recorded_speed(request.setup)
 
 
+_OF_MULTIPLICATIONS, _OF_OTHERS = ("benchmark", "tensor-speeds"), ("pattern-speeds",)
+
+
 def recorded_speed(setup: Setup) -> KernelSpeed:
     """The recorded time of a setup. Raises CannotAnswer with the recorded sizes or devices if there is none."""
     device, kernel = device_for(setup), setup.kernel
-    recorded = recordings("benchmark" if setup.problem.is_multiply else "pattern-speeds", Benchmark)
+    names = _OF_MULTIPLICATIONS if setup.problem.is_multiply else _OF_OTHERS
+    recorded = [each for name in names for each in recordings(name, Benchmark)]
     benchmark = recording_of(device, recorded)
     rows = () if benchmark is None else benchmark.rows
     row = row_of(setup, rows)

@@ -44,6 +44,7 @@ _SHIPPED_BENCHMARKS = {
     "benchmark": "",
     "lesson-speeds": marked(", kernels of the lessons"),
     "precision-speeds": marked(", float, double and CPU"),
+    "tensor-speeds": marked(", up to tensor cores"),
 }  # names of files, and what is added to the name of the GPU
 
 

@@ -249,11 +249,12 @@ def _registers_by_choice(spec: KernelSpec) -> dict[str, dict[str, int]]:
     for (parameters, architecture), count in zip(jobs, counts, strict=True):
         if count is not None:
             by_parameters.setdefault(parameter_key(parameters), {})[architecture] = count
+    assert by_parameters, f"{spec.name} does not compile"
     return by_parameters
 
 
 def _registers(spec: KernelSpec, parameters: dict[str, int], architecture: str) -> int | None:
-    """Registers of a thread; None if the block needs more shared memory than there is."""
+    """Registers of a thread; None if these parameters make no kernel."""
     macros = [f"-D{name}={value}" for name, value in parameters.items()]
     options = ["-cubin", f"-arch=sm_{architecture.replace('.', '')}", "--std=c++17", "-Xptxas", "-v"]
     with tempfile.TemporaryDirectory() as folder:
@@ -261,5 +262,4 @@ def _registers(spec: KernelSpec, parameters: dict[str, int], architecture: str) 
         source.write_text(spec.text, encoding="utf-8")
         output = printed("nvcc", *options, *macros, "-o", source.with_suffix(".cubin"), source)
     match = re.search(r"Used (\d+) registers", output)
-    assert match is not None or "uses too much shared data" in output, output
     return None if match is None else int(match[1])

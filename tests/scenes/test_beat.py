@@ -52,11 +52,12 @@ def test_every_number_is_that_of_the_trace(name: str) -> None:
         assert after.startswith(" threads " if active > 1 else " thread ")
         assert any(verb in after for verb in verbs.get(now.site.kind, ("",))), said.text
         names = {each.array.name for each in now.touched}
-        if "multipl" in after:
+        if "multipl" in after and now.site.kind != "product":
             assert (sure(now.replay.terms(now.scope)).steps == now.step).any()
         elif names:
             assert any(name in after.replace(",", " ").split() for name in names)
-        for width in {each.operand.width for each in now.touched if each.operand.width > 1 and "multipl" not in after}:
+        widths = {each.operand.width for each in now.touched if each.operand.width > 1 and "multipl" not in after}
+        for width in widths if now.site.kind != "matrix" else ():
             assert str(width) in after
 
 
