@@ -25,7 +25,10 @@ from gemmviz.run.worker.remote import RemoteGpu
 LONGEST_S = 1.0
 _SIDE = 192
 _HOST_LONGEST_S = 4.0
-REFERENCES = {CUBLAS: "03_coalesced", f"{CUBLAS}, {HALF}": "13_wmma"}  # any kernel: cuBLAS and the copies only need its matrices
+REFERENCES = {
+    CUBLAS: "03_coalesced",
+    f"{CUBLAS}, {HALF}": "13_wmma",
+}  # any kernel: cuBLAS and the copies only need its matrices
 
 
 class Case(Struct, frozen=True):

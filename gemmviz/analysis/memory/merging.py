@@ -6,8 +6,8 @@ loaded repeatedly only once, and make the stores in both branches of an ``if`` o
 choice: measured on an H200, it is one choice for each array and kind of access (``explained`` finds it).
 
 Before each group of asynchronous copies ptxas puts three shared loads that all threads skip. An addition of floats in shared
-memory becomes a loop of a load and a compare-and-swap, which takes two wavefronts. Fragments of 16-bit elements in shared memory
-are loaded by ldmatrix. Measured on an H200 and an H100, CUDA 13.0.
+memory becomes a loop of a load and a compare-and-swap, which takes two wavefronts. Fragments of 16-bit elements in shared
+memory are loaded by ldmatrix. Measured on an H200 and an H100, CUDA 13.0.
 """
 
 import itertools
