@@ -168,7 +168,7 @@ class Completion:
             self._complete_launch(known, run)
 
     def _complete_launch(self, known: Knowledge, run: KnownRun) -> None:
-        """Search for hazards, then count; meanwhile, time."""
+        """Search for hazards, count, then rearrange tiles with bank conflicts; meanwhile, time."""
         if run.trace.stop is not None:
             return
         if run.searched is None:
@@ -176,6 +176,8 @@ class Completion:
                 self._search.start(lambda cancelled: known.replay)
         elif self.will_count and not self._count.is_busy:
             self._count.start(lambda cancelled: known.counted)
+        elif not self.will_count and Knowledge.rearranged.at_hand(known) is None and not self._count.is_busy:
+            self._count.start(lambda cancelled: known.rearranged)
         if run.timed is None and not self._time.is_busy:
             self._time.start(lambda cancelled: known.timed)
 

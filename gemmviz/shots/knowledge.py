@@ -36,6 +36,7 @@ from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine, Recording
 from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
+from gemmviz.shots.rearranging import Rearranged, rearranged
 from gemmviz.shots.shot import Shot, Trial
 
 # Benchmarks that ship with gemmviz.
@@ -467,6 +468,13 @@ class Knowledge:
         kernel = replace(self.setup.kernel, text=_with_spaces_in(self.setup.kernel.text, places), is_shipped=False)
         focus = replace(self.shot.focus, block=(0, 0, 0))
         return self.about(replace(self.shot, setup=replace(self.setup, kernel=kernel), focus=focus))
+
+    @of_run
+    def rearranged(self) -> tuple[Rearranged, ...]:
+        """The tiles of the run rearranged so that they take fewer wavefronts; nothing if the launch has no bank conflicts."""
+        counts = self.counted.value
+        has_conflicts = counts is not None and counts.total("shared").excessive_wavefronts > 0
+        return tuple(rearranged(self.setup, self.first_replay.trace)) if has_conflicts else ()
 
     @of_run
     def hazard_kinds(self) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ def _bank_conflicts(launched: Launched) -> Iterator[Cause]:
     site, took, needed, cause = found
     sentence = tr(
         "Every access to {site_text} takes {took} wavefronts where {needed} would suffice: bank conflicts",
-        site_text=site.text,
+        site_text=site.instruction or site.text,
         took=f"{took:.3g}",
         needed=f"{needed:.3g}",
     )

@@ -1,7 +1,7 @@
 """Why a kernel is as fast as it is: counts of the launch, measured or recorded speed, and progress of the displayed run."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.analysis.models.occupancy import occupancy_limits
@@ -22,7 +22,8 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
 from gemmviz.scenes.kit.meaning import Button
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.shots.knowledge import Context, LaunchFacts, occupancy_case
+from gemmviz.shots.knowledge import Context, Knowledge, LaunchFacts, occupancy_case
+from gemmviz.shots.rearranging import Rearranged
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
@@ -117,8 +118,13 @@ _VIEW_OF_CAUSE: dict[CauseKind, str] = {
 }  # fmt: skip
 
 
-def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "") -> SpeedCase:
-    """The speed of a shot's launch and its causes. ``no_speed``: why its time is unknown."""
+def speed_case_of(
+    shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "",
+    rearranged: Sequence[Rearranged] = (),
+) -> SpeedCase:  # fmt: skip
+    """The speed of a shot's launch and its causes. ``no_speed``: why its time is unknown; ``rearranged``: its tiles without
+    bank conflicts.
+    """
     setup, device = shot.setup, device_for(shot.setup)
     case = SpeedCase(launch_title(setup), device, setup.problem, rate_source=no_speed)
     if speed is not None and speed.measured.gflops is not None:
@@ -131,7 +137,7 @@ def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | 
         return case
     limits = occupancy_limits(device, occupancy.own)
     launched = Launched(counts, limits, setup.problem, launch_for(setup).block_count)
-    causes = tuple(_with_cure(cause, setup) for cause in causes_of(launched))
+    causes = tuple(_with_cure(cause, setup, rearranged) for cause in causes_of(launched))
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
         case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
@@ -152,9 +158,14 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
     return tuple(levels)
 
 
-def _with_cure(cause: Cause, setup: Setup) -> Cause:
+def _with_cure(cause: Cause, setup: Setup, rearranged: Sequence[Rearranged]) -> Cause:
     """The cause with its first suggestion and the view that shows it."""
-    return replace(cause, cure=next(iter(suggestions_for(setup, cause.kind)), None), view=_VIEW_OF_CAUSE.get(cause.kind, ""))
+    cures = list(suggestions_for(setup, cause.kind))
+    if cause.kind == "banks":
+        cures += [Suggestion(f"{each.array}: {each.arrangement}", each.setup) for each in rearranged]
+    is_of_matrices = cause.site is not None and cause.site.instruction
+    view = "fragment" if is_of_matrices else _VIEW_OF_CAUSE.get(cause.kind, "")
+    return replace(cause, cure=next(iter(cures), None), view=view)
 
 
 def _make_why(shot: Shot, context: Context) -> SpeedCase | None:
@@ -162,8 +173,12 @@ def _make_why(shot: Shot, context: Context) -> SpeedCase | None:
     facts, before = context.facts, context.before
     if facts is None:
         return None
-    case = speed_case_of(replace(shot, setup=facts.setup), facts.counts, facts.speed, facts.no_speed)
+    rearranged = Knowledge.rearranged.at_hand(context.known) or ()
+    case = speed_case_of(replace(shot, setup=facts.setup), facts.counts, facts.speed, facts.no_speed, rearranged)
     effects = () if before is None else (_effect(before), _effect(facts))
+    if effects and effects[0].label == effects[1].label:
+        label = tr("{launch}, changed source", launch=effects[1].label)
+        effects = effects[0], replace(effects[1], label=label)
     return replace(case, no_counts=facts.no_counts, effects=effects)
 
 

@@ -1,0 +1,198 @@
+"""Padding of tiles in shared memory, or an XOR of their columns: found in a trace by the rule of the banks, written into the
+source, and tried by a run.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+from msgspec import Struct
+
+from gemmviz.analysis.memory.banks import lane_words, wavefronts
+from gemmviz.analysis.memory.warps import PerRow, Rows, request_rows
+from gemmviz.cuda.program import program_for
+from gemmviz.model.arrays import Longs
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
+from gemmviz.model.setup import Setup
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
+from gemmviz.model.words import sized
+from gemmviz.run.trial import TrialResult, WorkBudget, attempted
+
+_ROW_BYTES = 16  # of a matrix that ldmatrix loads, all in one place
+_MOST_PADDING, _MOST_CHUNKS, _MOST_SHIFT = 4, 32, 3  # chunks of padding, and those that are permuted; bits of a row's number
+_WORD_BYTES = 4
+
+
+class Arrangement(Struct, frozen=True):
+    """Where a tile has the elements of its rows. ``padding``: unused elements behind each row. ``chunk``: neighbours that stay
+    together; ``mask``: the number of a chunk is combined (XOR) with these bits of the number of its row, from bit ``shift`` on.
+    """
+
+    padding: int = 0
+    chunk: int = 1
+    mask: int = 0
+    shift: int = 0
+
+    def moved(self, elements: Longs, shape: Sequence[int]) -> Longs:
+        """The places of elements of an array of this shape, -1 for none."""
+        row, column = np.divmod(elements, shape[-1])
+        column = column ^ ((row % shape[-2]) >> self.shift & self.mask) * self.chunk
+        return np.where(elements >= 0, row * (shape[-1] + self.padding) + column, -1)
+
+    def scaled(self, factor: Fraction) -> "Arrangement | None":
+        """The same in other elements, of which an element of the record has ``factor``; None if their number isn't whole."""
+        padding, chunk = self.padding * factor, self.chunk * factor
+        is_whole = padding.denominator == chunk.denominator == 1
+        return replace(self, padding=int(padding), chunk=int(chunk)) if is_whole else None
+
+    def column(self, row: str, column: str) -> str:
+        """The column of an element in C, from those of its row and its column."""
+        row, column = (each if re.fullmatch(r"\w+", each) else f"({each})" for each in (row, column))
+        bits = f"({row} >> {self.shift} & {self.mask})" if self.shift else f"({row} & {self.mask})"
+        return f"{column} ^ {bits}" + (f" * {self.chunk}" if self.chunk > 1 else "")
+
+    def __str__(self) -> str:
+        if self.padding:
+            return tr("{elements} of padding behind each row", elements=sized(self.padding, "element"))
+        return self.column("row", "column")
+
+
+class Rearranged(Struct, frozen=True):
+    """A tile that was rearranged: the wavefronts of one block's accesses to it ``before`` and after, and the setup with the
+    changed source, which gave a right result.
+    """
+
+    array: str
+    arrangement: Arrangement
+    before: int
+    wavefronts: int
+    setup: Setup
+
+
+def rearranged(setup: Setup, trace: Trace) -> Iterator[Rearranged]:
+    """Yield for each tile of a run the padding and the XOR with the fewest wavefronts, the better one first, if they take less
+    than the tile as it is and the kernel is right with them. Raises Cancelled.
+    """
+    for number, array in enumerate(trace.arrays):
+        if array.space != "shared" or len(array.shape) < 2:
+            continue
+        before, *found = _ranked(trace, number)
+        for took, arrangement in found:
+            try:
+                changed = _with(setup, array, arrangement) if took < before[0] else None
+                trial = None if changed is None else _tried(changed)
+            except GemmvizError:
+                continue
+            if changed is not None and trial is not None and trial.column_major == setup.kernel.column_major:
+                yield Rearranged(array.name, arrangement, before[0], took, changed)
+
+
+def _tried(setup: Setup) -> TrialResult | None:
+    """What a run shows, of some blocks of a launch that is too large for a trial."""
+    return attempted(setup, WorkBudget()) or attempted(setup, WorkBudget(), in_part=True)
+
+
+# What the banks say
+
+
+def _ranked(trace: Trace, number: int) -> list[tuple[int, Arrangement]]:
+    """The wavefronts of the tile as it is, then of its best padding and its best XOR, the better one first."""
+    array, accesses = trace.arrays[number], list(_accesses(trace, number))
+    nothing = [(0, Arrangement())]
+    if not accesses or any(width is None for *_, width in accesses):
+        return nothing
+    chunk = max([_WORD_BYTES // array.itemsize, *(width or 1 for *_, width in accesses)])
+
+    def cost(arrangement: Arrangement) -> tuple[int, Arrangement]:
+        total = 0
+        for is_load, rows, times, elements, _ in accesses:
+            moved = arrangement.moved(rows, array.shape)
+            words = lane_words(moved, array.itemsize, trace.rules, elements)
+            total += int(wavefronts(*words, is_load, trace.rules)[0] @ times)
+        return total, arrangement
+
+    paddings = [cost(Arrangement(padding=count * chunk)) for count in range(1, _MOST_PADDING + 1)]
+    swizzles = [cost(each) for each in _swizzles(array, chunk)]
+    best = [min(each, key=lambda found: found[0]) for each in (paddings, swizzles) if each]
+    return [cost(Arrangement()), *sorted(best, key=lambda found: found[0])]
+
+
+def _swizzles(array: MemoryArray, chunk: int) -> Iterator[Arrangement]:
+    """Yield the arrangements that permute the chunks of each row."""
+    chunks, rest = divmod(array.shape[-1], chunk)
+    if not rest and not chunk & (chunk - 1):  # an XOR with less than the power of two that divides their number
+        for mask, shift in product(range(1, min(chunks & -chunks, _MOST_CHUNKS)), range(_MOST_SHIFT + 1)):
+            yield Arrangement(chunk=chunk, mask=mask, shift=shift)
+
+
+def _accesses(trace: Trace, number: int) -> Iterator[tuple[bool, Rows, PerRow, int, int | None]]:
+    """Yield the accesses of the first block to an array: whether it is a load, the different requests and how often each is
+    made, the elements of a lane, and how many must stay together; None if a lane's elements are no neighbours.
+    """
+    array, threads = trace.arrays[number], trace.space.threads_per_block
+    for touches in (*trace.touches_of(number, "read"), *trace.touches_of(number, "write")):
+        rows = request_rows(trace.element[touches.rows, :threads], trace.rules)
+        alike, times = np.unique(rows[(rows >= 0).any(axis=1)], axis=0, return_counts=True)
+        layout, is_matrix = touches.operand.layout, trace.sites[touches.site].kind == "matrix"
+        width = _ROW_BYTES // array.itemsize if is_matrix else layout.width
+        if len(alike):
+            yield touches.operand.access == "read", alike, times, layout.width, width if layout.is_dense else None
+
+
+# What the source says
+
+_NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_CHANGES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)")
+_Span = tuple[int, int]
+
+
+def _with(setup: Setup, array: MemoryArray, arrangement: Arrangement) -> Setup | None:
+    """The setup with a rearranged tile in its source; None if the source can't be changed so."""
+    declared = [each for each in program_for(setup.kernel, setup.definitions).shared if each.name == array.name]
+    if len(declared) != 1 or declared[0].dims is None or len(declared[0].dims) != len(array.shape):
+        return None
+    own = arrangement.scaled(Fraction(declared[0].dims[-1], array.shape[-1]))
+    text = None if own is None else rearranged_text(setup.kernel.text, array.name, len(array.shape), own)
+    return None if text is None else replace(setup, kernel=replace(setup.kernel, text=text, is_shipped=False))
+
+
+def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangement) -> str | None:
+    """A kernel's text with a rearranged tile; None if the text doesn't declare it, or uses it other than by all subscripts."""
+    code = _NOT_CODE.sub(lambda match: " " * len(match[0]), text)
+    changes: list[tuple[_Span, str]] = []
+    for use in re.finditer(rf"\b{re.escape(name)}\b", code):
+        spans = list(_subscripts(code, use.end()))
+        is_declared = "__shared__" in re.split(r"[;{}]", code[: use.start()])[-1]
+        if is_declared != bool(arrangement.padding):
+            continue
+        if len(spans) != dimensions:
+            return None
+        row, column = (text[start:stop].strip() for start, stop in spans[-2:])
+        if is_declared:
+            columns = column if re.fullmatch(r"[\w\s*/+]+", column) else f"({column})"
+            changes.append((spans[-1], f"{columns} + {arrangement.padding}"))
+        elif _CHANGES.search(row):
+            return None
+        else:
+            changes.append((spans[-1], arrangement.column(row, column)))
+    if not changes or any(one[1] > other[0] for (one, _), (other, _) in pairwise(changes)):
+        return None
+    for (start, stop), written in reversed(changes):
+        text = text[:start] + written + text[stop:]
+    return text
+
+
+def _subscripts(code: str, at: int) -> Iterator[_Span]:
+    """Yield where the subscripts behind a name begin and end, without their brackets."""
+    while (opening := re.compile(r"\s*\[").match(code, at)) is not None:
+        depth, end = 1, opening.end()
+        while depth and end < len(code):
+            depth += {"[": 1, "]": -1}.get(code[end], 0)
+            end += 1
+        yield opening.end(), end - 1
+        at = end

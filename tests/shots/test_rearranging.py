@@ -1,0 +1,176 @@
+"""Padding and swizzles of shared tiles: found by the rule of the banks, right when they run, and as good as was said."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.memory.counts import count_steps
+from gemmviz.cli.main import main
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.cases import SpeedCase
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.model.trace import Trace
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Hit
+from gemmviz.shots.rearranging import Arrangement, Rearranged, rearranged, rearranged_text
+from tests.app_model import TestModel
+from tests.conftest import sure, trace_of
+from tests.run.test_matrix_instructions import MMA
+
+CONFLICTS: list[tuple[str, tuple[int, int, int], dict[str, Any]]] = [
+    ("ldmatrix", (16, 8, 64), {"XORED": 0}), ("ldmatrix", (16, 8, 64), {"XORED": 1}), ("ldmatrix", (16, 8, 64), {"XORED": 3}),
+    ("07_tiled_transposed", (32, 32, 32), {"TILE_WIDTH": 32, "PAD": 0}),
+]  # fmt: skip
+
+
+def shared_wavefronts(trace: Trace, name: str) -> int:
+    """Of all accesses to an array."""
+    counts = count_steps(trace, range(trace.steps))
+    return sum(each.wavefronts for (_, operand), each in counts.accesses.items() if counts.arrays[operand.array].name == name)
+
+
+def found_for(kernel: str, size: tuple[int, int, int], parameters: dict[str, Any]) -> tuple[Trace, list[Rearranged]]:
+    trace = trace_of(kernel, *size, **parameters)
+    return trace, list(rearranged(trace.setup, trace))
+
+
+@pytest.mark.parametrize(("kernel", "size", "parameters"), CONFLICTS)
+def test_what_is_found_runs_and_takes_what_was_said(
+    kernel: str, size: tuple[int, int, int], parameters: dict[str, Any]
+) -> None:
+    trace, found = found_for(kernel, size, parameters)
+    assert found
+    for each in found:
+        after = trace_kernel(each.setup).whole
+        assert after.check.passed
+        assert each.before == shared_wavefronts(trace, each.array) // trace.blocks.count
+        assert each.wavefronts == shared_wavefronts(after, each.array) // after.blocks.count < each.before
+        assert not each.setup.kernel.is_shipped
+
+
+def test_the_missing_bit_of_a_swizzle_is_found() -> None:
+    _, (found,) = found_for("ldmatrix", (16, 8, 64), {"XORED": 3})
+    assert (found.array, str(found.arrangement)) == ("tileA", "column ^ (row & 4) * 8")
+    assert (found.before, found.wavefronts) == (16 + 4 * 8, 16 + 4 * 4)
+
+
+def test_padding_and_a_swizzle_are_both_found() -> None:
+    _, found = found_for("ldmatrix", (16, 8, 64), {"XORED": 0})
+    assert [str(each.arrangement) for each in found] == ["8 elements of padding behind each row", "column ^ (row & 7) * 8"]
+    assert {(each.before, each.wavefronts) for each in found} == {(16 + 4 * 32, 16 + 4 * 4)}
+
+
+@pytest.mark.parametrize(
+    ("pitch", "swizzle"),
+    [(64, "column ^ (row & 7) * 8"), (32, "column ^ (row >> 1 & 3) * 8"), (16, "column ^ (row >> 2 & 1) * 8")],
+)
+def test_rows_of_a_matrix_stay_whole_though_other_accesses_are_narrow(pitch: int, swizzle: str) -> None:
+    setup = setup_for(parse_kernel(MMA.replace("PITCH", str(pitch)), "k.cu"), Problem(32, 16, 32))
+    padded, swizzled = rearranged(setup, trace_kernel(setup).whole)
+    assert padded.arrangement.padding % 8 == 0
+    assert str(swizzled.arrangement) == swizzle
+    assert padded.wavefronts == 24  # 16 of stores and 2 x 4 of loads
+
+
+@pytest.mark.parametrize(("kernel", "parameters"), [("04_tiled", {"TILE_WIDTH": 16}), ("02_naive", {"BLOCK": 16})])
+def test_nothing_is_found_where_nothing_is_lost(kernel: str, parameters: dict[str, Any]) -> None:
+    assert found_for(kernel, (32, 32, 32), parameters)[1] == []
+
+
+def test_a_tile_that_is_read_through_a_pointer_is_padded_only_if_that_is_right() -> None:
+    """A use without all subscripts can't be swizzled, and a pointer to the whole tile counts on its rows."""
+    text = load_kernel("07_tiled_transposed").text
+    kernel = parse_kernel(text.replace("__syncthreads();", "float* flat = &tileA[0][0]; __syncthreads();", 1), "k.cu")
+    setup = setup_for(kernel, Problem(32, 32, 32), {"TILE_WIDTH": 32, "PAD": 0})
+    assert [each.arrangement.padding for each in rearranged(setup, trace_kernel(setup).whole)] == [1, 0]
+    flat = parse_kernel(MMA.replace("PITCH", "64").replace("As[i / 16][i % 16]", "(&As[0][0])[i / 16 * 64 + i % 16]"), "k.cu")
+    setup = setup_for(flat, Problem(32, 16, 32))
+    assert list(rearranged(setup, trace_kernel(setup).whole)) == []
+
+
+SOURCE = """__global__ void k(float* C) { // tile[0][0]
+    __shared__ float other[4], tile[WIDTH][WIDTH > 8 ? WIDTH : 8];
+    tile[threadIdx.y + 1][threadIdx.x] = tile [y][x * 2]; /* tile[1] */ printf("tile");
+}"""
+
+
+def test_the_source_is_changed_where_the_tile_is_used() -> None:
+    padded = rearranged_text(SOURCE, "tile", 2, Arrangement(padding=3))
+    assert padded == SOURCE.replace("WIDTH > 8 ? WIDTH : 8]", "(WIDTH > 8 ? WIDTH : 8) + 3]")
+    swizzled = rearranged_text(SOURCE, "tile", 2, Arrangement(chunk=4, mask=6, shift=1))
+    assert swizzled == SOURCE.replace("[threadIdx.x]", "[(threadIdx.x) ^ ((threadIdx.y + 1) >> 1 & 6) * 4]").replace(
+        "[x * 2]", "[(x * 2) ^ (y >> 1 & 6) * 4]"
+    )
+    for use in ("tile[i++][0]", "tile[0]", "f(tile)", "tile[tile[0][0]][0]"):
+        assert rearranged_text(SOURCE.replace("tile [y][x * 2]", use), "tile", 2, Arrangement(mask=1)) is None
+    assert rearranged_text(SOURCE, "nothing", 2, Arrangement(padding=1)) is None
+
+
+@pytest.mark.parametrize("arrangement", [Arrangement(padding=8), Arrangement(chunk=8, mask=5, shift=1)])
+def test_places_are_distinct_and_chunks_stay_together(arrangement: Arrangement) -> None:
+    elements = np.arange(2 * 16 * 64)
+    places = arrangement.moved(elements, (2, 16, 64))
+    assert len(np.unique(places)) == len(elements)
+    assert (places.reshape(-1, 8) == places.reshape(-1, 8)[:, :1] + np.arange(8)).all()
+    assert arrangement.moved(np.array([-1]), (2, 16, 64)).tolist() == [-1]
+
+
+def test_the_bits_of_a_row_move_its_chunks() -> None:
+    """Row 6 of the second part: 6 >> 1 & 5 is 1, so that chunks 0 and 1 change places."""
+    first = (16 + 6) * 64
+    moved = Arrangement(chunk=8, mask=5, shift=1).moved(first + np.array([0, 8, 23]), (2, 16, 64)) - first
+    assert moved.tolist() == [8, 0, 31]
+
+
+def test_the_command_prints_a_patch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(load_kernel("ldmatrix").text, encoding="utf-8")
+    assert main(["swizzle", str(path), "-D", "XORED=3"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("tileA, column ^ (row & 4) * 8: 32 wavefronts of a block instead of 48; the result is right\n")
+    (tmp_path / "mine.patch").write_text(printed, encoding="utf-8")
+    subprocess.run(["patch", "-s", str(path), "mine.patch"], cwd=tmp_path, check=True)
+    setup = setup_for(parse_kernel(path.read_text(encoding="utf-8"), "mine.cu"), Problem(16, 8, 64), {"XORED": 3})
+    assert shared_wavefronts(trace_kernel(setup).whole, "tileA") == 32
+    assert main(["swizzle", str(path), "-D", "XORED=3"]) == 0
+    assert "no padding and no XOR of columns takes fewer wavefronts" in capsys.readouterr().out
+
+
+def test_the_window_suggests_it_and_runs_it(model: TestModel) -> None:
+    session = model.session
+    model.opening.choose_kernel("ldmatrix")
+    model.commands.change("XORED", 0)
+    model.know()
+    model.commands.show_view("why")
+    model.inbox.until(lambda: any(each.cure for each in why(model).causes if each.kind == "banks"))
+    place, cause = next((place, each) for place, each in enumerate(why(model).causes) if each.kind == "banks")
+    assert cause.sentence.startswith("Every access to ldmatrix takes 8 wavefronts where 1 would suffice")
+    assert cause.view == "fragment"
+    assert sure(cause.cure).text == "tileA: 8 elements of padding behind each row"
+    cells = sure(view_named("why").still(why(model), ViewOptions()).find(f"cure-{place}"))
+    assert isinstance(cells, Cells)
+    model.commands.click(Hit(cells, 0, 0))
+    model.know()
+    assert setup_text(sure(session.shown).setup) == setup_text(sure(cause.cure).setup)
+    before, after = why(model).effects
+    assert (before.is_right, after.is_right) == (True, True)
+    assert sure(after.wavefronts) < sure(before.wavefronts)
+    assert after.label == f"{before.label}, changed source"
+
+
+def why(model: TestModel) -> SpeedCase:
+    case = model.session.display.subject
+    assert isinstance(case, SpeedCase)
+    return case
+
+
+def setup_text(setup: Setup) -> str:
+    return setup.kernel.text
