@@ -88,13 +88,12 @@ def test_without_a_gpu_it_shows_what_was_recorded_and_says_so(page: BenchmarkPag
     assert "NVIDIA H200 – gemmviz" in page.window().windowTitle()
 
 
-@pytest.mark.parametrize("name", list(views_of(Benchmark)))
-def test_every_chart_has_its_curves(page: BenchmarkPage, qtbot: QtBot, name: str) -> None:
-    page.model.commands.show_view(name)
-    title = views_of(Benchmark)[name].title
-    qtbot.waitUntil(lambda: page.chart is not None and plot_of(page).chart == page.chart.showing({}))
-    assert page.what.currentText() == title
-    assert {curve.label for curve in curves(page)} == {curve.label for curve in page.list.curves if curve.shown}
+def test_every_chart_has_its_curves(page: BenchmarkPage, qtbot: QtBot) -> None:
+    for name, view in views_of(Benchmark).items():
+        page.model.commands.show_view(name)
+        qtbot.waitUntil(lambda: page.chart is not None and plot_of(page).chart == page.chart.showing({}))
+        assert page.what.currentText() == view.title
+        assert {curve.label for curve in curves(page)} == {curve.label for curve in page.list.curves if curve.shown}, name
 
 
 def test_shares_that_the_course_reports_are_rings_beside_the_curves(page: BenchmarkPage, qtbot: QtBot) -> None:

@@ -25,7 +25,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.resources import ROOT
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.credit import FigureOptions, citation
-from gemmviz.render.export import page_asset, save_frame, script_hash
+from gemmviz.render.export import page_asset, page_html, save_frame, script_hash
 from gemmviz.render.figure import figure_html, figure_script, script_name
 from gemmviz.render.pack import player_words
 from gemmviz.render.reel import Reel, RenderOptions
@@ -33,7 +33,7 @@ from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.shots.export import ExportOptions, prepare, run_reel, slide_at
 from gemmviz.shots.shot import Shot
 from tests.pseudo import accented, pseudo
-from tests.render.test_formats import difference, interpreter, needs, pixels, stage_of
+from tests.render.test_formats import difference, drawn_once, interpreter, needs, pixels, stage_of
 from tests.render.test_hostile import CONTROL, SCRIPT, reels
 from tests.render.test_page import browser  # noqa: F401 - a fixture
 
@@ -74,7 +74,7 @@ def reel_at(step: int = 2, theme: str = "light") -> Reel:
 
 @pytest.fixture(scope="module")
 def reel() -> Reel:
-    return reel_at()
+    return drawn_once(reel_at())
 
 
 # The markup
@@ -158,11 +158,14 @@ def test_names_stay_text(payload: str) -> None:
         assert "onerror" in markup.words or "\\x0c" in markup.words
 
 
-def test_it_is_small(qapp: QApplication) -> None:
+def test_a_page_and_a_figure_are_small() -> None:
     shot = Shot(setup_for(load_kernel("04_tiled")).changed(M=64, N=64, K=64, TILE_WIDTH=16), theme="light")
     stage = prepare(shot, interpreter)
-    text = figure_html(run_reel(stage, ExportOptions(), [0], range(stage.steps)), FigureOptions())
-    assert len(text.encode()) <= 150_000
+    reel = drawn_once(run_reel(stage, ExportOptions(), [0], range(stage.steps)))
+    assert len(figure_html(reel, FigureOptions()).encode()) <= 150_000
+    text = page_html(reel, "dark")
+    assert len(text) < 150_000
+    assert "://" not in text.replace("http://www.w3.org", "")
 
 
 def test_a_qr_code_is_the_url(reel: Reel, tmp_path: Path) -> None:

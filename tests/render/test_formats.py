@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,13 @@ def stage() -> Prepared:
 
 def reel_of(stage: Prepared, look: RenderOptions, steps: int = 4) -> Reel:
     return run_reel(stage, ExportOptions(look, speed=2.0), list(range(steps)), range(steps))
+
+
+def drawn_once(reel: Reel) -> Reel:
+    """A reel that is saved several times, and whose pictures are drawn once."""
+    slides, steps = cache(lambda: tuple(reel.slides())), cache(lambda: tuple(reel.steps()))
+    frames = cache(lambda fps: tuple(reel.frames(fps)))
+    return replace(reel, slides=lambda: iter(slides()), steps=lambda: iter(steps()), frames=lambda fps: iter(frames(fps)))
 
 
 def saved(stage: Prepared, path: Path, look: RenderOptions = SMALL) -> Path:

@@ -50,7 +50,7 @@ from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_less
 from gemmviz.teaching.pack import moodle_xml
 from gemmviz.teaching.quiz import quiz_of
 from gemmviz.teaching.reel import lesson_reel
-from tests.render.test_formats import interpreter, needs
+from tests.render.test_formats import drawn_once, interpreter, needs
 from tests.render.test_page import browser  # noqa: F401 - a fixture
 
 SCRIPT = (
@@ -124,7 +124,7 @@ def hostile_trace(payload: str) -> Trace:
 def hostile_lesson(payload: str) -> Lesson:
     lesson = shipped_lesson("slides")
     question = next(stop for stop in lesson.stops if stop.question is not None)
-    facts = tomllib.loads(lesson_text(Lesson(lesson.title, (*lesson.stops[:2], question, lesson.stops[-1]), lesson.about)))
+    facts = tomllib.loads(lesson_text(Lesson(lesson.title, (lesson.stops[0], question, lesson.stops[-1]), lesson.about)))
     facts, count = hostile(facts, payload, lambda each: parse_lesson(toml_text(each), "hostile.toml"))
     assert count > 20
     return parse_lesson(toml_text(facts), "hostile.toml")
@@ -163,8 +163,8 @@ def reels(payload: str) -> dict[str, Reel]:
     trace = hostile_trace(payload)
     stage = prepare_run(Shot(trace.setup), Outcome(trace, payload))
     return {
-        "trace": run_reel(stage, ExportOptions(), [0, 3], range(4)),
-        "lesson": lesson_reel(hostile_lesson(payload), interpreter, ExportOptions(), answers=True),
+        "trace": drawn_once(run_reel(stage, ExportOptions(), [0, 3], range(4))),
+        "lesson": drawn_once(lesson_reel(hostile_lesson(payload), interpreter, ExportOptions(), answers=True)),
     }
 
 

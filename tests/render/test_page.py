@@ -187,16 +187,6 @@ def test_a_lesson_moves_as_in_the_lecture(browser: webdriver.Chrome, tmp_path: P
     assert step(page) == 1
 
 
-def test_it_is_small(tmp_path: Path, qapp: QApplication) -> None:
-    from gemmviz.shots.export import prepare
-
-    stage = prepare(Shot(setup_for(load_kernel("04_tiled")).changed(M=64, N=64, K=64, TILE_WIDTH=16)), interpreter)
-    save_reel(run_reel(stage, ExportOptions(), [0], range(stage.steps)), tmp_path / "p.html")
-    text = (tmp_path / "p.html").read_text(encoding="utf-8")
-    assert len(text) < 150_000
-    assert "://" not in text.replace("http://www.w3.org", "")
-
-
 def test_a_notebook_plays_it(tmp_path: Path) -> None:
     player = gemmviz.show("04_tiled", theme="dark", M=4, N=4, K=4, TILE_WIDTH=2)
     bundle = player._repr_mimebundle_()
