@@ -16,7 +16,9 @@ from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.errors import SettingError
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import stream_launch
-from tests.conftest import DATA, kernel_from, trace_of
+from gemmviz.scenes.kit.primitives import Labels
+from gemmviz.scenes.kit.theme import load_theme
+from tests.conftest import DATA, kernel_from, piece, trace_of
 
 WITHOUT_QT = """
 import sys
@@ -196,3 +198,12 @@ def test_names_are_those_of_the_library() -> None:
 
 def test_the_readers_know_kernels_of_their_own() -> None:
     assert gemmviz.load("04_tiled") == gemmviz.Kernel(load_kernel("04_tiled"))
+
+
+def test_a_figure_opens_at_its_step_and_a_page_in_its_theme() -> None:
+    options = {"M": 4, "N": 4, "K": 4, "TILE_WIDTH": 2}
+    (still,) = gemmviz.figure("04_tiled", step=5, **options).reel.slides()
+    assert "step 5 of" in " ".join(piece(still.scene, "progress", Labels).texts)
+    dark, light = (gemmviz.show("04_tiled", theme=theme, **options).html for theme in ("dark", "light"))
+    assert f"background: {load_theme('dark').background}" in dark
+    assert f"background: {load_theme('light').background}" in light

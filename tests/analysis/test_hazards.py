@@ -14,7 +14,8 @@ from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.executor import stream_launch
-from tests.conftest import kernel_from, trace_of
+from gemmviz.shots.knowledge import replay_of
+from tests.conftest import kernel_from, outcome_of, trace_of
 
 BARRIERS = ("        __syncthreads();   // no thread reads", "        __syncthreads();   // no thread overwrites")
 
@@ -221,3 +222,12 @@ def test_an_epoch_that_repeats_is_not_searched_again(monkeypatch: pytest.MonkeyP
         stream_launch(setup_for(load_kernel("04_tiled"), Problem(8, 8, 4 * phases)), LaunchHazards())
     second = searched.index(-1, 1)
     assert len(searched) - second == second > 0
+
+
+def test_the_sentence_names_first_who_comes_later() -> None:
+    body = "__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];"
+    (hazard,) = replay_of(outcome_of(kernel_from(body), 4, 4, 4)).hazards
+    earlier, later = hazard.threads
+    assert (hazard.element, 3 - hazard.element) == (earlier, later)
+    assert f"thread {later} reads it" in str(hazard)
+    assert f"after thread {earlier} writes it" in str(hazard)

@@ -14,8 +14,10 @@ from gemmviz.analysis.replay.history import element_history
 from gemmviz.analysis.replay.moment import LoadCounts, Reader, StepCursors
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.tiles import EMPTY
+from gemmviz.model.errors import Cancelled
 from gemmviz.model.records import replace
 from gemmviz.model.trace import CONSTANT, Trace
+from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.scenes.charts.step_costs import cost_chart
 from tests.conftest import kernel_from, moment_of, sure, trace_of
 
@@ -308,3 +310,28 @@ def test_the_cell_of_an_element_is_looked_up_once_however_often_it_is_loaded(mon
     loads = LoadCounts(trace, 0, grid).after(trace.steps - 1)
     assert (loads == 8 * 4).all()
     assert sum(looked_up) == 64
+
+
+def test_variables_that_arrive_are_those_of_the_moment_that_was_read_before() -> None:
+    reader = Reader(Replay.of(trace_of("04_tiled")))
+    assert reader.at(3).watched is None
+    reader.watched = watched = watch_thread(reader.replay.trace.setup, (0, 0, 0), (0, 0, 0))
+    assert reader.at(3).watched is watched
+
+
+class _Cancelled:
+    def after(self, step: int) -> int:
+        raise Cancelled
+
+
+class _Counting:
+    def after(self, step: int) -> int:
+        return step
+
+
+def test_a_cursor_whose_computation_is_cancelled_is_dropped() -> None:
+    replay = Replay.of(trace_of("04_tiled"))
+    cursors = StepCursors(replay, scope_of(Focus(), replay.trace))
+    with pytest.raises(Cancelled):
+        cursors._after("loads", _Cancelled, 5, int)
+    assert cursors._after("loads", _Counting, 5, int) == 5

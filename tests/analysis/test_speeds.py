@@ -1,8 +1,15 @@
 import pytest
 
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.recordings import recordings
+from gemmviz.model.device import Gpu
+from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Timing, Transfer
+from gemmviz.run.benchmarking import Case, run_benchmark
+from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.charts.recorded import cache_lines
 from gemmviz.scenes.charts.rows import narrowed, widths_of
@@ -100,3 +107,49 @@ def test_points_know_their_launch() -> None:
             assert (opens is None) == (curve.family in chart.beside)
             assert opens is None or (opens[0], opens[1]) == (curve.family, int(size))
     assert not chart.evenly().x.is_log
+
+
+class _SlowGpu:
+    """Times a kernel by its width; cuBLAS and the host take no time. Cancelled at the last of ``most`` kernels."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def gpu(self) -> Gpu:
+        return GPU
+
+    def time_copies(self, setup: Setup, cancelled: Cancel) -> Transfer:
+        return Transfer(1.0, 1.0)
+
+    def time_kernel(self, setup: Setup, cancelled: Cancel) -> Measured:
+        self.left -= 1
+        if self.left < 0:
+            raise Cancelled
+        ms = 1e6 if setup.parameters["BLOCK"] == 8 else 1.0
+        return Measured(
+            setup.kernel.name, setup.problem, Timing(ms, None, None, 1, 1), dict(setup.parameters), setup.kernel.text_hash
+        )
+
+    def time_host(self, method: str, problem: Problem, cancelled: Cancel) -> Timing:
+        raise DeviceError("there is none")
+
+
+def _benchmark_of(*sizes: int, most: int = 99) -> Benchmark:
+    kernel = load_kernel("02_naive")
+    cases = [
+        Case(kernel.name, setup.problem, setup)
+        for size in sizes
+        for setup in (setup_for(kernel, Problem(size, size, size), {"BLOCK": width}) for width in (16, 8))
+    ]
+    return run_benchmark(_SlowGpu(most), cases, "h200")  # type: ignore[arg-type]
+
+
+def test_a_time_is_predicted_from_the_same_width_at_a_smaller_size() -> None:
+    rows = _benchmark_of(256, 512).rows
+    assert [(row.problem.N, row.parameters["BLOCK"], row.timing is None) for row in rows] == [
+        (256, 16, False), (256, 8, False), (512, 16, False), (512, 8, True),
+    ]  # fmt: skip
+
+
+def test_a_cancelled_benchmark_keeps_its_rows() -> None:
+    assert [(row.problem.N, row.parameters["BLOCK"]) for row in _benchmark_of(256, 512, most=2).rows] == [(256, 16), (256, 8)]

@@ -5,7 +5,9 @@ import pytest
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import parse_sizes, setup_for, square_problems
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.outputs import chart_csv
 from gemmviz.files.recordings import recordings
+from gemmviz.model.chart import Axis, Bars, Chart
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import text_hash
@@ -88,3 +90,8 @@ def test_what_ships_is_an_h200s_and_says_so() -> None:
         "a kernel has changed: make record WHAT=speeds"
     )
     assert replace(found, recorded=False).source.startswith("measured on NVIDIA H200")
+
+
+def test_the_table_of_bars_has_both_ends_of_each() -> None:
+    chart = Chart("T", Axis("N"), Axis("ms"), bars=(Bars("needed", (1.0, 2.0), (0.0, 3.0), (3.0, 4.0)),))
+    assert chart_csv(chart).splitlines()[1:] == ["part,N,from,to,ms", "needed,1,0,3", "needed,2,3,7"]

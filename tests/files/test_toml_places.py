@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gemmviz.files.codec import FormatError, check_version
 from gemmviz.files.resources import resources
 from gemmviz.files.toml_places import FieldPath, nearest_place, path_of, toml_places
 
@@ -76,3 +77,11 @@ def test_paths_of_msgspec_are_read() -> None:
     assert path_of("Expected `int`, got `str` - at `$.step[3].shot`") == ("step", 3, "shot")
     assert path_of("Expected `int`, got `str` - at `$.a[...].b`") == ("a",)
     assert path_of("Object missing required field `is`") == ()
+
+
+def test_a_file_of_another_version_says_what_to_do() -> None:
+    for version, remedy in ((1, "make it again"), (3, "update gemmviz"), ("x", "make it again")):
+        with pytest.raises(FormatError) as caught:
+            check_version(version, 2, "make it again")
+        assert caught.value.remedy == remedy
+    check_version(2, 2, "make it again")

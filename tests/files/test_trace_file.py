@@ -16,7 +16,7 @@ from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.records import fields, replace
 from gemmviz.model.trace import BOUNDS, Trace
 from gemmviz.run.cpu import recorder
-from tests.conftest import trace_of
+from tests.conftest import kernel_from, trace_of
 
 
 @pytest.fixture(scope="module")
@@ -309,3 +309,25 @@ def test_a_manifest_is_json_by_the_book(
         read_trace(odd)
     assert main(["info", "--json", str(odd)]) == 1
     assert "damaged" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_an_origin_just_beyond_its_array(trace: Trace, tmp_path: Path) -> None:
+    origin = trace.origin.copy()
+    place = tuple(np.argwhere(trace.origin_array >= 0)[0].tolist())
+    origin[place] = [array.size for array in trace.arrays if array.space == "global"][int(trace.origin_array[place])]
+    write_unchecked(replace(trace, origin=origin), tmp_path / "bad.gvt")
+    with pytest.raises(TraceFileError, match="elements that its arrays don't have"):
+        read_trace(tmp_path / "bad.gvt")
+
+
+def test_a_copy_completes_at_a_later_wait(tmp_path: Path) -> None:
+    copy = "__pipeline_memcpy_async(&s[threadIdx.x], &A[threadIdx.x], 4); __pipeline_commit(); __pipeline_wait_prior(0);\n"
+    body = f"__shared__ float s[4];\n{copy}{copy}C[threadIdx.x] = s[threadIdx.x];"
+    trace = trace_of(kernel_from(body, before="#include <cuda_pipeline.h>"))
+    copies = [step for step in range(trace.steps) if trace.site_of(step).is_async]
+    assert trace.completes[copies[0]] < copies[1]
+    completes = trace.completes.copy()
+    completes[copies[1]] = completes[copies[0]]
+    write_unchecked(replace(trace, completes=completes), tmp_path / "bad.gvt")
+    with pytest.raises(TraceFileError, match="completes a step where nothing waits for it"):
+        read_trace(tmp_path / "bad.gvt")

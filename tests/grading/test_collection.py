@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.model.errors import UsageError
-from gemmviz.teaching.grading.collection import collected
+from gemmviz.teaching.grading.collection import collected, unique_id
 
 _KERNEL = "__global__ void f(float* C) { C[0] = 1; }\n"
 
@@ -173,3 +173,8 @@ def test_what_is_no_hand_in(tmp_path: Path) -> None:
         collected([tmp_path / "missing"])
     with pytest.raises(UsageError, match="there are no hand-ins"):
         collected([tmp_path])
+
+
+def test_students_whose_names_differ_in_case_have_folders_of_their_own() -> None:
+    taken: set[str] = set()
+    assert [unique_id(name, taken) for name in ("Ada", "ada", "ADA")] == ["Ada", "ada-2", "ADA-3"]

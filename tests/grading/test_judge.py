@@ -8,6 +8,8 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.exercises import judged as judged_exercise
+from gemmviz.teaching.grading.grade import HandIn
+from gemmviz.teaching.grading.judge import CheckState, _seed
 from gemmviz.teaching.grading.task import Task
 from gemmviz.teaching.grading.task_file import exercise_task, parse_task
 from gemmviz.teaching.lesson import answers_of
@@ -261,3 +263,18 @@ def test_blanks_that_are_left_are_named() -> None:
     shot, task, _ = _filled("slides", "writing", "blanks")
     check = failed(judged_text(shot.setup.kernel.text, task))["parses"]
     assert check.output.startswith("8 of the blanks are empty")
+
+
+def test_inputs_are_the_same_for_a_hand_in_and_differ_between_two() -> None:
+    task = task_for("naive")
+    one, again, other = (HandIn("a", "A", {"a.cu": text}) for text in ("x", "x", "y"))
+    assert _seed(one, task) == _seed(again, task) != _seed(other, task)
+
+
+def test_what_is_always_judged_passes_only_if_it_is_known_at_all_sizes() -> None:
+    check = next(each for each in task_for("naive").checks if each.is_always_judged and each.id not in ("parses", "host"))
+    assert CheckState(check, is_met=True).result().status == "passed"
+    assert CheckState(check, is_met=True, unjudged="at 9, it is unknown").result().status == "unjudged"
+    failing = CheckState(check, is_met=True)
+    failing.fail("wrong", "it is wrong")
+    assert (failing.result().status, failing.result().score) == ("failed", 0.0)

@@ -8,7 +8,7 @@ import pytest
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.teaching.grading.collection import GradedRecord, Results, autograder_results, csv_table, summary
-from gemmviz.teaching.grading.grade import Grade, HandIn, Limits
+from gemmviz.teaching.grading.grade import CheckResult, Grade, HandIn, Limits
 from gemmviz.teaching.grading.graded import graded
 from tests.grading.judging import task_for
 from tests.grading.planted import base_text, changed
@@ -101,3 +101,9 @@ def test_scores_add_up() -> None:
     hand_in = _wrong()
     results = autograder_results(graded(hand_in, task_for("naive"), Limits()).grade)
     assert results["score"] == sum(each["score"] for each in results["tests"])
+
+
+def test_an_autograder_shows_a_check_as_passed_only_if_it_is() -> None:
+    checks = tuple(CheckResult(each, each, each, 0.0, 1.0) for each in ("passed", "failed", "unjudged"))  # type: ignore[arg-type]
+    shown = autograder_results(Grade(checks))["tests"]
+    assert [each["status"] for each in shown] == ["passed", "failed", "failed"]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gemmviz.files.codec import FormatError, from_json, from_plain, to_json, to_plain
 from gemmviz.model.element_types import element_type
-from gemmviz.model.errors import SettingError
+from gemmviz.model.errors import Place, SettingError
+from gemmviz.model.kernel import place_in
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import PROBLEM_KINDS
 from gemmviz.model.setup import Filling
@@ -241,3 +242,14 @@ def test_an_error_of_more_than_all_roundings_is_wrong(share: float, passes: bool
     allowed = (16 + 1) * 2.0**-24 * 16
     data = {"A": ones, "B": ones, "C": np.full(4, 16 + share * allowed, np.float32)}
     assert checked(Contents(problem, problem.shapes, types, data)).passed is passes
+
+
+def test_the_nearest_size_to_one_out_of_range_is_the_bound_beside_it() -> None:
+    for size, nearest in ((0, 1), (-5, 1), (1 << 40, 2**31 - 1)):
+        with pytest.raises(SettingError) as caught:
+            Problem(size, 4, 4)
+        assert caught.value.nearest == {"M": nearest}
+
+
+def test_a_place_in_a_text_is_counted_from_1() -> None:
+    assert place_in("a = 1\n  b = 2", "b") == Place(2, 3, 2, 4)

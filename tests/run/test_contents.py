@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.run.cpu.executor import bound, stream_launch
+from gemmviz.run.cpu.executor import bound, inputs, stream_launch
 from gemmviz.run.cpu.simt.granularity import contents
 from tests.conftest import kernel_from, outcome_of
 
@@ -104,3 +105,8 @@ def test_what_follows_from_indices_holds_nothing() -> None:
     body = "int row = threadIdx.x / 2, at[2]; at[0] = row; at[1] = row + 1; for (int i = 0; i < at[1]; ++i) C[at[0]] = A[i];"
     program = bound(setup_for(kernel_from(body, pointer="int*"))).program
     assert not contents(program).slots
+
+
+def test_matrices_of_one_size_hold_different_numbers() -> None:
+    filled = inputs(bound(setup_for(load_kernel("04_tiled"))), lambda: False)
+    assert not np.array_equal(filled["A"], filled["B"])

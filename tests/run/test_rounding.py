@@ -156,3 +156,13 @@ def test_numbers_convert_as_arrays_do(to: Scalar) -> None:
             values = np.concatenate([VALUES, *random_floats("float32", 300, 3)]).astype(source.dtype)
             as_array = conversion(source, to)(values).tolist()
         assert as_array == [fold.converted(each, source, to) for each in values.tolist()]
+
+
+def test_a_shift_by_the_width_of_a_number_leaves_nothing() -> None:
+    assert [single.apply_binary("<<", 1, by, INT) for by in (1, 30, 32, 40)] == [2, 1 << 30, 0, 0]
+
+
+def test_ties_of_the_remainder_go_to_the_even_multiple() -> None:
+    x, y = (each.ravel() for each in np.meshgrid(np.arange(-12.0, 13.0), [2.0, 4.0, 6.0]))
+    expected = [math.remainder(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    assert rounding.remainder(x, y).tolist() == expected

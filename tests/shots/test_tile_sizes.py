@@ -5,6 +5,8 @@ import pytest
 from gemmviz.analysis.memory.counts import loads_per_element
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
@@ -76,3 +78,9 @@ def test_the_reads_of_a_tile_are_a_share_of_the_matrix() -> None:
 def test_large_numbers_of_reads_are_written_out() -> None:
     facts = tile_facts(ran(setup_for(load_kernel("04_tiled")).changed(M=2048, N=2, K=2, TILE_WIDTH=2)))
     assert facts == "1024 blocks, 1 phase, A is read once, B is read 1024 times"
+
+
+def test_a_trace_of_some_blocks_does_not_tell_the_reads_of_the_launch() -> None:
+    setup = setup_for(load_kernel("04_tiled"), Problem(16, 16, 16))
+    assert "read" in tile_facts(ran(setup))
+    assert "read" not in tile_facts(ran(replace(setup, blocks="0:1,0:1")))
