@@ -9,10 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from PIL import Image
 
 import gemmviz
 from gemmviz.analysis.replay.focus import Focus, Position
-from gemmviz.cli.main import commands, main
+from gemmviz.cli.main import _with_command, commands, main
 from gemmviz.cli.running import ProgressBar
 from gemmviz.cuda.launch.catalog import all_kernel_names, kernel_names, lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
@@ -520,3 +521,19 @@ def test_occupancy_is_that_of_the_given_registers_and_device(capsys: pytest.Capt
     assert "4 blocks per SM of NVIDIA A100 SXM4 80GB, limited by registers" in said
     assert "1024 of 2048: 50.00 %" in said
     assert "32 of 64: 50.00 %" in said
+
+
+@pytest.mark.parametrize("option", [["--language=de"], ["--language", "de"]])
+def test_a_language_stands_before_the_command(option: list[str]) -> None:
+    assert _with_command([*option, "kernels"])[0] == [*option, "kernels"]
+    assert _with_command([*option, "x.cu"])[0] == [*option, "gui", "x.cu"]
+
+
+def test_a_faster_film_is_shorter(tmp_path: Path) -> None:
+    frames = []
+    for speed in ("1", "4"):
+        words = ["04_tiled", "-m", "4", "-n", "4", "-k", "4", "-D", "TILE_WIDTH=2", "--steps", "1:4", "--size", "320x180"]
+        assert main(["export", *words, "--fps", "4", "--speed", speed, "-o", str(tmp_path / "f.apng")]) == 0
+        with Image.open(tmp_path / "f.apng") as image:
+            frames.append(getattr(image, "n_frames", 1))
+    assert frames[0] > 2 * frames[1]

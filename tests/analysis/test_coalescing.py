@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemmviz.analysis.memory.costs import requests
+from gemmviz.analysis.memory.costs import moved_sectors, requests
 from gemmviz.analysis.memory.warps import request_rows, warp_rows
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout, vector
+from tests.conftest import kernel_from, moment_of, trace_of
 
 LANES = np.arange(32)[None]
 RULES = MemoryRules()
@@ -65,3 +66,11 @@ def test_a_device_may_serve_half_warps() -> None:
     assert rows.shape == (4, 16)
     assert (rows[2, 8:] == -1).all()
     assert requests(rows, 4, half).sectors.tolist() == [1, 1, 1, 0]
+
+
+def test_an_element_that_lanes_share_names_the_first_of_them() -> None:
+    trace = trace_of(kernel_from("C[threadIdx.x] = A[threadIdx.x / 2];"))
+    (touched, *_) = moment_of(trace).touched
+    moved = moved_sectors(np.array([[-1, 5, 5, 6, 6]]), touched.operand, touched.array, trace.rules)
+    assert (moved.first[0, 5], moved.first[0, 6]) == (1, 3)
+    assert moved.asking[0, 5:7].tolist() == [2, 2]

@@ -1,6 +1,7 @@
 """Two replays at the same moment."""
 
 import json
+import math
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
-from gemmviz.analysis.replay.pairing import LOCKS, Lock, Pair, clock, differences, moment_like, step_like
+from gemmviz.analysis.replay.pairing import LOCKS, Lock, Pair, _loads_of, clock, differences, moment_like, step_like
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -19,7 +20,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Rects
 from gemmviz.scenes.views.pair_view import pair_motion, pair_scene
 from gemmviz.shots.shot import Against, Shot, parse_shot, save_view, shot_text
 from tests.analysis.test_reasons import counted
-from tests.conftest import piece, sure, trace_of
+from tests.conftest import moment_of, piece, sure, trace_of
 
 
 @pytest.fixture(scope="module")
@@ -179,3 +180,9 @@ def test_each_side_of_the_command_has_its_own_parameters_and_device(capsys: pyte
     facts = json.loads(capsys.readouterr().out)
     assert [facts[side]["parameters"]["TILE_WIDTH"] for side in ("a", "b")] == [2, 4]
     assert ["A100" in facts[side]["time_source"] for side in ("a", "b")] == [True, False]
+
+
+def test_an_element_outside_of_a_matrix_has_no_loads() -> None:
+    moment = moment_of(trace_of("02_naive", 4, 6, 5, BLOCK=2), 3)
+    assert not math.isnan(_loads_of(moment, ("A", 3, 4)))
+    assert all(math.isnan(_loads_of(moment, marked)) for marked in (("A", 4, 0), ("A", 0, 5), ("A", 9, 9), ("X", 0, 0)))

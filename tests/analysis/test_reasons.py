@@ -21,7 +21,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.views.why_view import why_scene
-from gemmviz.shots.kinds.why import speed_case_of, suggestions_for, traffic_of
+from gemmviz.shots.kinds.why import _next, speed_case_of, suggestions_for, traffic_of
 from gemmviz.shots.shot import Shot
 from tests.conftest import piece, sure
 
@@ -175,3 +175,13 @@ def test_the_picture_says_what_was_found() -> None:
     filled, hollow = piece(scene, "level-requested", Rects).boxes, piece(scene, "level-requested-roof", Rects).boxes
     assert filled[0, 0] == hollow[0, 0]
     assert filled[0, 1] > hollow[0, 1]  # slower than its roof: lower
+
+
+def test_the_busiest_sm_has_a_block_more_than_most() -> None:
+    sentence = causes(setup_of("04_tiled", 192, TILE_WIDTH=16))["idle"].sentence
+    assert sentence == "The busiest SM runs 2 blocks, an average one 1.09"  # 144 blocks on 132 SMs
+
+
+def test_the_next_size_is_the_nearest_one_that_runs() -> None:
+    setup = setup_of("04_tiled", 64, TILE_WIDTH=8)
+    assert (_next(setup, "TILE_WIDTH", up=True), _next(setup, "TILE_WIDTH", up=False)) == (16, 4)

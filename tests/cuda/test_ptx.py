@@ -26,6 +26,7 @@ INTEGER = [
     ("mov.u32 %0, %%laneid;", lambda t: t % 32),
     ("mov.u32 %0, %%tid.x;", lambda t: t),
     ("mov.u32 %0, %%lanemask_lt;", lambda t: (1 << t % 32) - 1 if t % 32 < 20 else None),
+    ("mov.u32 %0, %%lanemask_gt; and.b32 %0, %0, 0xffff;", lambda t: 0xFFFF & ~((2 << t % 32) - 1)),
     ("{ .reg .pred p; setp.lt.s32 p, %1, %2; selp.b32 %0, 5, 9, p; }", lambda t: 5 if t < 3 else 9),
     ("{ .reg .pred p, q; setp.ge.u32 p, %1, 9; mov.u32 %0, 1; @p mov.u32 %0, 2; @!p add.u32 %0, %0, %1; }",
      lambda t: 2 if t >= 9 else 1 + t),

@@ -121,6 +121,14 @@ def test_a_cancelled_request_delays_no_other(link: ReaderLink) -> None:
     assert link.run("refusal", RIGHT) is None
 
 
+def test_a_request_that_waits_for_its_turn_can_be_cancelled(link: ReaderLink) -> None:
+    link.run("refusal", RIGHT)
+    with ThreadPoolExecutor(1) as pool, link._turn:
+        waiting = pool.submit(link.run, "refusal", RIGHT, cancelled=lambda: True)
+        with pytest.raises(Cancelled):
+            waiting.result(5)
+
+
 def test_threads_take_turns(link: ReaderLink) -> None:
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda text: link.run("refusal", text), [RIGHT, WRONG] * 20))

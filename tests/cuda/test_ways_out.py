@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 import pytest
 
-from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import can_run, nearest_legal, setup_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.errors import SourceError
+from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
 
 _HEAD = (
@@ -104,3 +106,10 @@ def test_a_brace_that_is_not_closed_is_named() -> None:
         trace_kernel(setup_for(parse_kernel(text("if (i) { C[i] = A[i];", ""), "kernel.cu")))
     assert refused.value.place is not None
     assert (refused.value.place.line, refused.value.place.column) == (9, 1)
+
+
+def test_the_nearest_legal_setting_changes_the_least() -> None:
+    """K by a third; the tile by a half, which would be legal, too."""
+    setup = setup_for(load_kernel("05_tiled_unguarded"), Problem(8, 8, 12), {"TILE_WIDTH": 8})
+    assert nearest_legal(setup) in ({"K": 8}, {"K": 16})
+    assert can_run(setup.changed(TILE_WIDTH=4))

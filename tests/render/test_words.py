@@ -18,7 +18,10 @@ from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.shots.export import ExportOptions, Prepared, page_step, prepare, run_reel, slide_at, still_reel
-from gemmviz.shots.shot import Shot
+from gemmviz.shots.shot import Shot, default_shot
+from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.reel import lesson_reel
+from tests.conftest import once
 from tests.render.test_formats import interpreter
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -87,3 +90,10 @@ def test_an_open_question_is_described_without_its_answer(stage: Prepared) -> No
     assert all("sectors of 32 bytes" not in scene.description for scene in step.after.values())
     told = slide_at(stage, 2, ExportOptions(_LOOK), Caption("Sectors", "Four.", ("2", "4"), right=1))
     assert told.scene.description.startswith(f"Four.\nA: 2\nB: 4\n{_SENTENCE}")
+
+
+def test_a_slide_holds_the_notes_of_its_step(tmp_path: Path, qapp: QApplication) -> None:
+    step = LessonStep(default_shot(), "One", "A caption", notes="Say this slowly")
+    save_reel(lesson_reel(Lesson("L", (step,)), once, ExportOptions()), tmp_path / "l.pptx")
+    (slide,) = pptx.Presentation(str(tmp_path / "l.pptx")).slides
+    assert "Say this slowly" in slide.notes_slide.notes_text_frame.text

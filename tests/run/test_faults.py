@@ -159,3 +159,8 @@ def test_a_vector_that_ends_outside_is_refused() -> None:
     vector = kernel_from("float4 v = reinterpret_cast<const float4*>(A)[1]; C[0] = v.x;")
     assert outcome_of(vector, 1, 1, 8).fault is None
     assert "A[4] is out of range: it has 6 elements" in str(outcome_of(vector, 1, 1, 6).fault)
+
+
+def test_lanes_that_take_no_part_read_nothing_unwritten() -> None:
+    body = "__shared__ float s[4];\nif (threadIdx.x < 2) { s[threadIdx.x + 2] = 1.0f; C[threadIdx.x] = s[threadIdx.x + 2]; }"
+    assert outcome_of(kernel_from(body)).fault is None

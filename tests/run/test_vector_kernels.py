@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gemmviz.cuda.types import DOUBLE, FLOAT, VectorType
 from gemmviz.run import trial, trying
 from gemmviz.run.opening.loader import open_kernel
 
@@ -44,3 +45,8 @@ def test_a_vector_kernel_is_found_in_a_few_runs(name: str, tmp_path: Path, monke
     assert (spec.problem.kind.name, spec.args, spec.launch_from) == (kind, args, "read")
     assert spec.problem.factors == ({"alpha": 2.0} if "alpha" in args else {})
     assert len(runs) <= _MOST_RUNS
+
+
+def test_vectors_are_aligned_to_their_size_but_those_of_three() -> None:
+    sizes = {(FLOAT, 2): 8, (FLOAT, 3): 4, (FLOAT, 4): 16, (DOUBLE, 2): 16, (DOUBLE, 3): 8, (DOUBLE, 4): 16}
+    assert {each: VectorType(*each).alignment for each in sizes} == sizes

@@ -93,3 +93,10 @@ def test_a_sentence_is_not_said_twice() -> None:
         below = shown.find("progress")
         assert isinstance(below, Labels)
         assert 30.0 < below.at[0, 1] <= (60.0 if is_beat else 120.0)
+
+
+def test_a_wrong_choice_that_was_picked_is_told_from_the_others() -> None:
+    theme = load_theme("dark")
+    scene = band(Caption("A title", "Which?", choices=("one", "two", "three"), right=0, picked=1))
+    colours = [each.colour for each in scene.words if isinstance(each, Labels) and each.key.startswith("band-choice-")]
+    assert colours == [theme.text, theme.warning, theme.faint]

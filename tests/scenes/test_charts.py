@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
@@ -11,7 +14,7 @@ from gemmviz.model.cases import LaunchCase, SpeedCase, TrafficCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, Benchmark
-from gemmviz.model.words import number
+from gemmviz.model.words import grouped, number
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.hosts import host_chart, precision_chart
@@ -21,12 +24,13 @@ from gemmviz.scenes.charts.speeds import rate_chart, share_chart, tile_chart, tr
 from gemmviz.scenes.kit.curves import curve_colours
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
+from gemmviz.scenes.kit.scale import _log_ticks, _of_log
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.shots.catalog import value_of
-from gemmviz.shots.kinds.why import speed_case_of
+from gemmviz.shots.kinds.why import _speed_at, speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
-from tests.conftest import sure
+from tests.conftest import piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 
 FRAMES = [(1600.0, 900.0), (1600.0, 770.0), (1280.0, 720.0)]
@@ -213,6 +217,11 @@ def speed_of(kernel: str, device: str, **parameters: int) -> SpeedCase:
     return speed_case_of(Shot(setup), Knowledge(Shot(setup), Interpreter()).counts, None, "not measured")
 
 
+def _middle(mark: Rects) -> float:
+    """The height of a mark, in units."""
+    return round(float(mark.boxes[0, 1] + mark.boxes[0, 3] / 2), 6)
+
+
 def test_the_roofline_names_what_is_asked_and_what_is_moved_with_their_roofs() -> None:
     view, case = view_named("why"), speed_of("many_blocks", "8800gtx", TILE_WIDTH=16)
     scene = view.scene(case, ViewOptions())
@@ -221,6 +230,11 @@ def test_the_roofline_names_what_is_asked_and_what_is_moved_with_their_roofs() -
         roof = case.device.roof(case.problem.flops / level.size_bytes)  # type: ignore[operator]
         assert f"{number(roof)} GFLOP/s" in said
         assert scene.find(f"level-{level.level.replace(' ', '-')}-rate").texts == (number(roof),)  # type: ignore[union-attr]
+    timed = view.scene(replace(case, rate=10.0), ViewOptions())
+    keys = [f"level-{level.level.replace(' ', '-')}" for level in case.traffic]
+    marks, roofs = ([_middle(piece(timed, f"{key}{end}", Rects)) for key in keys] for end in ("", "-roof"))
+    assert len(set(marks)) == 1  # at the kernel's rate, whatever the roof
+    assert len(set(roofs)) == len(roofs)
     assert case.traffic[1].size_bytes > 4 * case.traffic[0].size_bytes, "half-warps that read one element are served one by one"
     assert "flop per byte, stores included" in said
     assert "without a cache, DRAM moves it all" in said
@@ -310,3 +324,18 @@ def test_a_chart_works_out_each_rate_once(monkeypatch: pytest.MonkeyPatch) -> No
     for chart in (rate_chart, share_chart, tile_chart, transfer_chart):
         chart(benchmark)
     assert 0 < asked[0] <= 4 * len(benchmark.rows)
+
+
+def test_logarithmic_axes_have_all_powers_of_ten_with_their_factors() -> None:
+    assert {1.0, 10.0, 100.0, 1000.0} <= set(_log_ticks(1.0, 1000.0))
+    assert [_of_log(at) for at in (5.0, 2e3, 1e7, 2e8)] == ["5", grouped(2000), "10⁷", "2·10⁸"]
+
+
+def test_bytes_so_far_are_those_of_the_watched_block_as_its_flops_are() -> None:
+    setup = setup_for(load_kernel("02_naive"), Problem(32, 32, 32), {"BLOCK": 16})
+    case = speed_case_of(Shot(setup), Knowledge(Shot(setup), Interpreter()).counts, None, "not measured")
+    replay = Replay.of(trace_of("02_naive", 32, 32, 32, BLOCK=16))
+    for focus, is_known in ((Focus(), True), (Focus(warp=0), False)):
+        now = Reader(replay, focus).at(9)
+        replay.sums(now.scope)
+        assert (_speed_at(case, now).so_far is not None) == is_known

@@ -14,7 +14,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.stage.collisions import clashes, guilty_sites
+from gemmviz.scenes.stage.collisions import _so_far, clashes, guilty_sites
 from gemmviz.scenes.stage.layout import places, plan_of
 from tests.conftest import kernel_from, piece, trace_of
 
@@ -106,3 +106,12 @@ def test_writes_of_two_threads_to_one_element_of_a_matrix_are_seen() -> None:
 def test_a_correct_kernel_collides_nowhere() -> None:
     reader = read(load_kernel("04_tiled"), 8, 8, 8, TILE_WIDTH=4)
     assert not any(clashes(reader.at(step)) for step in range(reader.replay.steps))
+
+
+def test_a_collision_is_counted_once_its_threads_have_met() -> None:
+    reader = read(load_kernel("piece_6"), 4, 4, 4)
+    now = reader.at(reader.replay.conflicts.steps[1])
+    before, after = (_so_far(now, ViewOptions(moment=moment)) for moment in (0.0, 1.0))
+    assert before.startswith(f"so far {reader.replay.conflicts.count(now.step - 1)} of")
+    assert after.startswith(f"so far {reader.replay.conflicts.count(now.step)} of")
+    assert before != after

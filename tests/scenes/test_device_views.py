@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits
+from gemmviz.analysis.models.time import DONE, RUNNING, WAITING
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, requested_launch, setup_for
 from gemmviz.files.devices import load_device
@@ -24,6 +25,7 @@ from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scen
 from gemmviz.scenes.kit.scale import ticks
 from gemmviz.scenes.kit.slots import Tray, count_landed
 from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.scenes.views.grid_view import _block_tips, block_names
 from gemmviz.scenes.views.occupancy_view import why_no_more
 from gemmviz.shots.kinds.grid import SUBJECT as GRID
 from gemmviz.shots.kinds.grid import grid_case
@@ -345,3 +347,15 @@ class TestCharts:
         chart = sure(view_named("share").chart)(self.benchmark)
         assert "no falling speed" in chart.remark
         assert chart.remark in texts(view_named("share").scene(self.benchmark, ViewOptions()))
+
+
+def test_blocks_are_named_and_described_by_what_they_do_at_an_instant() -> None:
+    case = sure(grid_case(Shot(setup_for(load_kernel("04_tiled"), Problem(16, 24, 16), {"TILE_WIDTH": 8}, device="toy2"))))
+    assert block_names(case) == ["(0, 0)", "(1, 0)", "(2, 0)", "(0, 1)", "(1, 1)", "(2, 1)"]
+    states = np.array([WAITING, RUNNING, DONE, DONE, DONE, DONE], np.int8)
+    told = [each.partition("\n")[2].partition(" SM")[0] for each in _block_tips(case, states)[:3].tolist()]
+    assert told == ["waits for", "runs on", "ran on"]
+    scene = {at: view_named("grid").scene(case, ViewOptions(instant=at)) for at in (0.0, 1.0)}
+    assert scene[1.0].find("bars-2") is not None
+    assert scene[1.0].find("bars-0") is None
+    assert scene[0.0].find("bars-2") is None

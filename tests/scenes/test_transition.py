@@ -8,7 +8,7 @@ import pytest
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
-from gemmviz.scenes.kit.transition import PaintLayer, Transition
+from gemmviz.scenes.kit.transition import PaintLayer, Transition, _of_both
 from gemmviz.shots.export import ExportOptions, frame_at, prepare
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import sure
@@ -159,3 +159,9 @@ def test_the_swing_is_what_people_see() -> None:
     lanes = [each for layer in way.at(0.5) for each in layer.primitives if isinstance(each, Squares) and len(each.boxes) == 32]
     spread = lanes[0].boxes[:, :2].max(axis=0) - lanes[0].boxes[:, :2].min(axis=0)
     assert spread.min() > 0.2 * spread.max()  # neither a column nor a row
+
+
+def test_what_is_the_same_in_both_pictures_stays() -> None:
+    one, other = (Lines("a", boxes((0.0, 0.0, 5.0, 5.0)), "#FFFFFF") for _ in range(2))
+    assert [part.fate for part in _of_both(one, other, is_morph=False)] == ["stays"]
+    assert [part.fate for part in _of_both(one, replace(other, stroke="#000000"), is_morph=False)] == ["goes", "comes"]

@@ -128,6 +128,7 @@ def test_a_verdict_of_a_step_that_was_left_is_dropped(model: TestModel) -> None:
     course.attempt(answers_of("blanks"))
     course.go(0)
     model.settle()
+    model.inbox.until(lambda: not course.judging.is_busy)
     assert course.position.verdict is None
 
 

@@ -374,3 +374,28 @@ def test_a_position_of_another_run_is_not_gone_to(model: TestModel) -> None:
     assert session.navigation.step == 3
     session.navigation.go_to_position(there)
     assert session.navigation.step == 7
+
+
+def test_an_answer_about_an_earlier_run_is_not_shown(model: TestModel) -> None:
+    answers, before = model.answers, sure(model.session.shown)
+    model.commands.change("N", 12)
+    model.settle()
+    answers.ask_about_block()
+    question = sure(answers._question)
+    answers._on_answered((question, before, ("about the earlier run",)))
+    assert answers.sentences != ("about the earlier run",)
+    answers._on_answered((question, sure(model.session.shown), ("about this run",)))
+    assert answers.sentences == ("about this run",)
+
+
+def test_removing_a_view_before_the_present_one_keeps_it(model: TestModel) -> None:
+    views = model.saved_views
+    for name in ("one", "two", "three"):
+        views.keep(name)
+    views.go(1)
+    model.settle()
+    kept = sure(views.position.now)
+    views.remove(0)
+    assert views.position.now == kept
+    views.remove(sure(views.at))
+    assert views.at is None

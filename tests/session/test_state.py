@@ -8,8 +8,10 @@ from typing import get_args
 import pytest
 
 import gemmviz
+from gemmviz.model.errors import Place
 from gemmviz.model.records import fields, replace
 from gemmviz.session import state as module
+from gemmviz.session.notices import Notice, Notices
 from gemmviz.session.state import Begin, Edit, Look, Move, Restore, SessionEvent, Show, State, first_state
 from gemmviz.shots.shot import DRAGGED, Camera, Shot, Trial, default_shot
 from tests.app_model import TestModel
@@ -98,3 +100,11 @@ def test_every_event_is_a_frozen_value_with_a_function() -> None:
     for event in events:
         assert event.__struct_config__.frozen
     assert sure(Look(Camera(2.0)).after(first_state(default_shot()))).shot.camera.zoom == 2.0
+
+
+def test_the_place_is_that_of_the_latest_notice_with_one() -> None:
+    notices = Notices()
+    for line, topic in ((1, "file"), (2, "kernel")):
+        notices.put(Notice(topic, "x", Place(line, 1, line, 2)))  # type: ignore[arg-type]
+    notices.put(Notice("result", "without a place"))
+    assert notices.place == Place(2, 1, 2, 2)

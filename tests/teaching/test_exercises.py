@@ -332,3 +332,9 @@ def test_sizes_limits_and_solutions_are_written_and_read() -> None:
         lesson = shipped_lesson(name)
         again = parse_lesson(lesson_text(lesson))
         assert [step.exercise for step in again.stops] == [step.exercise for step in lesson.stops]
+
+
+def test_a_kernel_whose_blanks_are_filled_is_the_students_own() -> None:
+    kernel = next(stop.shot.setup.kernel for stop in shipped_lesson("slides").stops if stop.shot.setup.kernel.blanks)
+    assert kernel.is_shipped
+    assert not kernel.filled(["x"]).is_shipped

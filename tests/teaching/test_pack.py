@@ -16,7 +16,7 @@ from gemmviz.model.records import replace
 from gemmviz.render.export import formats
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
-from gemmviz.teaching.pack import kernels_of, notes_text, pack_files, save_pack, unmarked
+from gemmviz.teaching.pack import kernels_of, moodle_xml, notes_text, pack_files, save_pack, unmarked
 from tests.conftest import sure
 
 
@@ -117,3 +117,15 @@ def test_the_page_for_students_has_no_answers(tmp_path: Path) -> None:
     assert "None: the grid is as large as the matrix" in shown
     assert "Nine blocks have 144 threads" not in shown
     assert "C is right" not in shown
+
+
+def test_the_right_choice_gives_the_points_in_moodle() -> None:
+    lesson = shipped_lesson("slides")
+    asked = [sure(stop.question) for stop in lesson.stops if stop.question is not None]
+    given = [
+        each for each in ElementTree.fromstring(moodle_xml(lesson)).findall("question") if each.get("type") == "multichoice"
+    ]
+    assert len(given) == len(asked) > 0
+    for question, element in zip(asked, given, strict=True):
+        points = [answer.get("fraction") for answer in element.findall("answer")]
+        assert points == ["100" if choice.right else "0" for choice in question.choices]

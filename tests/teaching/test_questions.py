@@ -7,8 +7,8 @@ import pytest
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.teaching.captions import filled_step
-from gemmviz.teaching.lesson import LessonStep
+from gemmviz.teaching.captions import filled_step, named_value
+from gemmviz.teaching.lesson import Expectation, LessonStep, shown_value
 from gemmviz.teaching.lesson_file import shipped_lesson
 
 _SIZE = re.compile(r"\b([A-Za-z_]\w*) = (\d+)")
@@ -48,3 +48,12 @@ def test_a_block_of_the_barrier_question_has_several_warps() -> None:
     assert stop.question is not None
     for shot in (stop.shot, *(choice.shot for choice in stop.question.choices if choice.shot is not None)):
         assert launch_for(shot.setup).threads_per_block > device_for(shot.setup).warp_size
+
+
+def test_a_number_has_the_digits_that_are_expected_and_at_least_three() -> None:
+    values = [(0.12345, 0.5, "0.123"), (12.3444, 12.34, "12.34"), (1234.6, 1200, "1235"), (2.0, 2, "2")]
+    for value, like, shown in values:
+        assert (
+            named_value(Expectation("x", like), value) == shown_value(float(shown))
+            or named_value(Expectation("x", like), value).replace("\u202f", "") == shown
+        )

@@ -190,3 +190,10 @@ def test_one_too_far_is_the_next_lane() -> None:
     for right, wrong in pairs:
         (warp, lane), (other_warp, other_lane) = (map(int, re.findall(r"\d+", text)) for text in (right, wrong))
         assert other_warp * 32 + other_lane == warp * 32 + lane + 1
+
+
+def test_answers_are_printed_if_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    for flags in ((), ("--answers",)):
+        assert main(["quiz", "04_tiled", "--count", "3", *flags]) == 0
+        printed = capsys.readouterr().out
+        assert (printed.count("   right: "), "   wrong: " in printed) == ((3, True) if flags else (0, False))

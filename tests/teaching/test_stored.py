@@ -13,6 +13,7 @@ from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import fields, is_record_type, replace
+from gemmviz.model.threads import BlockRange
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.stored import StoredAnswers, stored_answers
@@ -137,3 +138,14 @@ def test_a_shot_is_ready_without_the_reader_of_sources(monkeypatch: pytest.Monke
         for stop in shipped_lesson(name).stops[:8]:
             ready = complete(Knowledge(stop.shot, StoredAnswers()))
             assert ready.trouble is None, (stop.id, ready.trouble)
+
+
+def test_a_stored_trace_answers_for_its_blocks_alone() -> None:
+    setup = next(stop.shot.setup for stop in steps() if (found := stored_answers(stop.shot.setup)) and found.trace)
+    trace = sure(sure(stored_answers(setup)).trace)
+    assert StoredAnswers().trace(setup, trace.blocks).trace is trace
+    last = tuple(each - 1 for each in trace.launch.grid)
+    other = BlockRange(last, trace.launch.grid)  # type: ignore[arg-type]
+    assert other != trace.blocks
+    with pytest.raises(CannotAnswer):
+        StoredAnswers().trace(setup, other)
