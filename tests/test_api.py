@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -201,7 +202,7 @@ def test_the_readers_know_kernels_of_their_own() -> None:
 
 
 def test_a_figure_opens_at_its_step_and_a_page_in_its_theme() -> None:
-    options = {"M": 4, "N": 4, "K": 4, "TILE_WIDTH": 2}
+    options: dict[str, Any] = {"M": 4, "N": 4, "K": 4, "TILE_WIDTH": 2}
     (still,) = gemmviz.figure("04_tiled", step=5, **options).reel.slides()
     assert "step 5 of" in " ".join(piece(still.scene, "progress", Labels).texts)
     dark, light = (gemmviz.show("04_tiled", theme=theme, **options).html for theme in ("dark", "light"))

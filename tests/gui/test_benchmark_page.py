@@ -113,6 +113,9 @@ def test_shares_that_the_course_reports_are_rings_beside_the_curves(page: Benchm
 def test_curves_are_toggled_by_kernel_and_by_choice_and_that_is_undone(page: BenchmarkPage, qtbot: QtBot) -> None:
     check(page, "04_tiled", False, qtbot)
     assert "04_tiled" not in {curve.family for curve in curves(page)}
+    check(page, "(TILE_WIDTH = 8)", True, qtbot)
+    assert "04_tiled, fastest choice" not in {curve.label for curve in curves(page)}
+    check(page, "(TILE_WIDTH = 8)", False, qtbot)
     check(page, "04_tiled", True, qtbot)
     assert [curve.label for curve in curves(page) if curve.family == "04_tiled"] == ["04_tiled, fastest choice"]
     check(page, "(TILE_WIDTH = 8)", True, qtbot)

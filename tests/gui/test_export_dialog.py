@@ -13,6 +13,7 @@ from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.render.export import formats
 from gemmviz.scenes.kit.primitives import Labels
+from gemmviz.session.export_job import order_words
 from tests.conftest import sure
 
 
@@ -95,6 +96,8 @@ def test_a_file_that_is_not_written_is_not_called_saved(
 def test_the_preview_shows_the_choice(dialog: ExportDialog) -> None:
     dialog.theme.setCurrentIndex(dialog.theme.findData("print"))
     dialog.parts["step"].setChecked(False)
+    words = order_words(dialog.job, Path("v.toml"), Path("f.png"), dialog.session.shot, "cpu")
+    assert [word for word in words if word.startswith("--no-")] == ["--no-step", "--no-code"]
     scene = sure(dialog.preview.scene)
     assert scene.background == "#FFFFFF"
     assert scene.find("progress") is None

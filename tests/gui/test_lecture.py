@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.gui.lecture.lecture_window import _answers
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
@@ -231,6 +232,9 @@ def test_black_white_ink_and_the_countdown(window: MainWindow, wall: Wall) -> No
     overlay = wall.overlay
     press(wall, Key.Key_B)
     assert wall.grab().toImage().pixelColor(960, 540).name() == "#000000"
+    press(wall, Key.Key_B)
+    assert overlay.blank == ""
+    press(wall, Key.Key_B)
     press(wall, Key.Key_W)
     assert wall.grab().toImage().pixelColor(960, 540).name() == "#ffffff"
     press(wall, Key.Key_Comma, Key.Key_I)
@@ -241,6 +245,8 @@ def test_black_white_ink_and_the_countdown(window: MainWindow, wall: Wall) -> No
     press(wall, Key.Key_E, Key.Key_Q)
     assert overlay.strokes == []
     assert 58 <= overlay.left_s <= 60
+    press(wall, Key.Key_Q)
+    assert 115 <= overlay.left_s <= 120
     QTest.keyClick(wall, Key.Key_Q, Qt.KeyboardModifier.ShiftModifier)
     assert overlay.left_s == 0
 
@@ -453,3 +459,10 @@ def test_a_view_that_waits_leaves_the_last_one(window: MainWindow, qtbot: QtBot)
     assert {"A", "B", "C"} <= {each.key for each in before.primitives} & {each.key for each in sure(stage.scene).primitives}
     qtbot.waitUntil(lambda: not session.display.pending, timeout=20_000)
     assert "256 × 256 × 256" in str(band_of(sure(stage.scene)))
+
+
+def test_the_presenter_sees_which_choices_are_right() -> None:
+    step = next(stop for stop in shipped_lesson("coalescing").stops if stop.question is not None)
+    choices = sure(step.question).choices
+    marks = [line.split(" ")[1] for line in _answers(step).splitlines()]
+    assert marks == ["✓" if choice.right else "✗" for choice in choices]

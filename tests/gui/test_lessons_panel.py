@@ -109,6 +109,7 @@ def test_no_number_of_the_window_answers_an_open_question(window: MainWindow, pa
     assert isinstance(metrics, Metrics)
     qtbot.waitUntil(lambda: sure(metrics.costs.item(1, 1)).text() == "?", timeout=_LONG_MS)
     tables = (metrics.costs, metrics.launch, metrics.accesses)
+    assert all(table.is_covered for table in tables)
     shown = {sure(table.item(row, column)).text() for table in tables for row in range(table.rowCount())
              for column in range(1, table.columnCount())}  # fmt: skip
     assert not {text for text in shown if any(letter.isdigit() for letter in text) and text[0].isdigit()}

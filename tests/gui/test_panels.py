@@ -8,10 +8,13 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from gemmviz.gui.panel import ViewDock
+from gemmviz.gui.panels.metrics import _short_count
 from gemmviz.gui.stage.replay_page import over_a_panel
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.model.errors import Place
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
+from gemmviz.shots.subject import _holds
 from tests.conftest import sure
 from tests.gui.conftest import open_file, view_of
 
@@ -89,3 +92,14 @@ def test_a_panel_says_why_a_file_was_refused(window: MainWindow, tmp_path: Path)
     (tmp_path / "bad.cu").write_text("int main() {}")
     open_file(window.model, tmp_path / "bad.cu")
     assert over_a_panel(window.session) == window.session.display.refusal != ""
+
+
+def test_large_counts_are_short() -> None:
+    counts = {999: "999", 1_500_000: "1.5\u2009M", 2_500_000_000: "2.5\u2009G"}
+    assert {count: _short_count(count) for count in counts} == counts
+
+
+def test_a_place_of_the_source_ends_before_its_end() -> None:
+    place = Place(3, 5, 3, 9)
+    assert [column for column in range(1, 12) if _holds(place, 3, column)] == [5, 6, 7, 8]
+    assert not _holds(place, 2, 6)

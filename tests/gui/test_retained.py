@@ -16,8 +16,10 @@ from pytestqt.qtbot import QtBot
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model import translation
-from gemmviz.render.qt.painter import ScenePainter
-from gemmviz.scenes.kit.primitives import Primitive
+from gemmviz.model.records import replace
+from gemmviz.render.qt.painter import ScenePainter, Viewport
+from gemmviz.render.qt.retained import _changed_cells
+from gemmviz.scenes.kit.primitives import Cells, Primitive
 from gemmviz.scenes.kit.view import View
 from tests.conftest import sure
 
@@ -180,3 +182,13 @@ def test_an_error_while_painting_is_reported_and_ends_nothing(window: MainWindow
     window.replay.stage.forget_still()
     window.replay.stage.repaint()
     assert [type(error) for error in heard] == [ZeroDivisionError]
+
+
+def test_a_cell_whose_label_alone_differs_is_painted_again() -> None:
+    labels = np.array([["a", "b"], ["c", "d"]])
+    old = Cells("x", 0.0, 0.0, 10.0, np.zeros((2, 2), np.uint8), ("#000000",), ("#FFFFFF",), labels=labels)
+    assert sure(_changed_cells(old, replace(old, labels=labels.copy()), Viewport(1.0, 0.0, 0.0, 1.0, 1.0))).isEmpty()
+    other = labels.copy()
+    other[1, 1] = "e"
+    changed = sure(_changed_cells(old, replace(old, labels=other), Viewport(1.0, 0.0, 0.0, 1.0, 1.0)))
+    assert changed.contains(15, 15)

@@ -52,3 +52,12 @@ def test_a_lesson_has_no_slider(window: MainWindow, qtbot: QtBot) -> None:
     window.model.course.end()
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
     assert window.replay.tiles.isVisible() == (window.session.display.kind.time == "run")
+
+
+def test_reads_of_a_launch_of_which_a_part_is_traced_are_told_once_they_are_counted(window: MainWindow, qtbot: QtBot) -> None:
+    session = window.session
+    session.alter(setup=session.shot.setup.changed(M=256, N=256, K=256, TILE_WIDTH=16))
+    qtbot.waitUntil(lambda: settled(window) and sure(session.shown).setup.problem.M == 256, timeout=_LONG_MS)
+    trace = sure(session.shown).trace
+    assert trace.blocks.count < trace.launch.block_count
+    assert window.replay.tiles.facts.text() == "256 blocks, 16 phases, A and B are read 16 times each"

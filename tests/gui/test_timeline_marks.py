@@ -1,5 +1,6 @@
 """A click on the mark of a hazard goes to its step, also where a step is narrower than the mark."""
 
+from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.hazards.ordering import ordering_of
@@ -7,6 +8,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.gui.stage.timeline import TimelineSlider
 from gemmviz.model.records import replace
+from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.timeline import x_of_step
 from tests.conftest import trace_of
 
@@ -26,3 +28,17 @@ def test_a_click_near_a_mark_goes_to_its_step(qtbot: QtBot) -> None:
     assert slider._step_at(x + 2.0) in replay.conflicts.steps
     slider.replay = None
     assert slider._step_at(x + 2.0) > marked
+
+
+def test_the_timeline_has_the_colours_of_the_theme(qtbot: QtBot) -> None:
+    replay = Replay.of(trace_of("04_tiled"))
+
+    def pictured(slider: TimelineSlider, theme: str) -> QImage:
+        slider.resize(600, 60)
+        slider.show_run(replay, load_theme(theme))
+        return slider.grab().toImage()
+
+    one, other = TimelineSlider(), TimelineSlider()
+    for slider in (one, other):
+        qtbot.addWidget(slider)
+    assert pictured(one, "dark") != pictured(one, "light") == pictured(other, "light")

@@ -302,6 +302,18 @@ def test_watching_another_block_and_warp(window: MainWindow, qtbot: QtBot) -> No
         assert words in " ".join(labels_of(window, "progress").texts)
 
 
+def test_any_warp_and_thread_of_a_block_can_be_chosen(window: MainWindow, qtbot: QtBot) -> None:
+    session, focus = window.session, settings_of(window).focus
+    setup = setup_for(load_kernel("01_single_block"), Problem(6, 9, 4))
+    pictured(window, qtbot, lambda: session.show(replace(session.shot, setup=setup)))
+    assert sure(session.state.launch).block == (9, 6, 1)
+    assert focus.warp.maximum() == 1  # 54 threads
+    focus.scope.setCurrentIndex(focus.scope.findData("thread"))
+    focus.thread_at[0].setValue(7)
+    focus.thread_at[1].setValue(2)
+    assert session.shot.focus.thread == 7 + 9 * 2
+
+
 def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot: QtBot) -> None:
     stage, at = window.replay.stage, QPointF(100, 120)
     before = stage.view
@@ -602,6 +614,9 @@ def test_a_row_of_the_accesses_goes_to_its_step_and_headings_sort(window: MainWi
     took = [int(text_in(table, row, 3)) for row in range(table.rowCount())]
     assert took == sorted(took, reverse=True)
     assert len(set(took)) > 1
+    for row in range(table.rowCount()):
+        actual, needed, lost = (int(text_in(table, row, column)) for column in (1, 2, 3))
+        assert lost == actual - needed
     row = next(row for row in range(table.rowCount()) if text_in(table, row, 0).endswith(" C[row * N + col] ="))
     table.cellClicked.emit(row, 0)
     assert shown_of(window).trace.site_of(window.session.navigation.run_step).text.startswith("C[")

@@ -14,7 +14,8 @@ from gemmviz.model.cases import LaunchCase, SpeedCase, TrafficCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, Benchmark
-from gemmviz.model.words import grouped, number
+from gemmviz.model.translation import grouped
+from gemmviz.model.words import number
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.hosts import host_chart, precision_chart
