@@ -34,11 +34,13 @@ def test_the_timeline_has_the_colours_of_the_theme(qtbot: QtBot) -> None:
     replay = Replay.of(trace_of("04_tiled"))
 
     def pictured(slider: TimelineSlider, theme: str) -> QImage:
-        slider.resize(600, 60)
         slider.show_run(replay, load_theme(theme))
         return slider.grab().toImage()
 
     one, other = TimelineSlider(), TimelineSlider()
     for slider in (one, other):
         qtbot.addWidget(slider)
+        slider.resize(600, 60)
+        slider.show()
+        qtbot.waitExposed(slider)
     assert pictured(one, "dark") != pictured(one, "light") == pictured(other, "light")
