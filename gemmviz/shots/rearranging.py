@@ -12,13 +12,15 @@ from msgspec import Struct
 
 from gemmviz.analysis.memory.banks import lane_words, wavefronts
 from gemmviz.analysis.memory.warps import PerRow, Rows, request_rows
+from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Longs
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Touches, Trace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import sized
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted
@@ -110,6 +112,7 @@ def _ranked(trace: Trace, number: int) -> list[tuple[int, Arrangement]]:
 
     def cost(arrangement: Arrangement) -> tuple[int, Arrangement]:
         total = 0
+        checkpoint()
         for is_load, rows, times, elements, _ in accesses:
             moved = arrangement.moved(rows, array.shape)
             words = lane_words(moved, array.itemsize, trace.rules, elements)
@@ -134,14 +137,29 @@ def _accesses(trace: Trace, number: int) -> Iterator[tuple[bool, Rows, PerRow, i
     """Yield the accesses of the first block to an array: whether it is a load, the different requests and how often each is
     made, the elements of a lane, and how many must stay together; None if a lane's elements are no neighbours.
     """
-    array, threads = trace.arrays[number], trace.space.threads_per_block
+    array = trace.arrays[number]
     for touches in (*trace.touches_of(number, "read"), *trace.touches_of(number, "write")):
-        rows = request_rows(trace.element[touches.rows, :threads], trace.rules)
-        alike, times = np.unique(rows[(rows >= 0).any(axis=1)], axis=0, return_counts=True)
+        alike, times = _different_requests(trace, touches)
         layout, is_matrix = touches.operand.layout, trace.sites[touches.site].kind == "matrix"
         width = _ROW_BYTES // array.itemsize if is_matrix else layout.width
         if len(alike):
             yield touches.operand.access == "read", alike, times, layout.width, width if layout.is_dense else None
+
+
+def _different_requests(trace: Trace, touches: Touches) -> tuple[Rows, PerRow]:
+    """The different requests of the first block, told apart by a hash, and how often each is made."""
+    threads, found, counts = trace.space.threads_per_block, list[Rows](), list[PerRow]()
+    weights = np.random.default_rng(0).integers(1 << 62, size=trace.rules.request_lanes)
+    for start in range(0, len(touches.rows), ROWS_AT_ONCE):
+        checkpoint()
+        rows = request_rows(trace.element[touches.rows[start : start + ROWS_AT_ONCE], :threads], trace.rules)
+        rows = rows[(rows >= 0).any(axis=1)]
+        _, first, times = np.unique(rows @ weights, return_index=True, return_counts=True)
+        found.append(rows[first])
+        counts.append(times)
+    rows, times = np.concatenate(found), np.concatenate(counts)
+    _, first, which = np.unique(rows @ weights, return_index=True, return_inverse=True)
+    return rows[first], np.bincount(which, times).astype(np.int64)
 
 
 # What the source says
