@@ -8,7 +8,7 @@ import pytest
 
 from gemmviz.scenes.kit import layout
 from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn
-from gemmviz.scenes.kit.hardware import CHIP, Chip, chip_boxes, moving_chips
+from gemmviz.scenes.kit.hardware import CHIP, chips_into, moving_chips
 from gemmviz.scenes.kit.layout import (
     REST,
     Box,
@@ -124,9 +124,9 @@ def test_things_go_one_after_another() -> None:
 
 def test_chips_arrive_with_their_names() -> None:
     row = Box(0.0, 0.0, 200.0, CHIP * 20.0)
-    ends = chip_boxes(row, ["x", "row", "a much longer name"])
-    assert len(ends) == 2
-    chips = [Chip(place, "x", end.shifted(y=500.0), end, "#FFFFFF") for place, end in enumerate(ends)]
+    names = ("x", "row", "a much longer name")
+    chips = chips_into(row, [(place, name, row.shifted(y=500.0), "#FFFFFF") for place, name in enumerate(names)])
+    assert [chip.name for chip in chips] == ["x", "row"]
     assert [len(moving_chips(chips, ViewOptions(moment=moment))) for moment in (0.0, 0.05, 1.0)] == [0, 1, 4]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn
-from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, cells_in, lines_in, round_boxes, tag, text_in, write
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, STROKE, Box, Line, cells_in, lines_in, round_boxes, tag, text_in, write
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, boxes
 from gemmviz.scenes.kit.theme import Style, Theme
 
@@ -19,18 +19,25 @@ _CONTROL, _BETWEEN = 34.0, 10.0  # height of a scheduler's bar; gap between the 
 _LARGEST, _MOST_OBLONG = 110.0, 2.6  # of a cell: its side, and how many times as wide as high it may be
 
 
-def memory(key: str, box: Box, lines: list[Line], theme: Theme, stroke: str | None = None) -> list[Primitive]:
-    """Draw a memory: a slate box with as many of its lines as fit."""
-    return [round_boxes(key, box, theme.slate, stroke or theme.faint), *lines_in(box.inset(_PAD, 0), lines)]
+def memory(
+    key: str, box: Box, theme: Theme, lines: Sequence[Line] = (), level: int | None = None, width: float = STROKE,
+    inner: Box | None = None,
+) -> list[Primitive]:  # fmt: skip
+    """Draw a memory: a slate box with as many of its lines as fit. ``level``: its distance from the threads, which gives its
+    outline a colour; ``inner``: the part of the box for the lines.
+    """
+    outline = theme.faint if level is None else theme.level(level)
+    words = lines_in(inner or box.inset(_PAD, 0), lines) if lines else ()
+    return [round_boxes(key, box, theme.slate, outline, width), *words]
 
 
 def named_memory(
-    key: str, box: Box, name: str, theme: Theme, stroke: str | None = None, style: Style | None = None
+    key: str, box: Box, name: str, theme: Theme, style: Style | None = None, level: int | None = None
 ) -> list[Primitive]:
     """Draw a memory with its name at its upper edge; the name's key ends with "-name"."""
     words = style or theme.strong
     head = box.inset(_PAD, 0.4 * words.size)._replace(height=LINE_PITCH * words.size)
-    return [round_boxes(key, box, theme.slate, stroke or theme.faint), write(f"{key}-name", head, name, words)]
+    return [*memory(key, box, theme, level=level), write(f"{key}-name", head, name, words)]
 
 
 def caches_of(device: Device, shared_by: str) -> list[MemoryLevel]:
@@ -94,12 +101,17 @@ class Chip(NamedTuple):
     colour: str
 
 
-def chip_boxes(box: Box, names: Sequence[str]) -> list[Box]:
-    """Return the boxes of chips in a row, as many as fit; many names stand closer together."""
-    widths = [Style(box.height / CHIP, "", "mono").width(name) for name in names]
+def chips_into(box: Box, names: Sequence[tuple[int, str, Box, str]]) -> list[Chip]:
+    """Return the chips of names, each with its number, the upper left corner of its start, and its colour, on their way into
+    a row; as many as fit. Many names stand closer together.
+    """
+    widths = [Style(box.height / CHIP, "", "mono").width(name) for _, name, _, _ in names]
     pad = max(_LEAST_PAD, min(_MOST_PAD, (box.width - sum(widths)) / (3 * max(1, len(names)))))
-    row = box.columns(*(wide + 2 * pad for wide in widths), gap=pad)
-    return [each for each in row if each.right <= box.right]
+    pairs = zip(names, box.columns(*(wide + 2 * pad for wide in widths), gap=pad), strict=True)
+    return [
+        Chip(number, name, end._replace(x=start.x, y=start.y), end, colour)
+        for (number, name, start, colour), end in pairs if end.right <= box.right
+    ]  # fmt: skip
 
 
 def moving_chips(chips: Sequence[Chip], options: ViewOptions) -> tuple[Primitive, ...]:

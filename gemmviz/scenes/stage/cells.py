@@ -16,11 +16,11 @@ from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.layout import Box, Point, round_boxes
 from gemmviz.scenes.kit.meaning import ArrayCells, Meaning
-from gemmviz.scenes.kit.primitives import Cells
+from gemmviz.scenes.kit.primitives import Cells, Rects
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Palette, TypeSizes, inks_for
+from gemmviz.scenes.kit.theme import Palette, Theme, TypeSizes, inks_for
 
 _LEAST_CELL = 1.7  # units: at least a pixel if the frame is at least 950 pixels wide
 _LEAST_LINED_CELL = 7.5  # units: smallest cell with a line around it
@@ -357,7 +357,7 @@ WIDE, HIGH = 150.0, 44.0  # the most that the elements of one access take
 _CHIP_SIDE = 20.0
 
 
-def chips(count: int, x: float, y: float, wide: float = WIDE, high: float = HIGH) -> Floats:
+def _chips(count: int, x: float, y: float, wide: float = WIDE, high: float = HIGH) -> Floats:
     """Return ``count`` squares as rows around a point: x, y, width, height."""
     columns = min(count, max(1, math.ceil((count * wide / high) ** 0.5)))
     rows = -(-count // columns)
@@ -365,6 +365,13 @@ def chips(count: int, x: float, y: float, wide: float = WIDE, high: float = HIGH
     row, column = np.divmod(np.arange(count), columns)
     left, top = x - columns * side / 2, y - rows * side / 2
     return np.column_stack([left + column * side, top + row * side, np.full((count, 2), 0.86 * side)])
+
+
+def elements_at(moment: Moment, place: int, middle: Point, theme: Theme, wide: float = WIDE, high: float = HIGH) -> Rects:
+    """Draw the elements of an operand of a step, on their way at a point: a chip each, in the colour of their matrix."""
+    touched = moment.touched[place]
+    colour = theme.accent(stored_matrix(moment, touched))
+    return round_boxes(f"moving-{place}", _chips(len(touched.cells), *middle, wide, high), colour, meaning="moving")
 
 
 def stored_matrix(moment: Moment, touched: TouchedOperand) -> str:

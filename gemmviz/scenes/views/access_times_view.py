@@ -8,6 +8,7 @@ from gemmviz.model.recording import AccessTime, AccessTimesCase
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import REST, Box, Point, Share, beside, path, round_boxes, square, squares, ticks_along, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
@@ -104,7 +105,7 @@ def _memory_row(row: AccessTime, plan: _Plan, options: ViewOptions) -> list[Prim
     return [
         write(f"name-{row.memory}", name, tr(_MEMORY_NAMES[row.memory]), theme.strong),
         path(f"way-{row.memory}", [track.at(0), end], theme.line),
-        round_boxes(f"memory-{row.memory}", square(end, _WORD + 12), theme.slate, theme.faint),
+        *memory(f"memory-{row.memory}", square(end, _WORD + 12), theme),
     ]
 
 

@@ -6,7 +6,7 @@ from gemmviz.model.cases import ArrayUse, DataUse
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.hardware import CHIP, Chip, chip_boxes, moving_chips
+from gemmviz.scenes.kit.hardware import CHIP, Chip, chips_into, moving_chips
 from gemmviz.scenes.kit.layout import REST, Box, round_boxes, term, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
@@ -52,10 +52,8 @@ def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
     rows = room.grid(len(case.arrays) + bool(case.variables) + 1, 1)[1:]
     for key, box in memories.items():
         own = [(place, name) for place, (name, space) in enumerate(named) if space == key]
-        ends = chip_boxes(_of_memory(box, options)[1], [name for _, name in own])
-        for (place, name), end in zip(own, ends, strict=False):
-            start = rows[min(place, len(rows) - 1)]
-            chips.append(Chip(place, name, end._replace(x=start.x, y=start.y), end, theme.accents.get(name, theme.load)))
+        starts = [(n, name, rows[min(n, len(rows) - 1)], theme.accents.get(name, theme.load)) for n, name in own]
+        chips += chips_into(_of_memory(box, options)[1], starts)
     return moving_chips(chips, options)
 
 

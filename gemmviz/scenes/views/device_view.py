@@ -80,7 +80,7 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
 def _chip_memory(key: str, text: str, box: Box, options: ViewOptions) -> list[Primitive]:
     """Draw a memory of the chip; in a low one, its text is small."""
     style = options.theme.strong.sized(min(options.theme.type.words, 0.6 * box.height))
-    return memory(f"{key}-bar", box, [Line(f"{key}-said", text, *style)], options.theme)
+    return memory(f"{key}-bar", box, options.theme, [Line(f"{key}-said", text, *style)])
 
 
 def _chip_memories(device: Device) -> dict[str, str]:
@@ -129,7 +129,7 @@ def _off_chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive
         per_flop=f"{device.peak_gflops / rate if rate else 0:.3g}",
     )
     lines = [Line("memory-name", first, *style), Line("memory-rate", second, *theme.plain.sized(0.85 * style.size))]
-    return memory("memory-box", room, lines, theme)
+    return memory("memory-box", room, theme, lines)
 
 
 VIEW = View(marked("Device: its multiprocessors and memories"), LaunchCase, device_scene, device_motion, order=40)

@@ -12,10 +12,11 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import capital, many, number, size_text
 from gemmviz.scenes.kit.frame import ViewOptions, eased_from, framed
+from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, along, lines_in, round_boxes, write
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.cells import WIDE, chips, stored_matrix
+from gemmviz.scenes.stage.cells import WIDE, elements_at
 
 _SHARED_WIDTH = 0.58  # of the width: shared memory; global memory is reached beside it
 _SHARED_AT, _GLOBAL_AT = 0.48, 0.66  # of the width: the pipes
@@ -37,9 +38,7 @@ def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
             continue
         ends = [(_pipe_x(room, is_global), box.middle_y) for box in (levels[-1 if is_global else 1], levels[0])]
         way = ends if touched.operand.access == "read" else ends[::-1]
-        at = along(way, eased_from(options.moment))
-        colour = options.theme.accent(stored_matrix(moment, touched))
-        pieces.append(round_boxes(f"moving-{place}", chips(len(touched.cells), *at), colour, meaning="moving"))
+        pieces.append(elements_at(moment, place, along(way, eased_from(options.moment)), options.theme))
     return tuple(pieces)
 
 
@@ -69,8 +68,7 @@ def _drawn_levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
             Line(f"{key}-size", size, *theme.small),
             Line(f"{key}-who", who, *theme.aside),
         ]
-        primitives.append(round_boxes(f"{key}-box", box, theme.slate, theme.level(place), 3))
-        primitives += lines_in(box.trimmed(22, right=box.right - end + 22), lines)
+        primitives += memory(f"{key}-box", box, theme, lines, place, 3, box.trimmed(22, right=box.right - end + 22))
     primitives += _pipes(moment, room, levels, options)
     beyond = levels[0].trimmed(left=_pipe_x(room, True) + room.width / 7 - room.x, right=20)
     primitives.append(write("scale-said", beyond, tr("boxes are not to scale"), theme.aside))

@@ -53,7 +53,7 @@ def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         name += "" if place == 0 else tr(", one of the other {sms}", sms=device.sms - 1)
         pieces += [*panel(f"sm-{place}", sm, theme, name, _PAD), _cores(f"cores-{place}", device, rooms, options)]
     for key, text in _reached_memories(device).items():
-        pieces += memory(f"{key}-box", rooms[key], [Line(f"{key}-name", text, *theme.strong)], theme)
+        pieces += memory(f"{key}-box", rooms[key], theme, [Line(f"{key}-name", text, *theme.strong)])
     pieces += _roads(rooms, options)
     title = tr("What a {core} of {device} reaches", core=tr(device.words["core"]), device=device.name)
     return titled(pieces, title, _reach_note(device), options)

@@ -12,8 +12,8 @@ from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_v
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.hardware import named_memory
-from gemmviz.scenes.kit.layout import NEAR, Box, Point, Share, along, round_boxes, squares, tag, write
+from gemmviz.scenes.kit.hardware import memory, named_memory
+from gemmviz.scenes.kit.layout import NEAR, Box, Point, Share, along, squares, tag, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene, Squares
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.cells import CellGrid, label_size
@@ -108,7 +108,7 @@ def _thread_registers(
     """Draw what one thread holds, in a box of its own."""
     theme, (x, y, _) = options.theme, thread_place(values.thread, moment.trace.launch)
     title = tr("thread {thread_of}", thread_of=options.labels.thread_of(x, y))
-    primitives = named_memory(f"thread-{number}", plan.threads[number], title, theme, theme.level(0))
+    primitives = named_memory(f"thread-{number}", plan.threads[number], title, theme, level=0)
     rows = []
     for matrix, factor in (("A", values.a), ("B", values.b)):
         name = (
@@ -133,14 +133,14 @@ def _uses_shared_memory(moment: Moment) -> bool:
 def _shared_by_all(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw what is there once: the tiles of the block, or the matrices."""
     theme, inner = options.theme, plan.arrays
-    box = round_boxes("common", plan.common, theme.slate, theme.level(1))
+    box = memory("common", plan.common, theme, level=1)
     if _uses_shared_memory(moment):
-        return [box, *small_tiles(moment, small_tile_places(moment, inner, options), options)]
+        return [*box, *small_tiles(moment, small_tile_places(moment, inner, options), options)]
     now: set[Element] = set()
     for touched in moment.touched if options.arrived else ():
         if touched.array.space == "global":
             now |= {(touched.operand.array, int(each)) for each in touched.block_cells}
-    return [box, *small_matrices(moment, small_inputs(moment, inner, options), now, options)]
+    return [*box, *small_matrices(moment, small_inputs(moment, inner, options), now, options)]
 
 
 def _read_places(moment: Moment, plan: _Plan, options: ViewOptions) -> dict[tuple[int, str], tuple[float, float]]:

@@ -16,12 +16,13 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import counted, grouped, marked, tr
 from gemmviz.model.words import size_text, sized
 from gemmviz.scenes.kit.frame import ViewOptions, framed
+from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import REST, Box, Point, Share, along, arrow, beside, cells_in, round_boxes, write
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
 from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.cells import chips, stored_matrix
+from gemmviz.scenes.stage.cells import elements_at
 
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
 _ROAD = 96  # width of the way to global memory, beside shared memory
@@ -90,10 +91,8 @@ def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         start, stop = _memories_of(moment, touched)
         if not len(touched.cells) or start == stop:
             continue
-        x, y = along([plan.place(start), plan.place(stop)], share)
-        colour = options.theme.accent(stored_matrix(moment, touched))
-        squares = chips(len(touched.cells), x, y, _ROAD - 16, plan.shared.height / 1.5)
-        pieces.append(round_boxes(f"moving-{place}", squares, colour, meaning="moving"))
+        middle = along([plan.place(start), plan.place(stop)], share)
+        pieces.append(elements_at(moment, place, middle, options.theme, _ROAD - 16, plan.shared.height / 1.5))
     return tuple(pieces)
 
 
@@ -141,7 +140,7 @@ def _divided_memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> l
     place, left = (0, 0) if name == REGISTERS else (1, _ARROW + 24)
     strong, title = theme.strong.sized(theme.type.least), _bar_title(name, plan)
     primitives: list[Primitive] = [
-        round_boxes(f"{name}-bar", bar, theme.slate, theme.level(place), 3),
+        *memory(f"{name}-bar", bar, theme, (), place, 3),
         beside(f"{name}-name", bar.trimmed(left=left), "top", title, strong, 9),
     ]
     for number, part in enumerate(parts):

@@ -14,7 +14,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import size_text
 from gemmviz.scenes.kit.frame import ViewOptions, titled
-from gemmviz.scenes.kit.hardware import CHIP, Chip, chip_boxes, moving_chips
+from gemmviz.scenes.kit.hardware import CHIP, Chip, chips_into, moving_chips
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, Line, Share, lines_down, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import Style, Theme
@@ -91,9 +91,8 @@ def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     shown = list(enumerate(_shown_declarations(case, plan)))
     for space, card in plan.cards.items():
         own = [(place, f"→ {each.name}" if each.is_pointer else each.name) for place, each in shown if each.space == space]
-        ends = chip_boxes(_of_card(card, theme)[2], [name for _, name in own])
-        for (place, name), end in zip(own, ends, strict=False):
-            chips.append(Chip(place, name, end._replace(x=plan.code[place + 1].x, y=plan.code[place + 1].y), end, theme.load))
+        named = [(place, name, plan.code[place + 1], theme.load) for place, name in own]
+        chips += chips_into(_of_card(card, theme)[2], named)
     return moving_chips(chips, options)
 
 

@@ -11,7 +11,7 @@ from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text
 from gemmviz.scenes.kit.frame import ViewOptions, eased, titled
-from gemmviz.scenes.kit.hardware import named_memory
+from gemmviz.scenes.kit.hardware import memory, named_memory
 from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, Share, all_beside, beside, round_boxes, tag, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import Theme
@@ -60,7 +60,7 @@ def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     pieces: list[Primitive] = [
         beside("warps-name", plan.warps, "top", _warps_title(case, hiding.warps), theme.strong, AIR),
         beside("cpu-name", plan.registers, "top", tr("one CPU core: one set of registers"), theme.strong, AIR),
-        round_boxes("warps-box", plan.warps, theme.slate, theme.faint),
+        *memory("warps-box", plan.warps, theme),
         *named_memory("registers-box", plan.registers, tr("registers"), theme, style=theme.small),
         *named_memory("memory-box", plan.memory, tr("memory: the registers of threads that wait"), theme, style=theme.small),
     ]

@@ -123,14 +123,14 @@ def _hardware(case: LaunchCase, boxes: dict[str, Box], options: ViewOptions) -> 
         *_meaning("sm-word", boxes["sm"], tr("multiprocessor"), one, options),
         round_boxes("slot", boxes["slot"], theme.empty),
         units("cores", device.fp32_per_sm, boxes["cores"], theme),
-        round_boxes("memory", boxes["memory"], theme.slate, theme.faint),
+        *memory("memory", boxes["memory"], theme),
         *_meaning("memory-word", boxes["memory"], tr("device memory"), outer, options),
     ]
     for place, (name, text) in enumerate(_memory_parts(case)):
         box, key = boxes[name], f"part-{place}"
         lines = [Line(f"{key}-0", tr(name), *theme.small), Line(f"{key}-1", text, *theme.aside)]
         fits = box.height >= 2.7 * theme.type.least
-        pieces += memory(key, box, lines if fits else [Line(f"{key}-0", f"{tr(name)}, {text}", *theme.small)], theme)
+        pieces += memory(key, box, theme, lines if fits else [Line(f"{key}-0", f"{tr(name)}, {text}", *theme.small)])
     for name in _MEMORY_SPACES:
         pieces += tag(f"space-{name}", boxes[name], tr(name), theme.panel, theme)
     return pieces
