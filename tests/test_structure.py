@@ -79,7 +79,7 @@ def test_docstrings_begin_with_what_they_are_about() -> None:
 
 
 PARSING = {
-    "split", "rsplit", "splitlines", "partition", "rpartition", "removeprefix", "removesuffix", "startswith", "endswith",
+    "split", "rsplit", "splitlines", "partition", "rpartition", "removeprefix", "removesuffix", "rfind", "startswith", "endswith",
     "isdigit", "isdecimal",
 }  # fmt: skip
 READERS_OF_TEXT = {

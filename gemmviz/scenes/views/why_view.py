@@ -13,16 +13,29 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, marked, tr
 from gemmviz.model.words import number, percent, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
+from gemmviz.scenes.kit.layout import (
+    LINE_PITCH,
+    NEAR,
+    REST,
+    Box,
+    Line,
+    Share,
+    cells_in,
+    lines_down,
+    square,
+    wrapped,
+    write,
+    write_all,
+)  # fmt: skip
 from gemmviz.scenes.kit.meaning import Button, Meaning, Part
-from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import View
 
-_TOP, _LEADING = 112.0, 1.3
-_BAR, _BUTTON, _PAD, _MOST_SPARE = 20.0, 38.0, 14.0, 30.0
+_TOP, _BAR, _BUTTON, _PAD, _MOST_SPARE = 112, 20, 38, 14, 30
+_LEAST_CHART, _BELOW_CHART = 160, 3.9  # height; the axis below it, in lines of text
 _DRAWN = 0.5  # share of the motion after which the roof is drawn
 _MODEL = marked(
     "Model: an SM passes one line of 128 bytes or one wavefront per cycle; no latency. Each bar: the "
@@ -34,19 +47,14 @@ _COUNTED = marked("The model of time doesn't hold for this device: bars show the
 
 def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     """Draw the roofline on the left, the causes on the right; one above the other in a narrow frame."""
-    theme, width, height = options.theme, options.width, options.height
-    left, right = _halves(options)
+    theme, (left, right) = options.theme, _halves(options)
     drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
-    primitives = [each for each in drawn if not _what(each)]
-    room = width - 2 * MARGIN
-    title = tr("Why this speed: {what}", what=case.what)
-    title = case.what if text_width(title, theme.type.title, "semibold") > room else title
-    speed = _shortened(_speed(case), theme.type.words, room)
-    words = (
-        text_line("title", (MARGIN, 50), title, theme.type.title, room, theme.text, "semibold", "title"),
-        text_line("note", (MARGIN, 88), speed, theme.type.words, room, theme.faint, meaning="note"),
-    )  # fmt: skip
-    return Scene(width, height, theme.background, tuple(primitives), words=words)
+    room, title = options.room().width, tr("Why this speed: {what}", what=case.what)
+    fits = text_width(title, theme.type.title, "semibold") <= room
+    texts = _speed(case)
+    speed = next((text for text in texts if text_width(text, theme.type.words) <= room), texts[-1])
+    shown = [each for each in drawn if not _what(each)]
+    return titled(shown, title if fits else case.what, speed, replace(options, words=True))
 
 
 def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -99,31 +107,25 @@ def _until(each: Primitive, until: float, share: float) -> Primitive:
     return replace(each, boxes=each.boxes[each.boxes[:, 0] + each.boxes[:, 2] < until])
 
 
-def _halves(options: ViewOptions) -> tuple[Box, Box]:
+def _halves(options: ViewOptions) -> list[Box]:
     """Return the rooms of the roofline and of the causes."""
-    width, height = options.width, options.height - _TOP - 24.0
-    return Box(MARGIN, _TOP, 0.47 * width - MARGIN, height), Box(0.51 * width, _TOP, 0.49 * width - MARGIN, height)
+    return options.room(_TOP, 24).columns(Share(89), Share(93), gap=options.width / 25)
 
 
-def _shortened(text: str, size: float, room: float) -> str:
-    """Return a text without as many of its last clauses as don't fit."""
-    while text_width(text, size) > room and (end := max(text.rfind(joint) for joint in (", ", ": ", "; "))) > 0:
-        text = text[:end]
-    return text
-
-
-def _speed(case: SpeedCase) -> str:
+def _speed(case: SpeedCase) -> list[str]:
+    """Return the rate with its source, and the same in fewer and fewer words."""
     if case.problem.flops is None:
-        return tr("No rate in GFLOP/s: {why_no_flops}", why_no_flops=case.problem.kind.why_no_flops)
+        return [tr("No rate in GFLOP/s: {why_no_flops}", why_no_flops=case.problem.kind.why_no_flops)]
     if case.rate is None:
-        return tr("Time unknown: {rate_source}", rate_source=case.rate_source or tr("not measured yet"))
+        return [tr("Time unknown: {rate_source}", rate_source=case.rate_source or tr("not measured yet"))]
     share = (
         ""
         if case.share_of_cublas is None
         else tr(", {share_of_cublas} of cuBLAS", share_of_cublas=percent(case.share_of_cublas))
     )
-    peak = tr("{rate} of the peak", rate=percent(case.rate / case.device.peak_gflops))
-    return f"{number(case.rate)} GFLOP/s: {peak}{share}; {case.rate_source}"
+    rate, peak = f"{number(case.rate)} GFLOP/s", tr("{rate} of the peak", rate=percent(case.rate / case.device.peak_gflops))
+    whole = f"{rate}: {peak}{share}"
+    return [f"{whole}; {case.rate_source}", f"{whole}; {case.short_source}", whole, f"{rate}: {peak}", rate]
 
 
 # Levels of memory
@@ -131,32 +133,26 @@ def _speed(case: SpeedCase) -> str:
 
 def _levels(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the roofline, and below it each level with its number."""
-    size = theme.type.note
+    size, indent = theme.type.note, 40
     texts = [_level_text(case, each) for each in case.traffic]
     if case.traffic and case.lacks_dram:
         texts.append(tr("DRAM bytes: not recorded for this launch"))
-    lines = [wrap_text(text, size, room.width - 40, 2) for text in texts]
-    below = _LEADING * size * sum(map(len, lines)) + 8 * len(lines)
-    chart_height = max(160.0, room.height - below - 4.4 * size)
-    inset = text_width("100\u2009000", size) + 14
-    primitives = roofline(case, Box(room.x + inset, room.y, room.width - inset, chart_height), theme)
-    y = room.y + chart_height + 3.9 * size
-    for place, wrapped in enumerate(lines):
-        if place < len(case.traffic):
-            primitives.append(_chip(place, (room.x, y), theme))
-        for number_, text in enumerate(wrapped):
-            y += _LEADING * size
-            if y <= room.bottom:
-                at = (room.x + 40, y - 0.3 * size)
-                ink = theme.text if place < len(case.traffic) else theme.faint
-                primitives.append(text_at(f"level-text-{place}-{number_}", at, text, size, ink))
-        y += 8
+    inks = [theme.text] * len(case.traffic) + [theme.faint]
+    lines = [
+        wrapped(f"level-text-{place}", text, Style(size, ink), room.width - indent, 2)
+        for place, (text, ink) in enumerate(zip(texts, inks, strict=False))
+    ]
+    heights = [LINE_PITCH * size * len(each) + 8 for each in lines]
+    axis = _BELOW_CHART * size
+    chart, _, *parts = room.rows(max(_LEAST_CHART, room.height - axis - size / 2 - sum(heights)), axis, *heights)
+    primitives = roofline(case, chart.trimmed(left=text_width("100\u2009000", size) + _PAD), theme)
+    for place, (own, part) in enumerate(zip(lines, parts, strict=True)):
+        if part.y + size <= room.bottom:
+            mark = square((part.x + 4 + size / 2, part.y + LINE_PITCH * size / 2), size)
+            drawn = Rects(f"level-chip-{place}", boxes(mark), level_ink(theme, place), radius=size / 2)
+            primitives += [drawn] if place < len(case.traffic) else []
+            primitives += lines_down(part.trimmed(left=indent)._replace(height=room.bottom - part.y), own)
     return primitives
-
-
-def _chip(place: int, at: tuple[float, float], theme: Theme) -> Rects:
-    side = theme.type.note
-    return Rects(f"level-chip-{place}", boxes((at[0] + 4, at[1] + 5, side, side)), level_ink(theme, place), radius=side / 2)
 
 
 def _level_text(case: SpeedCase, traffic: Traffic) -> str:
@@ -206,22 +202,18 @@ def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
             if case.no_counts
             else tr("The launch is being counted")
         )
-        return _wrapped_lines("reason", waiting, room, theme.type.caption, theme.faint)[0]
-    effects = _effects_height(case, theme)
-    note = wrap_text(_model_note(case), theme.type.least, room.width, 3)
-    free = room.height - effects - _LEADING * theme.type.least * len(note) - 8
-    layout = next((each for each in _LAYOUTS if _causes_height(case, each, room, theme) <= free), _LAYOUTS[-1])
-    y, primitives = room.y, []
-    spare = min(_MOST_SPARE, max(0.0, free - _causes_height(case, layout, room, theme)) / len(case.causes))
-    for place, cause in enumerate(case.causes):
-        high = _height_of(cause, layout, room, theme) + spare
-        if place and y + high > room.y + free:
-            break
-        primitives += _cause(case, place, Box(room.x, y, room.width, high), layout, theme)
-        y += high
-    primitives += _wrapped_lines("model", _model_note(case), Box(room.x, y, room.width, 0), theme.type.least, theme.faint, 3)[0]
-    y += _LEADING * theme.type.least * len(note)
-    return primitives + _effects_of_cure(case, Box(room.x, y, room.width, room.bottom - y), theme)
+        return [*lines_down(room, wrapped("reason", waiting, theme.soft.sized(theme.type.caption), room.width, 2))]
+    note = wrapped("model", _model_note(case), theme.aside, room.width, 3)
+    free = room.trimmed(bottom=_effects_height(case, theme) + LINE_PITCH * theme.type.least * len(note) + 8)
+    tried = ([sum(_cause_heights(cause, layout, room, theme)) for cause in case.causes] for layout in _LAYOUTS)
+    layouts = list(zip(_LAYOUTS, tried, strict=True))
+    layout, heights = next((each for each in layouts if sum(each[1]) <= free.height), layouts[-1])
+    spare = min(_MOST_SPARE, max(0, free.height - sum(heights)) / len(heights))
+    parts = free.rows(*(high + spare for high in heights))
+    fitting = [part for place, part in enumerate(parts) if not place or part.bottom <= free.bottom + spare / 2]
+    primitives = [each for place, part in enumerate(fitting) for each in _cause(case, place, part, layout, theme)]
+    words, below = room.trimmed(top=fitting[-1].bottom - room.y).strip("top", LINE_PITCH * theme.type.least * len(note))
+    return [*primitives, *lines_down(words, note), *_effects_of_cure(case, below, theme)]
 
 
 def _model_note(case: SpeedCase) -> str:
@@ -232,39 +224,33 @@ def _model_note(case: SpeedCase) -> str:
     return tr("{model}. All of it: {model_ms}{real}", model=tr(_MODEL), model_ms=_time_text(case.model_ms), real=real)
 
 
-def _causes_height(case: SpeedCase, layout: _Layout, room: Box, theme: Theme) -> float:
-    return sum(_height_of(cause, layout, room, theme) for cause in case.causes)
+def _cause_heights(cause: Cause, layout: _Layout, room: Box, theme: Theme) -> list[float]:
+    """Return the heights of a cause's sentence, its bar, its proof, its buttons and what is free below them."""
+    sentence = LINE_PITCH * theme.type.words * len(_sentence_of(cause, layout, room, theme))
+    proof = LINE_PITCH * theme.type.note if layout.with_proof else 0
+    return [sentence, _BAR + 14, proof, _BUTTON + 6 if cause.cure or cause.view else 0, 18]
 
 
-def _height_of(cause: Cause, layout: _Layout, room: Box, theme: Theme) -> float:
-    sizes = theme.type
-    sentence = _LEADING * sizes.words * len(wrap_text(cause.sentence, sizes.words, room.width, layout.lines, "semibold"))
-    proof = _LEADING * sizes.note if layout.with_proof else 0.0
-    buttons = _BUTTON + 6 if cause.cure or cause.view else 0.0
-    return sentence + _BAR + 14 + proof + buttons + 18
+def _sentence_of(cause: Cause, layout: _Layout, room: Box, theme: Theme, key: str = "") -> list[Line]:
+    return wrapped(key, cause.sentence, theme.strong.sized(theme.type.words), room.width, layout.lines)
 
 
 def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme) -> list[Primitive]:
     """Draw one cause: its sentence, its bar, its proof and its buttons."""
-    cause, sizes = case.causes[place], theme.type
-    primitives, y = _wrapped_lines(f"reason-{place}", cause.sentence, room, sizes.words, theme.text, layout.lines, "semibold")
+    cause, style = case.causes[place], theme.strong.sized(theme.type.note)
+    sentence, middle, proof, buttons, _ = room.rows(*_cause_heights(cause, layout, room, theme))
     share, text = _cost(case, cause)
-    y += 6
-    width = room.width - max(text_width(_cost(case, each)[1], sizes.note, "semibold") for each in case.causes) - 14
+    bar, cost = middle.inset(0, 7).columns(REST, max(style.width(_cost(case, each)[1]) for each in case.causes), gap=_PAD)
+    primitives: list[Primitive] = [*lines_down(sentence, _sentence_of(cause, layout, room, theme, f"reason-{place}"))]
     if share is not None:
         ink = theme.warning if cause.is_waste else theme.faint
-        primitives.append(Rects(f"meter-{place}-whole", boxes((room.x, y, width, _BAR)), theme.line, radius=4.0))
-        primitives.append(
-            Rects(f"meter-{place}", boxes((room.x, y, share * width, _BAR)), ink, radius=4.0, meaning=Part("bar", place))
-        )
-    at = (room.right, baseline(y + 0.5 * _BAR, sizes.note))
-    primitives.append(text_at(f"cost-{place}", at, text, sizes.note, theme.text, "end", "semibold"))
-    y += _BAR + 8
+        whole = Rects(f"meter-{place}-whole", boxes(bar), theme.line, radius=4)
+        own = boxes(bar.part((0, share)))
+        primitives += [whole, Rects(f"meter-{place}", own, ink, radius=4, meaning=Part("bar", place))]
+    primitives.append(write(f"cost-{place}", cost, text, style, "end"))
     if layout.with_proof:
-        line = (room.x, y + 0.85 * sizes.note)
-        primitives.append(text_line(f"proof-{place}", line, cause.proof, sizes.note, room.width, theme.faint))
-        y += _LEADING * sizes.note
-    return primitives + _buttons(cause, place, Box(room.x, y, room.width, _BUTTON), theme)
+        primitives.append(write(f"proof-{place}", proof, cause.proof, style._replace(colour=theme.faint, face="regular")))
+    return primitives + _buttons(cause, place, buttons._replace(height=_BUTTON), theme)
 
 
 def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
@@ -292,24 +278,15 @@ def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitiv
     """Draw a button that runs the cure, and one that shows the cause."""
     look = "" if not cause.view else tr("look at line {line}", line=cause.site.place.line) if cause.site else tr("look at it")
     named: list[tuple[Literal["look", "cure"], str]] = [("look", look), ("cure", cause.cure.text if cause.cure else "")]
-    primitives: list[Primitive] = []
-    x, size = room.x, theme.type.note
+    primitives, style = list[Primitive](), theme.strong.sized(theme.type.note)
     for action, text in named:
-        shown = fitted(text, size, room.right - x - 2 * _PAD, "semibold")
+        shown = fitted(text, style.size, room.width - 2 * _PAD, style.face)
         if not text or len(shown) < 3:
             continue
-        width = text_width(shown, size, "semibold") + 2 * _PAD
-        tips = np.array([[tr(_TIPS[action])]])
-        ground = np.zeros((1, 1), np.uint8)
-        primitives.append(
-            Cells(
-                f"{action}-{place}", x, room.y, width, ground, (theme.line,), (theme.text,), height=_BUTTON, tips=tips,
-                meaning=Button(action, place),
-            )
-        )  # fmt: skip
-        at = (x + _PAD, baseline(room.y + 0.5 * _BUTTON, size))
-        primitives.append(text_at(f"{action}-{place}-text", at, shown, size, theme.text, "start", "semibold"))
-        x += width + 10
+        box, room = room.strip("left", style.width(shown) + 2 * _PAD, 10)
+        fill, tips, meaning = np.zeros((1, 1), np.uint8), np.array([[tr(_TIPS[action])]]), Button(action, place)
+        ground = cells_in(f"{action}-{place}", box, fill, (theme.line,), None, (theme.text,), meaning, tips=tips)
+        primitives += [ground, write(f"{action}-{place}-text", box.inset(_PAD, 0), shown, style)]
     return primitives
 
 
@@ -318,52 +295,38 @@ _TIPS = {
 }  # fmt: skip
 
 
-def _wrapped_lines(
-    key: str, text: str, room: Box, size: float, ink: str, most: int = 2, face: Face = "regular"
-) -> tuple[list[Primitive], float]:
-    """Draw wrapped text from the top of a room, and return it with its lower edge."""
-    primitives: list[Primitive] = []
-    y = room.y
-    for place, line in enumerate(wrap_text(text, size, room.width, most, face)):
-        y += _LEADING * size
-        primitives.append(text_at(f"{key}-{place}", (room.x, y - 0.3 * size), line, size, ink, "start", face))
-    return primitives, y
-
-
 # Effects of a cure
 
 
 def _effects_height(case: SpeedCase, theme: Theme) -> float:
-    return 0.0 if len(case.effects) < 2 else 1.5 * theme.type.note * (len(case.effects) + 2) + 20
+    return 0 if len(case.effects) < 2 else 1.5 * theme.type.note * (len(case.effects) + 2) + 20
 
 
 def _effects_of_cure(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the results before and after."""
-    size = theme.type.note
     if len(case.effects) < 2:
         return []
-    columns = [(tr("C is"), 0.44), ("sectors", 0.6), ("wavefronts", 0.82), ("time", 1.0)]
-    y = room.y + 30
-    primitives: list[Primitive] = [
-        text_at(f"effects-{name}", (room.x + share * room.width, y), name, size, theme.faint, "end") for name, share in columns
-    ]
-    for number_, effect in enumerate(case.effects):
-        y += 1.5 * size
+    style = theme.plain.sized(theme.type.note)
+    lines = room.trimmed(top=_PAD / 2).rows(*[1.5 * style.size] * (len(case.effects) + 2))
+    head, *rows, foot = (line.columns(*map(Share, (22, 8, 11, 9))) for line in lines)
+    names = (tr("C is"), "sectors", "wavefronts", "time")
+    primitives: list[Primitive] = [write_all("effects-names", head, names, style.inked(theme.faint), "end")]
+    for number_, (effect, row) in enumerate(zip(case.effects, rows, strict=True)):
         cells = (
             {True: "right", False: "wrong", None: "…"}[effect.is_right],
             "…" if effect.sectors is None else _in_millions(effect.sectors),
             "…" if effect.wavefronts is None else _in_millions(effect.wavefronts),
             "unknown" if effect.time_ms is None else _time_text(effect.time_ms),
         )
-        label = fitted(effect.label, size, 0.44 * room.width - text_width("wrong", size) - 12)
-        primitives.append(text_at(f"effect-{number_}", (room.x, y), label, size, theme.text))
-        for text, (name, share) in zip(cells, columns, strict=True):
-            at = (room.x + share * room.width, y)
-            primitives.append(text_at(f"effect-{number_}-{name}", at, text, size, theme.text, "end"))
+        label = row[0].trimmed(right=style.width("wrong") + NEAR)
+        primitives += [
+            write(f"effect-{number_}", label, effect.label, style),
+            write_all(f"effect-{number_}-results", row, cells, style, "end"),
+        ]
     sources = " · ".join(dict.fromkeys(effect.time_source for effect in case.effects if effect.time_source))
     if sources:
-        y += 1.5 * size
-        primitives.append(text_line("effects-source", (room.x, y), sources, size, room.width, theme.faint))
+        line = foot[0]._replace(width=room.width)
+        primitives.append(write("effects-source", line, sources, style.inked(theme.faint)))
     return primitives
 
 

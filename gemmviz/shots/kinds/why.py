@@ -129,7 +129,8 @@ def speed_case_of(
     case = SpeedCase(launch_title(setup), device, setup.problem, rate_source=no_speed)
     if speed is not None and speed.measured.gflops is not None:
         rate = speed.measured.gflops
-        case = replace(case, rate=rate, share_of_cublas=speed.share_of_cublas, rate_source=speed.source)
+        sources = {"rate_source": speed.source, "short_source": speed.short_source}
+        case = replace(case, rate=rate, share_of_cublas=speed.share_of_cublas, **sources)
     if speed is not None:
         case = replace(case, time_ms=speed.median_ms)
     occupancy = occupancy_case(shot, speed)
