@@ -25,7 +25,7 @@ from babel.messages.pofile import read_po, write_po
 
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.files.languages import LESSONS, PROGRAM
-from gemmviz.model.words import plural
+from gemmviz.model.translation import plural
 from gemmviz.teaching.lesson_file import original_lesson, translated
 
 ROOT = Path(__file__).resolve().parent.parent

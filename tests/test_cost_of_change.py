@@ -47,14 +47,14 @@ from gemmviz.render import svg
 from gemmviz.render.export import formats
 from gemmviz.run.data import Contents, check_result, matrices
 from gemmviz.scenes.catalog import view_named, views, views_of
-from gemmviz.scenes.kit import beat, text
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit import sentence, text
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.kit.text import bundled_font
 from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots import metrics
-from gemmviz.shots.catalog import subjects
 from gemmviz.shots.shot import save_view
+from gemmviz.shots.subject import subjects
 from tests.app_model import TestModel
 from tests.conftest import moment_of
 from tests.gui.conftest import metrics_of, pictured, text_in
@@ -112,7 +112,7 @@ def test_a_view(dropped: Callable[[ModuleType, str, str], None], tmp_path: Path)
         gemmviz.scenes.views,
         "plain_view",
         "from gemmviz.analysis.replay.moment import Moment\n"
-        "from gemmviz.scenes.kit.frame import framed, message\n"
+        "from gemmviz.scenes.kit.view import framed, message\n"
         "from gemmviz.scenes.kit.view import View\n"
         "VIEW = View('Plain', Moment, lambda moment, options: framed([message('plain', options)], moment, options))\n",
     )
@@ -124,7 +124,7 @@ def test_a_view(dropped: Callable[[ModuleType, str, str], None], tmp_path: Path)
 
 _TRIES_VIEW = """
 from dataclasses import dataclass
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.view import View
 
@@ -307,7 +307,7 @@ def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     """One row of the table of kinds: counted, drawn, saved, searched for hazards; its words in a second file."""
     monkeypatch.setitem(sites.SITE_KINDS, "prefetch", Kind(frozenset({"read"})))  # type: ignore[arg-type]
     monkeypatch.setitem(sites.SITE_KINDS, "flush", Kind())  # type: ignore[arg-type]
-    monkeypatch.setitem(beat._SYNCHRONISES, "flush", ("flushes the caches", "flush the caches"))
+    monkeypatch.setitem(sentence._SYNCHRONISES, "flush", ("flushes the caches", "flush the caches"))
     run = HandMade("float32")
     run.step("prefetch", (Operand(0, "read", vector(2)), 2 * LANES))  # type: ignore[arg-type]
     run.step("flush")  # type: ignore[arg-type]
@@ -321,8 +321,8 @@ def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     for view in views_of(Moment).values():
         for step in range(3):
             assert view.scene(reader.at(step), ViewOptions(moment=0.3)).primitives
-    assert beat.beat(reader.at(0)).text == "32 threads each fetch 2 elements of A"
-    assert beat.beat(reader.at(1)).text == "32 threads flush the caches"
+    assert sentence.beat(reader.at(0)).text == "32 threads each fetch 2 elements of A"
+    assert sentence.beat(reader.at(1)).text == "32 threads flush the caches"
 
 
 @cache

@@ -121,7 +121,7 @@ def test_a_drawing_option_is_a_field_and_the_view_that_draws_it(tmp_path: Path, 
         '    marks: Annotated[Literal["none", "dots"], Control("Marks", "What to mark", "--marks", menu="Mar&ks")] = "none"\n'
     )
     width = '    rule: Annotated[float, Control("Rule", "How thick", "--rule", most=4)] = 0.5\n'
-    edit("scenes/kit/frame.py", code, marks + width + code)
+    edit("scenes/kit/view.py", code, marks + width + code)
     drawn = (
         "def _with_marks(moment: Moment, options: ViewOptions) -> Scene:\n"
         "    scene = stage_scene(moment, options)\n"

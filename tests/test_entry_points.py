@@ -118,7 +118,7 @@ def test_broken_ones_are_named_and_left_out(tmp_path: Path) -> None:
 def test_a_name_that_is_taken_is_an_error_that_names_both(tmp_path: Path) -> None:
     """One of gemmviz stays, and of two packages the first by name."""
     view = (
-        "from gemmviz.analysis.replay.moment import Moment\nfrom gemmviz.scenes.kit.frame import framed, message\n"
+        "from gemmviz.analysis.replay.moment import Moment\nfrom gemmviz.scenes.kit.view import framed, message\n"
         "from gemmviz.scenes.kit.view import View\n"
         "X = View('Mine', Moment, lambda moment, options: framed([message(__name__, options)], moment, options))\n"
     )

@@ -22,9 +22,8 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     from gemmviz.analysis.replay.focus import Focus
     from gemmviz.cuda.launch.catalog import load_kernel
     from gemmviz.cuda.launch.legality import setup_for
-    from gemmviz.files.outputs import chart_csv
     from gemmviz.files.recordings import recorded_schedules, recordings, write_schedules
-    from gemmviz.files.whole import write_text
+    from gemmviz.files.whole import chart_csv, write_text
     from gemmviz.model.outcome import Outcome
     from gemmviz.model.timing import Benchmark
     from gemmviz.render.export import formats, save_numbered, save_reel

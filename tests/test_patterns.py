@@ -14,8 +14,8 @@ from gemmviz.model.problems.catalog import MULTIPLICATIONS, PROBLEM_KINDS
 from gemmviz.model.records import replace
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels
+from gemmviz.scenes.kit.view import LAYERS, ViewOptions
 from gemmviz.shots.export import prepared
 from gemmviz.shots.fields import fields_of, launch_lines, put
 from gemmviz.shots.knowledge import Knowledge

@@ -85,7 +85,7 @@ PARSING = {
 READERS_OF_TEXT = {
     "scenes/catalog.py",  # the name of a function
     "scenes/kit/text.py",  # where lines break
-    "scenes/kit/beat.py",  # whether a sentence begins with its count
+    "scenes/kit/sentence.py",  # whether a sentence begins with its count
     "scenes/stage/cells.py",  # a number in few characters
     "scenes/views/rounding_view.py",  # a number as a power of ten
     "scenes/kit/listing.py",  # the source

@@ -3,7 +3,7 @@
 from xml.etree import ElementTree
 
 from gemmviz.render.svg import scene_svg
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.stage_view import stage_scene
 from tests.conftest import moment_of, trace_of
 

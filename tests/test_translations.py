@@ -21,8 +21,7 @@ from gemmviz.files.languages import VARIABLE, languages, system_language, use_la
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import ENGLISH, asking, language, speak, told, tr, trn
-from gemmviz.model.words import listed, many, ordinal, percent, plural
+from gemmviz.model.translation import ENGLISH, asking, language, listed, many, ordinal, percent, plural, speak, told, tr, trn
 from gemmviz.render.svg import scene_svg, subset_fonts, system_font
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.text import text_width, wrap_text

@@ -20,7 +20,7 @@ from gemmviz.gui.window.menus import AboutBox
 from gemmviz.render.export import formats
 from gemmviz.render.reel import Still
 from gemmviz.scenes.catalog import views
-from gemmviz.scenes.kit.link import qr_modules
+from gemmviz.scenes.kit.band import qr_modules
 from gemmviz.shots.shot import default_shot, shot_text
 
 _LONG_S = 60.0

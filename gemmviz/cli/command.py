@@ -9,8 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.files.outputs import check_output
-from gemmviz.files.whole import is_file
+from gemmviz.files.whole import check_output, is_file
 from gemmviz.model.errors import GemmvizError
 
 

@@ -18,7 +18,7 @@ from gemmviz.cli.command import Command, check_outputs, print_error
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
 from gemmviz.model.records import replace
-from gemmviz.model.words import capital
+from gemmviz.model.translation import capital
 
 # Output to a terminal, without control characters.
 

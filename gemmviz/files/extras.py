@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from gemmviz.files.resources import packages_folder
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.translation import tr
-from gemmviz.model.words import listed
+from gemmviz.model.translation import listed, tr
 
 MODULES = {"film": ("av", "PIL"), "slides": ("pptx", "PIL")}  # the modules of each extra of pyproject.toml
 _INSTALLS = {  # the command for each way of installing, by a folder in the environment's path

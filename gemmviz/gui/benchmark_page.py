@@ -34,7 +34,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.charts.rows import widths_of
+from gemmviz.scenes.charts.speeds import widths_of
 from gemmviz.scenes.kit.curves import curve_colours
 
 if TYPE_CHECKING:

@@ -11,20 +11,18 @@ from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.widgets.controls import MENU_SHEET
 from gemmviz.gui.widgets.dialogs import copy_scene, save_numbers, save_scene
-from gemmviz.gui.widgets.fact_table import FactGrid
-from gemmviz.gui.widgets.picture_tables import PictureTables
+from gemmviz.gui.widgets.fact_table import FactGrid, PictureTables
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import number
+from gemmviz.model.translation import number, tr
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.chart import bar_colour, chart_columns, chart_rows, chart_scene, chart_words
 from gemmviz.scenes.kit.curves import apart, curve_colours, curve_names
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.scale import ticks, y_range
 from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import ViewOptions
 
 # The points of a chart as a table for the keyboard and screen readers.
 

@@ -38,8 +38,7 @@ from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import listed
+from gemmviz.model.translation import listed, marked, tr
 from gemmviz.render.credit import DEFAULT_LICENCE, LICENCES, FigureOptions
 from gemmviz.render.export import formats
 from gemmviz.render.reel import Deck, Film, Format, RenderOptions, Still, WebPage

@@ -14,11 +14,10 @@ from gemmviz.gui.widgets.scene_widget import SceneDock
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import tr
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.kit.view import linked_step
+from gemmviz.scenes.kit.view import ViewOptions, linked_step
 from gemmviz.session.spoken import Spoken
-from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.subject import subject_of_view
 
 DockArea = Literal["left", "right", "bottom"]
 

@@ -18,8 +18,7 @@ from gemmviz.gui.thumbnails import HEIGHT, WIDTH, CardContents
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import choice, line
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, marked, tr
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.teaching.lesson_file import lesson_title

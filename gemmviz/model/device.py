@@ -7,8 +7,7 @@ from msgspec import Struct, field
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import fields
-from gemmviz.model.translation import tr
-from gemmviz.model.words import noun
+from gemmviz.model.translation import noun, tr
 
 _WORD_SIZE = 4
 REGISTER_BYTES = 4

@@ -16,8 +16,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.site_kinds import phase_loop
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, tr
 
 INTERPRETER = "interpreter"
 INACTIVE = -1

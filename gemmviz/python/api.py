@@ -27,14 +27,13 @@ from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import FILE_KINDS, kind_of
-from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.files.whole import write_text
+from gemmviz.files.whole import check_output, write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.words import many
+from gemmviz.model.translation import many
 from gemmviz.python.library import (
     Count,
     Kernel,

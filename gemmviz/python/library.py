@@ -16,7 +16,7 @@ from gemmviz.cuda.launch.legality import launch_for, setup_for, tied
 from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
-from gemmviz.model.words import all_blocks, many
+from gemmviz.model.translation import all_blocks, many
 from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for, run
 from gemmviz.run.engine import record_limit
 from gemmviz.run.opening.loader import open_kernel
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from gemmviz.model.threads import Triple
     from gemmviz.model.trace import Trace
     from gemmviz.run.engine import Engine
-    from gemmviz.scenes.kit.frame import Layer
     from gemmviz.scenes.kit.primitives import Scene
+    from gemmviz.scenes.kit.view import Layer
     from gemmviz.shots.export import Prepared
     from gemmviz.shots.knowledge import Knowledge
     from gemmviz.shots.shot import Shot
@@ -305,7 +305,7 @@ def drawn_picture(prepared: Prepared) -> Picture:
 def check_view(name: str, fits: Callable[[Subject], bool]) -> None:
     """Checks that a view fits. Raises UsageError with the views that do."""
     from gemmviz.scenes.catalog import views
-    from gemmviz.shots.catalog import subject_of_view
+    from gemmviz.shots.subject import subject_of_view
 
     if not fits(subject_of_view(name)):
         fitting = [view for view in views() if fits(subject_of_view(view))]

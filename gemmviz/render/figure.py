@@ -18,7 +18,7 @@ from gemmviz.render.pack import packed
 from gemmviz.render.reel import Reel, Slide
 from gemmviz.render.svg import scene_groups
 from gemmviz.render.xml import legible
-from gemmviz.scenes.kit.link import qr_modules
+from gemmviz.scenes.kit.band import qr_modules
 from gemmviz.scenes.kit.primitives import Cells, Face, Lines, Primitive, Scene
 
 # A scene as an image inside a web page: small vectors, with the fonts of the reader.

@@ -15,8 +15,7 @@ from msgspec import Struct
 from gemmviz.model.translation import marked, tr
 from gemmviz.render.reel import Reel, Step
 from gemmviz.render.svg import subset_fonts
-from gemmviz.scenes.kit.meaning import ArrayCells
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 
 # The words of the player in pages and figures, in the language of the program: its script is the same in all languages.
 

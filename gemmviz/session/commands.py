@@ -11,17 +11,16 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.beat import element_text
-from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.kit.view import linked_step
+from gemmviz.scenes.kit.sentence import element_text
+from gemmviz.scenes.kit.view import Layer, linked_step
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
 from gemmviz.session.state import Edit, Fail, Show
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.fields import FieldValue, put
 from gemmviz.shots.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice
 from gemmviz.shots.sizes import RequestedSizes
+from gemmviz.shots.subject import subject_of_view
 
 _COMPARE_NEXT = marked("Choose another kernel, size, parameter or device: it is shown on the right")
 

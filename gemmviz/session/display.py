@@ -10,22 +10,21 @@ from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import KernelEngines
-from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import eased
 from gemmviz.scenes.kit.window import Lens, has_lens
 from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.session.notices import Schedules
 from gemmviz.session.state import State
 from gemmviz.shots.benchmarks import Benchmarks
-from gemmviz.shots.catalog import remembered_value, subject_for, subject_of_view, value_name
 from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
 from gemmviz.shots.knowledge import Compared, Context, FactAnswer, FactStore, Knowledge
 from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.subject import Subject
+from gemmviz.shots.subject import Subject, remembered_value, subject_for, subject_of_view, value_name
 
 # The run that a shot is compared with: executed for the comparison, or pinned as displayed.
 

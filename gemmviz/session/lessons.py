@@ -9,18 +9,17 @@ from psygnal import Signal
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import letter
+from gemmviz.model.translation import letter, tr
 from gemmviz.run.engine import FallbackEngine, KernelEngines
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
 from gemmviz.session.state import LessonName, LessonPosition, Show, TurnTo
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.sizes import RequestedSizes
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import BUILDS, Build, Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, answer_of, parts_of
 

@@ -8,12 +8,12 @@ from msgspec import Struct
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.run.engine import Engine
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.completion import AFTER_PICTURE_S
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.runs import KnownRun, complete, run_so_far, suits
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 

@@ -8,10 +8,9 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.model.records import replace
 from gemmviz.model.translation import asking, marked, told, tr
-from gemmviz.scenes.kit.meaning import RunSide
-from gemmviz.scenes.kit.primitives import Hit, Scene
+from gemmviz.scenes.kit.primitives import Hit, RunSide, Scene
 from gemmviz.session.session import Session
-from gemmviz.shots.catalog import subject_of_view
+from gemmviz.shots.subject import subject_of_view
 
 _SIDE_WORDS: dict[RunSide, str] = {"": "", "left": marked("left run: "), "right": marked("right run: ")}
 

@@ -18,11 +18,11 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.session.ready_steps import ReadyStep
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.knowledge import Knowledge, LaunchFacts
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.shot import DRAGGED, Camera, Shot, change_name
 from gemmviz.shots.sizes import RequestedSizes
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import Lesson, LessonStep
 
 if TYPE_CHECKING:

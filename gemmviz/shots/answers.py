@@ -14,8 +14,7 @@ from gemmviz.analysis.replay.tiles import BlockTraffic, block_traffic, copied_fr
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import marked, tr, trn
-from gemmviz.model.words import all_blocks, capital, listed, number, plural, spaced
+from gemmviz.model.translation import all_blocks, capital, listed, marked, number, plural, spaced, tr, trn
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
 

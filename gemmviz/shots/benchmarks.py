@@ -6,8 +6,7 @@ from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import parse_sizes, square_problems
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import capital
+from gemmviz.model.translation import capital, marked, tr
 from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.shots.jobs import LatestTask, Post

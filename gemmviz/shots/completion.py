@@ -15,12 +15,12 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, ViewOptions
-from gemmviz.shots.catalog import subject_of_view
+from gemmviz.scenes.kit.view import HEIGHT, WIDTH, ViewOptions
 from gemmviz.shots.jobs import Engines, LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge, LaunchFacts
 from gemmviz.shots.runs import KnownRun, finished_run, run_so_far
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import subject_of_view
 
 AFTER_PICTURE_S = 0.08
 

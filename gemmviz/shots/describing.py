@@ -15,17 +15,15 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.trace import INTERPRETER
-from gemmviz.model.translation import marked, tr, trn
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, marked, tr, trn
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit import sentence
-from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.chart import chart_facts
 from gemmviz.scenes.kit.primitives import Labels, Scene
+from gemmviz.scenes.kit.sentence import beat
 from gemmviz.scenes.kit.table import lines_of
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.subject import Subject
+from gemmviz.shots.subject import Subject, subject_of_view
 
 _MOST_TEXTS = 60  # of a picture's texts; longer lists are cut, with their number
 _COUNTED_FROM = marked("Every number is counted from the trace of the run")

@@ -15,28 +15,24 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import letter
+from gemmviz.model.translation import letter, tr
 from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Frame, Reel, RenderOptions, Slide, Step
 from gemmviz.run.choosing import EngineOf, opened_engines
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.band import Caption, band_height, with_band
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
-from gemmviz.scenes.kit.link import link_height, with_link
-from gemmviz.scenes.kit.meaning import TextPart
-from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.band import Caption, band_height, link_height, with_band, with_link
+from gemmviz.scenes.kit.primitives import Primitive, Scene, TextPart
 from gemmviz.scenes.kit.shapes import magnified
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
 from gemmviz.scenes.stage.cross import shown_shape
 from gemmviz.scenes.stage.motion import TRAIL, is_trail
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.describing import described, texts_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.picture import INSTANTS, frame_for, instant_place, options_for, theme_of
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.subject import Subject
+from gemmviz.shots.subject import Subject, subject_of_view
 
 PARTS: dict[str, tuple[TextPart, ...]] = {
     "title": ("title", "note"),

@@ -13,8 +13,7 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch, Parameter
 from gemmviz.model.problem_kind import FieldKind, Setting
 from gemmviz.model.setup import Setup
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, tr
 
 MOST = 2**31 - 1
 FieldValue = int | float | str

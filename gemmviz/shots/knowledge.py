@@ -30,8 +30,7 @@ from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, kernel_title, launch_title
 from gemmviz.model.timing import Benchmark, KernelSpeed
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import capital
+from gemmviz.model.translation import capital, marked, tr
 from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine, Recording
 from gemmviz.run.needs import needs_of

@@ -12,8 +12,7 @@ from gemmviz.model.kernel import Launch
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.setup import Setup, kernel_title
 from gemmviz.model.threads import Triple
-from gemmviz.model.translation import tr, trn
-from gemmviz.model.words import listed
+from gemmviz.model.translation import listed, tr, trn
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding
 

@@ -13,8 +13,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Space
 from gemmviz.model.timing import KernelSpeed, Resources
 from gemmviz.model.trace import INTERPRETER
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import all_blocks, many, number, percent, spaced
+from gemmviz.model.translation import all_blocks, many, marked, number, percent, spaced, tr
 from gemmviz.shots.runs import KnownRun
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from gemmviz.model.records import fields
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, DrawingOptions, ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.theme import Theme, load_theme
+from gemmviz.scenes.kit.view import HEIGHT, WIDTH, DrawingOptions, ViewOptions
 from gemmviz.shots.shot import Camera, Shot
 
 Rectangle = tuple[float, float, float, float]

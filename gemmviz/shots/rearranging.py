@@ -21,8 +21,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Touches, Trace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import sized
+from gemmviz.model.translation import sized, tr
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted
 
 _ROW_BYTES = 16  # of a matrix that ldmatrix loads, all in one place

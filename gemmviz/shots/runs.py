@@ -21,11 +21,11 @@ from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.shots.catalog import remembered_value, subject_of_view
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import FactAnswer, Knowledge, LaunchFacts, searched_blocks
 from gemmviz.shots.picture import frame_for, options_for, theme_of
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import remembered_value, subject_of_view
 
 _LARGE_RUN = 1_000_000  # accesses
 _PIXELS = (1920.0, 1080.0)

@@ -31,8 +31,8 @@ from gemmviz.model.records import fields
 from gemmviz.model.setup import Setup, changes
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import DrawingOptions
 from gemmviz.scenes.kit.theme import theme_names
+from gemmviz.scenes.kit.view import DrawingOptions
 from gemmviz.shots.fields import device_title
 
 FORMAT = "gemmviz view"

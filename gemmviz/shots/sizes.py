@@ -13,8 +13,7 @@ from gemmviz.model.kernel import KernelSpec, Parameter
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import counted, tr
-from gemmviz.model.words import listed, many, spaced
+from gemmviz.model.translation import counted, listed, many, spaced, tr
 from gemmviz.shots.runs import KnownRun
 
 

@@ -18,8 +18,7 @@ from gemmviz.files.resources import resource, resources
 from gemmviz.files.toml_places import WrittenPlace
 from gemmviz.model.errors import Place, UsageError, closest
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import marked, spaced, tr
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.quantities.quantity import QuantityValue
 

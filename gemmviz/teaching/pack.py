@@ -23,8 +23,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.labels import PLAIN
 from gemmviz.model.records import replace
 from gemmviz.model.setup import launch_title
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, tr
 from gemmviz.render.export import save_reel
 from gemmviz.render.xml import legible
 from gemmviz.run.choosing import EngineOf, with_stored_answers

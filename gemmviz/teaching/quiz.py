@@ -11,8 +11,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup, kernel_title
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, tr
 from gemmviz.run.engine import Engine
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot

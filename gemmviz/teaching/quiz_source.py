@@ -19,8 +19,7 @@ from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.threads import Triple
-from gemmviz.model.translation import tr
-from gemmviz.model.words import listed, ordinal
+from gemmviz.model.translation import listed, ordinal, tr
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.legend import LaunchWords
 from gemmviz.shots.shot import Shot

@@ -12,10 +12,9 @@ from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.choosing import EngineOf
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
-from gemmviz.scenes.kit.frame import ARRIVAL
 from gemmviz.scenes.kit.transition import Transition
+from gemmviz.scenes.kit.view import ARRIVAL
 from gemmviz.scenes.stage.motion import TRAIL
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.export import (
     SAMPLES,
     ExportOptions,
@@ -29,6 +28,7 @@ from gemmviz.shots.export import (
 )
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of

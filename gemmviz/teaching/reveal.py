@@ -10,11 +10,10 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay, beats_of_phases, steps_in_use
 from gemmviz.model.kernel import BLANK
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import letter
+from gemmviz.model.translation import letter, tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
-from gemmviz.scenes.kit.beat import beat
+from gemmviz.scenes.kit.sentence import beat
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import FIELD, LessonStep, Question, answers_of
 

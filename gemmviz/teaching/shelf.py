@@ -12,10 +12,10 @@ from gemmviz.model.records import replace
 from gemmviz.render.reel import Frame
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.export import Prepared, prepare
 from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import shipped_lesson
 

@@ -25,16 +25,15 @@ from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, tr
 from gemmviz.render.export import formats, save_frame
 from gemmviz.render.reel import Film, Still
 from gemmviz.run.choosing import engine_for, with_stored_answers
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.shots.arguments import command_words, shot_from
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.pack import kernels_of, pack_files

@@ -29,8 +29,8 @@ from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.export import ExportOptions, Prepared, prepare, run_reel
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Against, Shot, default_shot, shot_text

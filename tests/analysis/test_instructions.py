@@ -27,9 +27,9 @@ from gemmviz.model.sites import Operand
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.recorder import PhaseFilter, Recorder
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.theme import TOUCHED
+from gemmviz.scenes.kit.view import ViewOptions
 from tests.conftest import piece, sure
 from tests.hand_made import LANES, TILE, A, C, HandMade
 

@@ -9,8 +9,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot, Trial
 from gemmviz.teaching.captions import named_value

@@ -15,8 +15,8 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.pair_view import pair_motion, pair_scene
 from gemmviz.shots.shot import Against, Shot, parse_shot, save_view, shot_text
 from tests.analysis.test_reasons import counted

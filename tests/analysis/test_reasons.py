@@ -18,8 +18,8 @@ from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.why_view import why_scene
 from gemmviz.shots.kinds.why import _next, speed_case_of, suggestions_for, traffic_of
 from gemmviz.shots.shot import Shot

@@ -15,8 +15,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
 from gemmviz.run.needs import needs_of
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.grid_view import grid_scene
 from gemmviz.shots.kinds.grid import grid_case
 from gemmviz.shots.shot import Shot

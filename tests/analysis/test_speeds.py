@@ -11,9 +11,18 @@ from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Timing, Transfer
 from gemmviz.run.benchmarking import Case, run_benchmark
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
-from gemmviz.scenes.charts.recorded import cache_lines
-from gemmviz.scenes.charts.rows import narrowed, widths_of
-from gemmviz.scenes.charts.speeds import by_tile, rate_chart, rates, share_chart, shares, speed_ups, with_transfer
+from gemmviz.scenes.charts.speeds import (
+    by_tile,
+    cache_lines,
+    narrowed,
+    rate_chart,
+    rates,
+    share_chart,
+    shares,
+    speed_ups,
+    widths_of,
+    with_transfer,
+)
 from tests.conftest import sure
 from tests.files.test_benchmark_file import GPU
 

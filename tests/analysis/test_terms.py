@@ -9,8 +9,8 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.terms import of_thread
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions
 from tests.conftest import kernel_from, moment_of, outcome_of, sure, trace_of
 
 CASES = [

@@ -4,7 +4,7 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.model.errors import UsageError
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import spaced
 
 
 @pytest.mark.parametrize("name", ["none", "x" * 5000, "a\0b", ""])

@@ -17,9 +17,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.shot import Shot, default_shot, read_view, shot_text
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, read_lesson, shipped_lesson

@@ -16,11 +16,11 @@ from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named, views, views_of
-from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.shots.catalog import subject_of_view
+from gemmviz.scenes.kit.view import LAYERS, ViewOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import subject_of_view
 
 INTERPRETER = Interpreter()
 

@@ -20,7 +20,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.catalog import all_kernel_names, lesson_names
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
-from gemmviz.scenes.kit.frame import LAYERS
+from gemmviz.scenes.kit.view import LAYERS
 from gemmviz.shots.fields import fields_of
 from gemmviz.shots.shot import Camera, default_shot, shot_text
 from tests.fuzz.campaign import Campaign, application

@@ -23,8 +23,8 @@ from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Trace
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.runs import recorded_run
 from tests.conftest import trace_of
 from tests.fuzz.campaign import Campaign

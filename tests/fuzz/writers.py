@@ -19,7 +19,7 @@ from gemmviz.model.timing import Benchmark
 from gemmviz.render.export import save_frame
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.shot import default_shot, save_view
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.records import small_trace

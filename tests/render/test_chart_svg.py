@@ -18,11 +18,11 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.models import traffic_chart
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.scale import ticks
-from gemmviz.shots.catalog import value_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import value_of
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -40,9 +40,9 @@ from gemmviz.render.pack import packed
 from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.export import ExportOptions, prepare_run, run_reel
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Lesson

@@ -19,9 +19,9 @@ from gemmviz.render.reel import RenderOptions
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
+from gemmviz.scenes.kit.view import Layer, ViewOptions
 from gemmviz.scenes.views.stage_view import stage_scene
 from gemmviz.shots.kinds.grid import grid_case
 from gemmviz.shots.kinds.why import speed_case_of

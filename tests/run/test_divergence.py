@@ -9,7 +9,7 @@ from gemmviz.cuda.program import program_for
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.view import ViewOptions
 from tests.conftest import kernel_from, moment_of, trace_of
 from tests.legible import texts_of
 

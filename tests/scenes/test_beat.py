@@ -13,7 +13,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.engine import Recording
-from gemmviz.scenes.kit.beat import beat, stage_of_run
+from gemmviz.scenes.kit.sentence import beat, stage_of_run
 from tests.conftest import kernel_from, outcome_of, sure, trace_of
 
 

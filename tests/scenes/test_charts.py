@@ -14,23 +14,28 @@ from gemmviz.model.cases import LaunchCase, SpeedCase, TrafficCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, Benchmark
-from gemmviz.model.translation import grouped
-from gemmviz.model.words import number
+from gemmviz.model.translation import grouped, number
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.charts.hosts import host_chart, precision_chart
 from gemmviz.scenes.charts.models import growth_chart
-from gemmviz.scenes.charts.rows import narrowed
-from gemmviz.scenes.charts.speeds import rate_chart, share_chart, tile_chart, transfer_chart
+from gemmviz.scenes.charts.speeds import (
+    host_chart,
+    narrowed,
+    precision_chart,
+    rate_chart,
+    share_chart,
+    tile_chart,
+    transfer_chart,
+)
 from gemmviz.scenes.kit.curves import curve_colours
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.scale import _log_ticks, _of_log
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.shots.catalog import value_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.kinds.why import _speed_at, speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import value_of
 from tests.conftest import piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 

@@ -12,14 +12,14 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import CodeCase, Listing
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.code_view import VIEW
-from gemmviz.shots.catalog import value_of
 from gemmviz.shots.export import prepare
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot, default_shot
+from gemmviz.shots.subject import value_of
 from gemmviz.teaching.lesson import answers_of
 from tests.legible import wrong_with
 

@@ -9,11 +9,11 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
-from gemmviz.model.words import many
+from gemmviz.model.translation import many
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.collisions import _so_far, clashes, guilty_sites
 from gemmviz.scenes.stage.layout import places, plan_of
 from tests.conftest import kernel_from, piece, trace_of

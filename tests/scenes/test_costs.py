@@ -23,10 +23,10 @@ from gemmviz.model.sites import MemoryArray, Operand
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import CellGrid
 from gemmviz.scenes.stage.cost import (
     AGAIN,

@@ -19,12 +19,12 @@ from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.curves import curve_names
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.scale import ticks
 from gemmviz.scenes.kit.slots import Tray, count_landed
 from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.grid_view import _block_tips, block_names
 from gemmviz.scenes.views.occupancy_view import why_no_more
 from gemmviz.shots.kinds.grid import SUBJECT as GRID

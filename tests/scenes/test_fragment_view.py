@@ -13,11 +13,9 @@ from gemmviz.model.trace import Trace
 from gemmviz.render.reel import RenderOptions
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.meaning import Lanes
-from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Rects, Scene
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lanes, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme, theme_names
-from gemmviz.scenes.kit.view import linked_step
+from gemmviz.scenes.kit.view import ViewOptions, linked_step
 from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.subject import focus_at
 from gemmviz.teaching.lesson_file import shipped_lesson

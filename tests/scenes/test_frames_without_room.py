@@ -14,15 +14,15 @@ from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
 from gemmviz.scenes.catalog import view_named, views, views_of
-from gemmviz.scenes.kit.frame import LEAST_WIDTH, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, boxes
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import label_step
+from gemmviz.scenes.kit.view import LEAST_WIDTH, ViewOptions
 from gemmviz.scenes.stage import layout
 from gemmviz.scenes.stage.layout import plan_of
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import subject_of_view
 from tests.conftest import moment_of, sure, trace_of
 
 _FRAMES = ((1.0, 1.0, True), (1100.0, 165.0, False), (1100.0, 250.0, False), (LEAST_WIDTH, 300.0, False), (1600.0, 380.0, True))

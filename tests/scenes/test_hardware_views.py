@@ -14,11 +14,11 @@ from gemmviz.model.cases import TF32_TILE, TripCase
 from gemmviz.model.recording import AccessTimes
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.shots.catalog import value_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.subject import value_of
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import wrong_with
 from tests.scenes.test_device_views import FRAMES, launched, occupied, shot_of

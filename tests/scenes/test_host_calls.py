@@ -10,11 +10,11 @@ from gemmviz.model.recording import TransferCase
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
-from gemmviz.shots.catalog import value_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.catalog import quantity_value
 from tests.conftest import piece
 from tests.legible import too_small, wrong_with

@@ -9,8 +9,8 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.view import LAYERS, ViewOptions
 from tests.conftest import trace_of
 
 THREADS = 4

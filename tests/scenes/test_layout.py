@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from gemmviz.scenes.kit import layout
-from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn
 from gemmviz.scenes.kit.hardware import CHIP, chips_into, moving_chips
 from gemmviz.scenes.kit.layout import (
     REST,
@@ -31,6 +30,7 @@ from gemmviz.scenes.kit.layout import (
 from gemmviz.scenes.kit.primitives import Labels, Lines
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions, eased_in_turn
 
 ROOM = Box(40.0, 60.0, 300.0, 200.0)
 

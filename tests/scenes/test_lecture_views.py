@@ -18,13 +18,13 @@ from gemmviz.model.recording import AccessTimesCase, TransferCase
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.scenes.kit.scale import Strips, strips_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.rounding_view import error_text
-from gemmviz.shots.catalog import value_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import value_of
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 

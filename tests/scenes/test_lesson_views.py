@@ -20,18 +20,18 @@ from gemmviz.model.cases import AmdahlCase, LaunchCase, LoopsCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import StrideTimes
 from gemmviz.model.records import replace
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import spaced
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.charts.recorded import strides_chart
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.charts.speeds import strides_chart
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.shots.catalog import value_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Against, ChartChoice, Shot
+from gemmviz.shots.subject import value_of
 from tests.conftest import kernel_from, moment_of, piece, trace_of
 
 OPTIONS = ViewOptions()

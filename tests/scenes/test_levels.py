@@ -9,9 +9,9 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.scenes.kit.view import ViewOptions
 from tests.conftest import moment_of, piece, trace_of
 from tests.legible import wrong_with
 

@@ -6,9 +6,9 @@ from gemmviz.analysis.listing import printed_source
 from gemmviz.cuda.launch.catalog import all_kernel_names, kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.labels import PLAIN
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.listing_view import VIEW
 from gemmviz.shots.legend import LaunchWords
 from tests.legible import wrong_with

@@ -9,9 +9,9 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ARRIVAL, Layer, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
+from gemmviz.scenes.kit.view import ARRIVAL, Layer, ViewOptions
 from gemmviz.scenes.stage.cells import boxes_around, boxes_of_runs, runs
 from gemmviz.scenes.stage.layout import places, plan_of
 from gemmviz.scenes.stage.motion import FAN, Courses, together

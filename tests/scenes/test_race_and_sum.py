@@ -14,9 +14,9 @@ from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.cpu.race import race_of
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
 from gemmviz.scenes.stage.race import RacePlan, pair_of
 from gemmviz.scenes.views.phases_view import phases_scene
 from gemmviz.scenes.views.race_view import VIEW, race_motion

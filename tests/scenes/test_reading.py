@@ -11,10 +11,9 @@ from gemmviz.model.labels import LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.meaning import ArrayCells
-from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene, points
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Hit, Labels, Scene, points
 from gemmviz.scenes.kit.table import lines_of, own_text, place_text, tables_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.hover import address_text, cell_sentence
 from tests.conftest import kernel_from, moment_of, piece, trace_of
 

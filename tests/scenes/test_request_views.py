@@ -14,10 +14,9 @@ from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.kit.view import linked_step
+from gemmviz.scenes.kit.view import ViewOptions, linked_step
 from gemmviz.scenes.views.banks_view import banks_scene
 from gemmviz.scenes.views.memory_view import memory_scene, touched_lines
 from tests.app_model import TestModel

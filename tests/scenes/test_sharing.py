@@ -11,8 +11,8 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Needs
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
+from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
 from gemmviz.scenes.views.accesses_view import accesses_motion, accesses_scene
 from gemmviz.scenes.views.block_tiles_view import tiles_motion
 from gemmviz.scenes.views.sm_memory_view import sm_memory_motion, sm_memory_scene

@@ -8,7 +8,6 @@ from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
-from gemmviz.scenes.kit.frame import TIMELINE, Layer, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import (
@@ -25,6 +24,7 @@ from gemmviz.scenes.kit.theme import (
     heat_levels,
     load_theme,
 )
+from gemmviz.scenes.kit.view import TIMELINE, Layer, ViewOptions
 from gemmviz.scenes.kit.window import Lens, Window
 from gemmviz.scenes.stage.cells import CellGrid, label_size
 from gemmviz.scenes.stage.layout import plan_of

@@ -9,10 +9,10 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import LAYERS, TIMELINE, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.scenes.kit.view import LAYERS, TIMELINE, ViewOptions
 from gemmviz.scenes.stage.layout import cell_of, places, plan_of, tile_grids
 from gemmviz.scenes.views.stage_view import stage_scene
 from tests.conftest import kernel_from, piece, sure, trace_of

@@ -7,9 +7,9 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import CodeCase
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.code_view import VIEW
 from gemmviz.shots.export import prepare
 from gemmviz.shots.shot import default_shot

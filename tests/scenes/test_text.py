@@ -17,9 +17,9 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, text_width
+from gemmviz.scenes.kit.view import LAYERS, ViewOptions
 from gemmviz.shots.kinds.grid import grid_case
 from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.knowledge import occupancy_case

@@ -12,8 +12,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.answers import AskedArray, answer_to, question_at
 from gemmviz.shots.knowledge import Knowledge, replay_of
 from gemmviz.shots.shot import Shot

@@ -11,8 +11,8 @@ from gemmviz.files.languages import catalogue
 from gemmviz.model.records import replace
 from gemmviz.model.translation import UNKNOWN, spoken
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.export import Prepared, prepare
 from gemmviz.shots.picture import options_for, theme_of
 from tests.conftest import once

@@ -11,9 +11,9 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.records import replace
 from gemmviz.model.translation import asking, told
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.table import tables_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.hover import cell_sentence, table_title
 from gemmviz.shots.describing import description_of, moment_description
 from gemmviz.shots.shot import default_shot

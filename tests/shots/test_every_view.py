@@ -16,10 +16,10 @@ from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import CHARTS, view_named, views
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.scenes.kit.view import View
-from gemmviz.shots.catalog import subject_for, subject_of_view
 from gemmviz.shots.export import prepare
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
+from gemmviz.shots.subject import subject_for, subject_of_view
 from tests.app_model import TestModel
 from tests.conftest import once
 from tests.legible import texts_of, too_small, wrong_with
@@ -96,6 +96,6 @@ def test_a_view_of_an_unknown_subject_is_refused(monkeypatch: pytest.MonkeyPatch
         subject_for(Unknown)
     with pytest.raises(UsageError, match="the view 'odd' can't be drawn"):
         gemmviz.scene(replace(default_shot(), view="odd"))
-    monkeypatch.setattr("gemmviz.shots.flags.views", lambda: {**known, "odd": odd})
+    monkeypatch.setattr("gemmviz.shots.arguments.views", lambda: {**known, "odd": odd})
     assert main(["export", "04_tiled", "--view", "odd", "-o", "odd.svg"]) == 2
     assert "the view 'odd' can't be drawn: no subject has the type Unknown" in capsys.readouterr().err

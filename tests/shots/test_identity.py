@@ -10,10 +10,10 @@ from gemmviz.model.cases import LoopsCase
 from gemmviz.model.records import fields, is_record_type, replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.shots.catalog import subject_of_view, value_of
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Context, Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import subject_of_view, value_of
 from tests.conftest import kernel_from
 
 

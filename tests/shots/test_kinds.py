@@ -9,8 +9,8 @@ from gemmviz.model.device import OccupancyCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import GridCase
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.kinds.grid import grid_case
 from gemmviz.shots.shot import Against, Shot, Trial, parse_shot, shot_text
 from tests.analysis.test_reasons import setup_of

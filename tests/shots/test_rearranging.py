@@ -18,8 +18,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.rearranging import Arrangement, Rearranged, rearranged, rearranged_text
 from tests.app_model import TestModel
 from tests.conftest import sure, trace_of

@@ -24,12 +24,11 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling, Setup, changes
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
-from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import theme_names
+from gemmviz.scenes.kit.view import LAYERS
 from gemmviz.session.playing import SPEEDS, Player, advanced
-from gemmviz.shots.arguments import add_setup, add_view, command_words, shot_from
+from gemmviz.shots.arguments import add_setup, add_view, command_words, setup_flags, shot_from
 from gemmviz.shots.fields import fields_of, put
-from gemmviz.shots.flags import setup_flags
 from gemmviz.shots.jobs import FileWatcher, LatestTask
 from gemmviz.shots.shot import Camera, ChartChoice, Shot, default_shot, parse_shot, shot_text
 from tests.app_model import Inbox

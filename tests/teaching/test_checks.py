@@ -12,9 +12,8 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import engine_for
-from gemmviz.scenes.kit.frame import ViewOptions, message
-from gemmviz.scenes.kit.meaning import Meaning
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, points
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Meaning, Rects, Scene, points
+from gemmviz.scenes.kit.view import ViewOptions, message
 from gemmviz.teaching.checking import LessonCheck, LessonChecker, other_setup, picture_errors, quick_setup
 from gemmviz.teaching.lesson_file import parse_lesson
 

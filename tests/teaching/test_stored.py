@@ -17,10 +17,10 @@ from gemmviz.model.threads import BlockRange
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.stored import StoredAnswers, stored_answers
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.runs import complete, run_so_far
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson

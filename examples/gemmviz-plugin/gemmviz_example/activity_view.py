@@ -1,10 +1,9 @@
 """The active lanes of each warp of a block, as bars. The dark part of a bar is lanes that are off."""
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_line
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed
 from gemmviz_example.activity import active_lanes
 
 _NAMES, _NUMBERS, _MOST = 140.0, 180.0, 16  # widths beside the bars; warps that are drawn

@@ -16,8 +16,7 @@ from gemmviz.files.devices import load_device
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, tr
 
 _INDEPENDENT = 7  # compute capability from which __syncthreads() waits thread by thread
 

@@ -17,8 +17,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Site, Space
-from gemmviz.model.translation import tr
-from gemmviz.model.words import listed, many, number, spaced
+from gemmviz.model.translation import listed, many, number, spaced, tr
 
 # A model of a launch's time, from its counts: the longest of three kinds of work that run side by side.
 

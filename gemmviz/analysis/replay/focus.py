@@ -10,8 +10,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import all_blocks
+from gemmviz.model.translation import all_blocks, tr
 
 
 class Focus(Struct, frozen=True):

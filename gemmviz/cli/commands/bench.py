@@ -15,7 +15,7 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, Benchmark
-from gemmviz.model.words import number
+from gemmviz.model.translation import number
 from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
 from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker.host_speed import METHODS

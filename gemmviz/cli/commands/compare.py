@@ -19,14 +19,13 @@ from gemmviz.model.setup import Setup, launch_title
 from gemmviz.render.export import save_frame, stills
 from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.shots.arguments import add_setup, given_parameter, setup_from
-from gemmviz.shots.catalog import subject_of_view
-from gemmviz.shots.flags import share
+from gemmviz.shots.arguments import add_setup, given_parameter, setup_from, share
 from gemmviz.shots.kinds.grid import grid_case
 from gemmviz.shots.kinds.pair import check_pair
 from gemmviz.shots.knowledge import Knowledge, LaunchFacts
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Against, Shot
+from gemmviz.shots.subject import subject_of_view
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

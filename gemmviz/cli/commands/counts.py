@@ -19,7 +19,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.model.words import all_blocks
+from gemmviz.model.translation import all_blocks
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.shots.arguments import add_setup, setup_from
 

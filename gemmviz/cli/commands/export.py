@@ -35,7 +35,6 @@ from gemmviz.render.reel import Film, Reel, RenderOptions, Still
 from gemmviz.run.choosing import with_stored_answers
 from gemmviz.run.engine import Engine
 from gemmviz.shots.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.export import (
     PARTS,
     ExportOptions,
@@ -49,6 +48,7 @@ from gemmviz.shots.export import (
     still_reel,
 )
 from gemmviz.shots.shot import Shot, default_shot
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson
 

@@ -8,7 +8,7 @@ from gemmviz.files.devices import devices
 from gemmviz.files.extensions import Catalog
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
-from gemmviz.shots.catalog import subjects
+from gemmviz.shots.subject import subjects
 from gemmviz.teaching.quiz import quiz_kinds
 
 

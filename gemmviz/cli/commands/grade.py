@@ -8,7 +8,7 @@ from pathlib import Path
 from gemmviz.cli.command import Command, add_json
 from gemmviz.cli.running import interruptible, seconds
 from gemmviz.model.errors import UsageError
-from gemmviz.shots.flags import integer_from
+from gemmviz.shots.arguments import integer_from
 from gemmviz.teaching.grading.collection import ALL, TABLE, Results, collected, summary
 from gemmviz.teaching.grading.grade import Limits
 from gemmviz.teaching.grading.pool import core_count, graded_in_parallel

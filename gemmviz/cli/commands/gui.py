@@ -18,7 +18,7 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
-from gemmviz.model.words import capital, many
+from gemmviz.model.translation import capital, many
 from gemmviz.render.export import save_numbered, save_reel
 from gemmviz.render.qt.libraries import platform_here, require_qt
 from gemmviz.render.reel import RenderOptions

@@ -9,7 +9,7 @@ from gemmviz.cli.command import Command, add_json, add_output, print_error, prin
 from gemmviz.cli.running import ProgressBar, interruptible
 from gemmviz.cuda.launch.catalog import COURSE, lesson_names
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.words import many
+from gemmviz.model.translation import many
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.checking import LessonCheck, checks_by_step, new_checker
 from gemmviz.teaching.lesson import Lesson, shown_value

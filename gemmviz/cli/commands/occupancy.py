@@ -7,7 +7,7 @@ from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.words import many
+from gemmviz.model.translation import many
 from gemmviz.shots.arguments import add_setup, shot_from_setup
 from gemmviz.shots.knowledge import occupancy_case
 from gemmviz.shots.shot import Trial

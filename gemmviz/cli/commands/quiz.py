@@ -8,7 +8,7 @@ from gemmviz.analysis.listing import printed_source
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.words import letter
+from gemmviz.model.translation import letter
 from gemmviz.run.choosing import engine_for
 from gemmviz.shots.arguments import add_labels, add_setup, labelled, setup_from
 from gemmviz.shots.shot import Shot

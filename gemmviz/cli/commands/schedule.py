@@ -7,7 +7,7 @@ from contextlib import closing
 from gemmviz.cli.command import Command, add_json
 from gemmviz.cli.running import add_timeout
 from gemmviz.files.codec import to_plain
-from gemmviz.model.words import many
+from gemmviz.model.translation import many
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.shots.arguments import add_setup, setup_from
 

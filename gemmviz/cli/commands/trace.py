@@ -6,7 +6,7 @@ from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.command import Command, add_output, print_error
 from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, wrong_result
 from gemmviz.files.trace_file import write_trace
-from gemmviz.model.words import many
+from gemmviz.model.translation import many
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import record_limit
 from gemmviz.shots.arguments import add_setup, setup_from

@@ -11,7 +11,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import Launch
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.protocol import TIMEOUT_S
-from gemmviz.scenes.kit.frame import LAYERS
+from gemmviz.scenes.kit.view import LAYERS
 
 SCOPES = {
     "block": marked("One block"),

@@ -22,13 +22,12 @@ from gemmviz.gui.widgets.controls import set_look
 from gemmviz.gui.widgets.refresh import cover
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import letter
+from gemmviz.model.translation import letter, marked, tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.picture import options_for
 from gemmviz.shots.shot import Camera
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import caption_of
 

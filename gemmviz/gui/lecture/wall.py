@@ -18,15 +18,15 @@ from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
-from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.shapes import magnified
 from gemmviz.scenes.kit.transition import PaintLayer, Transition
+from gemmviz.scenes.kit.view import ViewOptions, apology
 from gemmviz.session.display import WAITING
 from gemmviz.session.spoken import Spoken
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.picture import frame_for, options_for
 from gemmviz.shots.shot import MOST_ZOOM, Camera, Shot
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.reel import is_morph, is_next_beat
 
 # The picture on the wall: a scene, or the way from one scene to the next. What doesn't move on that way is painted once and

@@ -23,8 +23,7 @@ from gemmviz.gui.widgets.controls import TextRole, line, set_name
 from gemmviz.gui.widgets.input import WheelGuard, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import letter
+from gemmviz.model.translation import letter, marked, tr
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
 from gemmviz.teaching.reveal import caption_of

@@ -13,8 +13,7 @@ from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
-from gemmviz.model.translation import asking, marked, tr
-from gemmviz.model.words import many, spaced
+from gemmviz.model.translation import asking, many, marked, spaced, tr
 from gemmviz.shots import metrics
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.subject import step_at_site

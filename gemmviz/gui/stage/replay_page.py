@@ -15,19 +15,17 @@ from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import capital
+from gemmviz.model.translation import capital, marked, tr
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, apology, framed
-from gemmviz.scenes.kit.meaning import Button
-from gemmviz.scenes.kit.primitives import Hit, Scene
+from gemmviz.scenes.kit.primitives import Button, Hit, Scene
+from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions, apology, framed
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
 from gemmviz.session.spoken import Spoken
-from gemmviz.shots.catalog import subject_of_view
 from gemmviz.shots.picture import options_for
 from gemmviz.shots.shot import MOST_ZOOM, Camera, Shot
+from gemmviz.shots.subject import subject_of_view
 
 _DRAG_PIXELS = 4.0
 # Pixels per unit of a frame: text keeps its size in a small window and grows with a large one. The scale follows the side that

@@ -13,10 +13,10 @@ from gemmviz.gui.widgets.scene_widget import faded
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import ScenePainter, Viewport
-from gemmviz.scenes.kit.frame import TIMELINE
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_names, timeline_primitives, track_room, x_of_step
+from gemmviz.scenes.kit.view import TIMELINE
 from gemmviz.session.playing import SPEEDS
 
 # The transport icons in the colour of the theme: triangles and bars in a unit square.

@@ -8,8 +8,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gemmviz.files.kinds import dialog_filters, file_stem, with_suffix
-from gemmviz.files.outputs import check_output
-from gemmviz.files.whole import write_text
+from gemmviz.files.whole import check_output, write_text
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Chart
 from gemmviz.model.errors import UsageError
@@ -104,7 +103,7 @@ def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suf
 
 def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Ask for a file name and save the numbers of a chart."""
-    from gemmviz.files.outputs import chart_csv
+    from gemmviz.files.whole import chart_csv
 
     _write(model, parent, tr("Save numbers"), "chart.csv", tr("CSV (*.csv)"), lambda path: write_text(path, chart_csv(chart)))
 

@@ -7,8 +7,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, S
 from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.gui.widgets.fact_table import FactGrid
-from gemmviz.gui.widgets.picture_tables import OwnWords, PictureTables, Words, scene_grids
+from gemmviz.gui.widgets.fact_table import FactGrid, OwnWords, PictureTables, Words, scene_grids
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.render.qt.retained import Ground, Layers, RetainedLayer

@@ -10,7 +10,7 @@ from gemmviz.gui.widgets.refresh import Refresh, unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.beat import stage_of_run
+from gemmviz.scenes.kit.sentence import stage_of_run
 from gemmviz.session.notices import Notice, Offer
 from gemmviz.shots.metrics import recorder_line
 

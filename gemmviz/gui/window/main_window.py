@@ -25,8 +25,7 @@ from gemmviz.gui.window.menus import Menus, Warming
 from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, tr
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.session.state import Resume
 from gemmviz.shots.shot import Shot, title_of

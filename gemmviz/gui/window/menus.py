@@ -27,7 +27,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import marked, tr
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.shots.catalog import subjects
+from gemmviz.shots.subject import subjects
 
 # The list of keyboard shortcuts, made from the table of actions.
 

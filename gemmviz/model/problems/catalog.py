@@ -2,7 +2,7 @@
 
 from gemmviz.model.errors import SettingError, closest
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems import elementwise, matrix, multiply, neighbours, reductions
+from gemmviz.model.problems import elementwise, multiply, reductions
 from gemmviz.model.translation import marked, tr
 
 _UNCHECKED = ProblemKind("none", marked("Nothing is checked"), "", (), (), why_no_flops=marked("the problem is unknown"))
@@ -14,24 +14,24 @@ PROBLEM_KINDS: dict[str, ProblemKind] = {
     kind.name: kind
     for kind in (
         multiply.KIND,
-        matrix.TRANSPOSE,
+        multiply.TRANSPOSE,
         elementwise.VECTOR_ADD,
         reductions.REDUCTION,
         reductions.SCAN,
         reductions.EXCLUSIVE_SCAN,
         reductions.HISTOGRAM,
-        neighbours.STENCIL,
-        neighbours.CONVOLUTION,
-        neighbours.CONVOLUTION_1D,
+        elementwise.STENCIL,
+        elementwise.CONVOLUTION,
+        elementwise.CONVOLUTION_1D,
         reductions.SOFTMAX,
-        matrix.MATRIX_VECTOR,
+        multiply.MATRIX_VECTOR,
         elementwise.MATRIX_ADD,
         reductions.DOT_PRODUCT,
         elementwise.AXPY,
         elementwise.SCALE,
         elementwise.SCALE_IN_PLACE,
         elementwise.RELU,
-        matrix.TRANSPOSE_IN_PLACE,
+        multiply.TRANSPOSE_IN_PLACE,
         reductions.ROW_SUMS,
         reductions.COLUMN_SUMS,
         reductions.MAXIMUM,

@@ -23,8 +23,7 @@ from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
 from gemmviz.model.trace import BOUNDS, INTERPRETER, EarlyExit, Trace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import listed
+from gemmviz.model.translation import listed, tr
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues

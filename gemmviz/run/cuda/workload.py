@@ -19,7 +19,7 @@ from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import NULL_POINTER, Launch
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.words import listed
+from gemmviz.model.translation import listed
 from gemmviz.run.align import Region
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument

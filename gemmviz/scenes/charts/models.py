@@ -8,8 +8,7 @@ from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import counted, marked, spaced, tr
 from gemmviz.scenes.charts.speeds import rate_chart
 
 # GFLOP/s by size with the blocks per SM: why small problems leave a GPU idle.

@@ -9,11 +9,9 @@ import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.cases import SpeedCase
-from gemmviz.model.translation import tr
-from gemmviz.model.words import letter, number
+from gemmviz.model.translation import letter, number, tr
 from gemmviz.scenes.kit.layout import Box, baseline, path, text_at
-from gemmviz.scenes.kit.meaning import Part
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.primitives import Labels, Lines, Part, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.scale import Scale
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme, mixed

@@ -1,16 +1,165 @@
-"""Charts of a benchmark: rates by size and by tile, shares of cuBLAS, speed-ups, and the cost of the copies."""
+"""Charts of a benchmark: which of its rows they plot, and its rates, of the GPU, of the CPU and in other precisions."""
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import chain
+from math import sqrt
 
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.files.recordings import reported_shares
-from gemmviz.model.chart import Aside, Axis, Chart, Curve
+from gemmviz.model.chart import Aside, Axis, Chart, Curve, Mark, Opens
+from gemmviz.model.recording import StrideTime, StrideTimes
 from gemmviz.model.records import replace
-from gemmviz.model.timing import CUBLAS, Benchmark, Measured
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import number
-from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
-from gemmviz.scenes.charts.rows import WIDTHS, opens_of, rows_of, variant_of
+from gemmviz.model.timing import CUBLAS, DOUBLE, Benchmark, Measured
+from gemmviz.model.translation import capital, counted, grouped, marked, number, spaced, tr
+
+WIDTHS = ("BLOCK", "TILE_WIDTH")
+
+
+def opens_of(row: Measured) -> Opens | None:
+    """Return the launch of a row, None if the row is not of a kernel as it can be opened."""
+    is_kernel = row.source_hash and not variant_of(row)
+    return (row.kernel, row.problem.N, tuple(row.parameters.items())) if is_kernel else None
+
+
+def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Benchmark:
+    """Return the benchmark with only the rows of one width of tiles or blocks (0 for all), with or without rows of the CPU."""
+
+    def is_kept(row: Measured) -> bool:
+        widths = [value for name, value in row.parameters.items() if name in WIDTHS]
+        return (not width or not widths or width in widths) and (with_host or not is_of_host(row))
+
+    return replace(benchmark, rows=tuple(row for row in rows_of(benchmark) if is_kept(row)))
+
+
+def is_of_host(row: Measured) -> bool:
+    """Whether the CPU ran a row."""
+    return not row.source_hash and row.base != CUBLAS
+
+
+def variant_of(row: Measured) -> str:
+    """Return how a GPU's row differs from the kernel in float32; "" if it doesn't."""
+    return "" if is_of_host(row) else row.variant
+
+
+def rows_of(benchmark: Benchmark) -> list[Measured]:
+    """Return the rows of multiplications, which alone have an N."""
+    return [row for row in benchmark.rows if row.problem.is_multiply]
+
+
+def widths_of(benchmark: Benchmark) -> list[int]:
+    """Return all measured widths of tiles and blocks."""
+    widths = {value for row in rows_of(benchmark) for name, value in row.parameters.items() if name in WIDTHS}
+    return sorted(widths)
+
+
+SIZE, POINT = (
+    marked("N of N × N matrices"),
+    marked("Point at a curve. Each kernel uses its fastest parameters at each size"),
+)
+_BYTES = 4
+
+
+def recorded_chart(
+    benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve], hint: str, lines: bool = True
+) -> Chart:
+    """Return a chart of curves of a benchmark. ``lines``: with lines at the sizes that fill the cache."""
+    xs = sorted({at for curve in curves for at, _ in curve.points})
+    filled = cache_lines(benchmark) if lines and xs else []
+    families = tuple(dict.fromkeys(row.kernel for row in rows_of(benchmark)))
+    return Chart(
+        title,
+        Axis(tr(x), is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
+        y,
+        tuple(curves),
+        marks=tuple(Mark(at, what) for at, what in filled if xs[0] <= at <= xs[-1]),
+        families=families,
+        beside=tuple(family for family in families if not any(r.source_hash for r in rows_of(benchmark) if r.kernel == family)),
+        notes=tuple(_origins(benchmark)),
+        hint=tr(hint),
+    )
+
+
+def _origins(benchmark: Benchmark) -> list[str]:
+    """Return the sources of the curves, and their limits."""
+    notes = [capital(benchmark.source), f"CPU {benchmark.host}"]
+    if any(row.is_left_out for row in rows_of(benchmark)):
+        notes.append(tr("curves end where a launch would take too long"))
+    other = {row.kernel for row in rows_of(benchmark) if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
+    if other:
+        notes.append(tr("measured with another version of {other}", other=", ".join(sorted(other))))
+    return notes
+
+
+@cache
+def _shipped() -> dict[str, str]:
+    """Return the hash of each shipped kernel's text."""
+    return {name: load_kernel(name).text_hash for name in kernel_names()}
+
+
+def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
+    """Return the sizes N of square float32 matrices that fill the last-level cache, with a text for each."""
+    size = benchmark.gpu.last_level_cache
+    mib = f"{size / 2**20:g} MiB"
+    return [
+        (sqrt(size / (3 * _BYTES)), tr("A, B and C fill the L2 ({mib})", mib=mib)),
+        (sqrt(size / _BYTES), tr("one matrix fills the L2 ({mib})", mib=mib)),
+    ]
+
+
+# Cycles of a load over the number of elements that a chain visits, a curve for each stride between them.
+
+_CACHE = "L1"
+_MORE = 1.1  # times the fewest cycles, from which a chain is said to miss
+
+
+def strides_chart(times: StrideTimes) -> Chart:
+    """Return the cycles of chains that may use the L1, with a mark at the first chain length that takes longer."""
+    chains = times.of(_CACHE)
+    curves = tuple(_curve(stride, rows) for stride, rows in chains.items())
+    lengths = sorted({row.elements for rows in chains.values() for row in rows})
+    slow = [row.elements for rows in chains.values() for row in rows if _misses(row, rows)]
+    longest = max((n for n in lengths if n < min(slow, default=0)), default=0)
+    return Chart(
+        tr("Cycles of a load by the stride between elements: {device}", device=times.gpu.name),
+        Axis(
+            tr("elements in turn, each in a line of its own"), is_log=True, ticks=tuple((float(n), grouped(n)) for n in lengths)
+        ),
+        Axis(tr("cycles of a load")),
+        curves,
+        marks=(
+            Mark(
+                float(longest),
+                tr("up to {longest} lines stay in the {cache} at every stride", longest=spaced(longest), cache=_CACHE),
+            ),
+        )
+        if longest
+        else (),
+        families=tuple(curve.family for curve in curves),
+        notes=(times.source,),
+        remark=tr(times.method),
+    )
+
+
+def _misses(row: StrideTime, rows: list[StrideTime]) -> bool:
+    """Whether loads of a chain take longer than those of the shortest one."""
+    return row.cycles > _MORE * rows[0].cycles
+
+
+def _curve(stride: int, rows: list[StrideTime]) -> Curve:
+    name = tr("{stride} bytes", stride=grouped(stride))
+    points = tuple((float(row.elements), row.cycles) for row in rows)
+    texts = tuple(
+        tr(
+            "{name} apart, {elements} elements: {cycles} cycles",
+            name=name,
+            elements=grouped(row.elements),
+            cycles=counted(number(row.cycles)),
+        )
+        for row in rows
+    )
+    return Curve(name, name, name, points, texts)
+
 
 UNTILED = "03_coalesced"
 FASTEST_CHOICE = marked("fastest choice")  # of parameters: the end of a curve's label
@@ -228,3 +377,45 @@ def transfer_chart(benchmark: Benchmark) -> Chart:
     """Return the rates of a benchmark with and without copies."""
     y = Axis("GFLOP/s", is_log=True)
     return recorded_chart(benchmark, tr("Compute, and compute + copies"), SIZE, y, with_transfer(benchmark), POINT)
+
+
+_TILED = "04_tiled"
+
+
+def host_chart(benchmark: Benchmark) -> Chart:
+    """Return the rates of all loops on the CPU, and of kernels on the GPU with and, dashed, without their copies."""
+    host = {row.kernel for row in benchmark.rows if is_of_host(row)}
+    on_host = [curve for curve in rates(benchmark) if curve.family in host]
+    on_gpu = [_shown(curve) for curve in with_transfer(benchmark)]
+    y, curves = Axis("GFLOP/s", is_log=True), [*on_host, *on_gpu]
+    chart = recorded_chart(benchmark, tr("CPU and GPU"), SIZE, y, curves, POINT, lines=False)
+    return replace(chart, beside=tuple(family for family in chart.beside if family not in host))
+
+
+def _shown(curve: Curve) -> Curve:
+    """Return a GPU's curve, shown if it is of the tiled kernel: others can be chosen."""
+    return replace(curve, shown=curve.family == _TILED and curve.main)
+
+
+# Rates in single and in double precision, and on tensor cores.
+
+_TITLE, _NO_DOUBLE = marked("Float, double, tensor cores"), marked("only single precision was measured")
+
+
+def precision_chart(benchmark: Benchmark) -> Chart:
+    """Return the rates of what was measured in more than one precision, double dashed in the colour of float; all rates if
+    nothing was measured in double.
+    """
+    host = {row.kernel for row in benchmark.rows if is_of_host(row)}
+    rows = {row.kernel: row for row in benchmark.rows}
+    double = {row.base for row in rows.values() if row.variant == DOUBLE}
+    on_gpu = [(curve, rows[curve.family]) for curve in rates(benchmark) if curve.family not in host]
+    curves = [_of_float(curve, row) for curve, row in on_gpu if not double or row.base in double]
+    chart = recorded_chart(benchmark, tr(_TITLE), SIZE, Axis("GFLOP/s", is_log=True), curves, POINT, lines=False)
+    return chart if double else replace(chart, notes=(*chart.notes, tr(_NO_DOUBLE)))
+
+
+def _of_float(curve: Curve, row: Measured) -> Curve:
+    """Return a curve that is shown, dashed and in the colour of float if it is of double."""
+    is_double = row.variant == DOUBLE
+    return replace(curve, family=row.base if is_double else row.kernel, dashed=is_double, shown=curve.main)

@@ -1,21 +1,20 @@
-"""The caption of a lecture, below a picture that makes space for it: the sentence of the moment at the left, in large type;
-title and progress at the right; and the choices of a question.
-"""
+"""What stands below a picture: the caption of a lecture, and a link with its QR code."""
 
 from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import Struct
 
+from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import letter
-from gemmviz.scenes.kit.frame import MARGIN
+from gemmviz.model.translation import letter, tr
 from gemmviz.scenes.kit.layout import baseline, text_at
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fits_lines, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
+from gemmviz.scenes.kit.view import MARGIN
 
 _TYPE = TypeSizes()
 _CAPTIONS = (36.7, 30.0, _TYPE.words)  # 44 pixels of 1080 lines; a long caption is smaller
@@ -207,3 +206,47 @@ def _progress(place: int, count: int, right: float, y: float, width: float, them
             dots = boxes(*((x + n * pitch + pitch - dot, y - dot / 2, dot, dot) for n in steps))
             yield Rects(f"band-{key}", dots, colour, radius=dot / 2)
     yield text_at("band-place", (x - 12.0, baseline(y, _TITLE)), text, _TITLE, theme.faint, "end")
+
+
+# The QR code of a URL as a table of modules, made with segno.
+
+QUIET = 4  # modules of margin (ISO/IEC 18004, 6.3.8)
+
+
+def qr_modules(url: str) -> npt.NDArray[np.uint8]:
+    """Return the modules (n, n) of a code with its margin, 1 for a dark one. Raises UsageError if the text is too long."""
+    import segno  # imported here because few pictures have a code
+
+    try:
+        code = segno.make_qr(url, error="m", boost_error=True)
+    except ValueError:
+        raise UsageError(f"a QR code can't hold {len(url)} characters", remedy="use a shorter URL") from None
+    return np.array([[module & 1 for module in row] for row in code.matrix_iter(border=QUIET)], np.uint8)
+
+
+_HIGH, _LINK_AIR, _LINK_GAP, _TEXT = 128.0, 8.0, 20.0, 22.0
+_LINK_LINES = 3
+_PAPER, _INK = "#FFFFFF", "#000000"  # readers of codes expect dark on light
+
+
+def link_height(url: str) -> float:
+    """Return the height of the space below a picture, 0 without a URL."""
+    return _HIGH if url else 0.0
+
+
+def with_link(scene: Scene, url: str, theme: Theme) -> Scene:
+    """Return the scene with the URL and its code below it, ``link_height`` higher. Raises UsageError if the URL is too long."""
+    if not url:
+        return scene
+    modules = qr_modules(url)
+    side, top = _HIGH - 2 * _LINK_AIR, scene.height
+    code = Cells(
+        "link-code", MARGIN, top + _LINK_AIR, side / len(modules), modules.astype(np.uint8), (_PAPER, _INK), (_INK, _PAPER)
+    )
+    left = MARGIN + side + _LINK_GAP
+    lines = wrap_text(url, _TEXT, scene.width - left - MARGIN, _LINK_LINES)
+    leading = 1.3 * _TEXT
+    first = baseline(top + _HIGH / 2 - leading * (len(lines) - 1) / 2, _TEXT)
+    at = points(*((left, first + number * leading) for number in range(len(lines))))
+    words = Labels("link-text", at, tuple(lines), _TEXT, theme.text)
+    return replace(scene, height=scene.height + _HIGH, words=(*scene.words, code, words))

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from gemmviz.model.chart import Bars, Chart
 from gemmviz.model.records import replace
-from gemmviz.model.translation import is_asking, language, tr
-from gemmviz.model.words import capital, number
+from gemmviz.model.translation import capital, is_asking, language, number, tr
 from gemmviz.scenes.kit.curves import (
     ASIDES,
     asides_drawn,
@@ -22,13 +21,12 @@ from gemmviz.scenes.kit.curves import (
     threads_drawn,
     values_drawn,
 )
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from
 from gemmviz.scenes.kit.layout import text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, points
 from gemmviz.scenes.kit.scale import Scale, ticks, y_range
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased_from
 
 _LEADING = 1.3  # distance of lines, of their size
 _TOP, _FOOT, _X_LABELS = 62.0, 22.0, 76.0  # above the plot; below the notes; below the plot, for the words of the x axis

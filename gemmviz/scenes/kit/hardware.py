@@ -9,10 +9,10 @@ import numpy as np
 
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.translation import tr
-from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, STROKE, Box, Line, cells_in, lines_in, round_boxes, tag, text_in, write
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, boxes
 from gemmviz.scenes.kit.theme import Style, Theme
+from gemmviz.scenes.kit.view import ViewOptions, eased_in_turn
 
 _PAD = 18.0  # from the side of a memory to its name
 _CONTROL, _BETWEEN = 34.0, 10.0  # height of a scheduler's bar; gap between the cores of two of them

@@ -31,8 +31,7 @@ import numpy.typing as npt
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
-from gemmviz.scenes.kit.meaning import Meaning
-from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Meaning, Rects, Squares, boxes, points
 from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, label_step, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Style, Theme, TypeSizes
 

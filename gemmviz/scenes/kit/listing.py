@@ -9,13 +9,12 @@ from msgspec import Struct
 
 from gemmviz.model.cases import Listing, Stop
 from gemmviz.model.kernel import BLANK
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import ViewOptions, eased_from
+from gemmviz.model.translation import many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import ViewOptions, eased_from
 
 LEADING, INSET = 1.28, 18.0
 _LARGEST, _HANGING = 32.0, 4

@@ -8,12 +8,11 @@ from msgspec import Struct
 from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import LaunchCase
-from gemmviz.model.translation import grouped, tr
-from gemmviz.model.words import many, size_text, sized, spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
+from gemmviz.model.translation import grouped, many, size_text, sized, spaced, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
+from gemmviz.scenes.kit.view import ARRIVAL, MARGIN, ViewOptions, eased
 
 MOST_DRAWN = 4096  # threads
 _TOP, _HEAD, _LARGEST = 168.0, 40.0, 40.0

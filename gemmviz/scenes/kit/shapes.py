@@ -9,10 +9,9 @@ import numpy.typing as npt
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
-from gemmviz.scenes.kit.frame import Layer
-from gemmviz.scenes.kit.meaning import Meaning, RunSide
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Meaning, Primitive, Rects, RunSide, Scene, Squares
 from gemmviz.scenes.kit.theme import WARP_ACCENTS, Theme
+from gemmviz.scenes.kit.view import Layer
 
 # Diagonal lines within boxes: a pattern that every renderer draws, and that is readable without colour.
 

@@ -4,13 +4,12 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import eased
+from gemmviz.model.translation import many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, boxes
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import eased
 
 _COLUMNS, _GAP = 16, 2.5
 _WIDE, _HIGH = 96.0, 84.0  # of the largest slot

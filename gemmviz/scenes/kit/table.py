@@ -10,8 +10,20 @@ from msgspec import Struct
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.meaning import ArrayCells, Button, Part
-from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Hit, Labels, Primitive, Scene, Squares, points
+from gemmviz.scenes.kit.primitives import (
+    ANCHORED,
+    ArrayCells,
+    Button,
+    Cells,
+    Face,
+    Hit,
+    Labels,
+    Part,
+    Primitive,
+    Scene,
+    Squares,
+    points,
+)
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes
 

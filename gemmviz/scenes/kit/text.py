@@ -14,8 +14,7 @@ from msgspec import Struct, msgpack
 from gemmviz.files.resources import resource
 from gemmviz.model.errors import InstallationError
 from gemmviz.model.translation import in_full, told
-from gemmviz.scenes.kit.meaning import Meaning
-from gemmviz.scenes.kit.primitives import Face, Labels, points
+from gemmviz.scenes.kit.primitives import Face, Labels, Meaning, points
 
 if TYPE_CHECKING:
     from fontTools.ttLib import TTFont

@@ -15,9 +15,9 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.model.records import replace
-from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import channels
+from gemmviz.scenes.kit.view import eased
 
 # One primitive on its way to another of the same type and key: the places and colours between the two.
 

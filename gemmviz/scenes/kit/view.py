@@ -1,22 +1,282 @@
-"""The definition of a view: a title, the type of its subject, and the functions that make scenes of it."""
+"""A view: its definition, the options of drawing it, its frame, and the words around its picture."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
+from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.chart import Chart
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.problem import Problem
+from gemmviz.model.problem_kind import Control
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Space
 from gemmviz.model.translation import asking, marked, told, tr
-from gemmviz.scenes.kit.frame import LEAST_HEIGHT, LEAST_WIDTH, ViewOptions, apology, message
-from gemmviz.scenes.kit.meaning import Button
-from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Primitive, Scene
-from gemmviz.scenes.kit.sentence import next_access, no_access
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.sentence import beat, next_access, no_access
+from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
+from gemmviz.scenes.kit.theme import Theme, load_theme
+from gemmviz.scenes.kit.timeline import timeline_names, timeline_primitives, track_room, x_of_step
+from gemmviz.scenes.kit.window import Lens
+
+WIDTH, HEIGHT = 1600.0, 900.0
+MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
+LEAST_WIDTH, LEAST_HEIGHT = 400.0, 100.0  # of a frame; of the space for a view's own picture in it
+STRIP, TIMELINE = 20.0, 96.0  # height of the timeline at the lower edge: without and with names of its tracks
+ARRIVAL = 0.85
+Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
+LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
+_LOW, LOW_BAND = 600.0, 58.0
+_MOMENT = marked("How much of the step has passed, 0 to 1 (default: 1)")
+_INSTANT = marked("How much of a whole launch's time has passed, 0 to 1 (default: 0.5)")
+_SM = marked("In the grid view: the multiprocessor whose blocks are marked, -1 for none (default: none)")
+_LENS = marked("The rows and columns that matter, or the whole (default: whatever can be read)")
+_CODE, _CODE_MENU = marked("With source lines beside the matrices"), marked("Source &code on the stage")
+_VALUES, _VALUES_MENU = marked("With the values of elements in the cells instead of their indices"), marked("&Values in cells")
+_LABELS = marked(
+    "How elements and threads are written: row,column or column,row, with ,1 where they count from 1, "
+    "and with ,yx for threads as (y, x) (default: row,column)"
+)
+
+
+def eased(share: Any) -> Any:
+    """Return the share with smooth acceleration and deceleration."""
+    return share**2 * (3 - 2 * share)
+
+
+def eased_from(moment: float, start: float = 0.0, length: float = 1.0) -> float:
+    """Return the eased share of a way that begins at ``start`` and takes ``length``: 0 before it and 1 after it."""
+    return float(eased(min(1.0, max(0.0, (moment - start) / length))))
+
+
+def eased_in_turn(moment: float, place: int, count: int, length: float) -> float:
+    """Return the eased share of the way of one of ``count`` things that start one after another, each taking ``length``, so
+    that the last one arrives at the end.
+    """
+    return eased_from(moment, (1 - length) * place / max(1, count - 1), length) if moment < 1 else 1.0
+
+
+class DrawingOptions(Struct, frozen=True, kw_only=True):
+    """The options of drawing that a user sets: part of each Shot, and passed to each view.
+
+    A new option is a field here, with its Control, and the view that uses it; flag, saved view, menu entry and the name of
+    its change follow from the field.
+
+    ``moment``: the share of the step that has passed, 0 to 1; ``instant``: the share of the time of a launch that has passed;
+    ``sm``: the multiprocessor whose blocks are marked in a grid, -1 for none; ``layer``: the meaning of colours (the matrix;
+    the warp, lane or block that accesses or computes a cell; or loads so far); ``lens``: whether only the part of the matrices
+    in use is shown; ``code``: with source lines; ``values``: values of elements in the cells instead of indices; ``labels``:
+    how elements and threads are written.
+    """
+
+    moment: Annotated[float, Control("Moment", _MOMENT, "--moment", most=1, digits=4, undo="")] = 1.0
+    instant: Annotated[float, Control("Instant", _INSTANT, "--instant", most=1, digits=4, undo="")] = 0.5
+    sm: Annotated[int, Control("SM", _SM, "--sm", least=-1, undo="marked SM")] = -1
+    layer: Annotated[Layer, Control("Colours", "What colours show (default: matrix)", "--layer", undo="colours")] = "matrix"
+    lens: Annotated[Lens, Control("Lens", _LENS, "--lens", undo="lens")] = "auto"
+    code: Annotated[bool, Control("Source code", _CODE, "--code", undo="source code", menu=_CODE_MENU, keys=("C",))] = False
+    values: Annotated[bool, Control("Values", _VALUES, "--values", undo="values", menu=_VALUES_MENU, keys=("V",))] = False
+    labels: Annotated[LabelStyle, Control("Labels", _LABELS, "--labels", metavar="ORDER", undo="labels")] = PLAIN
+
+
+class ViewOptions(DrawingOptions, frozen=True):
+    """The options of drawing a view.
+
+    ``zoom``: magnification relative to the whole frame; ``width`` and ``height`` of the frame in units; ``scale``: pixels of
+    a unit, which with the zoom decides where labels fit; ``words``: whether title and captions are drawn; ``clip``: the
+    visible part (x, y, width, height), None for all; ``curves``: the curves of a chart to show, by label; ``shows_flights``:
+    whether copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark, as
+    matrix, row and column; ``is_even``: whether the axes of a chart are linear; ``counted``: the share of each count that is
+    shown, 0 while a question about them is open.
+    """
+
+    theme: Theme = field(default_factory=lambda: load_theme("dark"))
+    zoom: float = 1.0
+    width: float = WIDTH
+    height: float = HEIGHT
+    words: bool = True
+    scale: float = 1.2
+    clip: tuple[float, float, float, float] | None = None
+    curves: Mapping[str, bool] = field(default_factory=dict)
+    shows_flights: bool = True
+    timeline: bool = True
+    marked: tuple[str, int, int] | None = None
+    is_even: bool = False
+    counted: float = 1.0
+
+    @property
+    def strip(self) -> float:
+        """Height of the timeline at the lower edge."""
+        return STRIP if self.timeline and self.words else 0.0
+
+    @property
+    def timeline_height(self) -> float:
+        """Height of the timeline with the names of its tracks and phases, at the lower edge of the stage."""
+        return TIMELINE if self.timeline and self.words else 0.0
+
+    @property
+    def pixels(self) -> float:
+        """Pixels of a unit at the current zoom."""
+        return self.scale * self.zoom
+
+    @property
+    def least(self) -> float:
+        """The least size of text at the current zoom, in units."""
+        return self.theme.type.least / self.zoom
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the copies of this step have reached their targets."""
+        return self.moment >= ARRIVAL
+
+    @property
+    def passed(self) -> float:
+        """The share of the time until ARRIVAL that has passed, 0 to 1."""
+        return min(1.0, self.moment / ARRIVAL)
+
+    @property
+    def way(self) -> float:
+        """The eased share of their way that the copies of this step have gone, 0 to 1."""
+        return eased_from(self.moment, 0.0, ARRIVAL)
+
+    @property
+    def top(self) -> float:
+        """Upper edge of the view's own picture."""
+        return TOP + MARGIN if self.words else 14.0
+
+    @property
+    def bottom(self) -> float:
+        """Lower edge of the view's own picture."""
+        return self.height - (BOTTOM if self.words else 14.0)
+
+    def room(self, top: float | None = None, foot: float | None = None) -> Box:
+        """Return the space within the margins below ``top`` and above a ``foot``, by default between the words."""
+        first, last = self.top if top is None else top, self.bottom if foot is None else self.height - foot
+        return Box(MARGIN, first, self.width - 2 * MARGIN, last - first)
+
+
+def framed(primitives: list[Primitive], moment: Moment, options: ViewOptions) -> Scene:
+    """Return a frame of a run: the primitives of a view, with the words above and below them."""
+    words = (*words_between(moment, options), *time_strip(moment, options)) if options.words else ()
+    return Scene(options.width, options.height, options.theme.background, tuple(primitives), words=words)
+
+
+def titled(primitives: list[Primitive], title: str, note: str, options: ViewOptions) -> Scene:
+    """Return a frame without a run: the primitives of a view, below a title and a line with their source."""
+    theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
+    size = title_size(title, theme, room)
+    words: tuple[Primitive, ...] = (
+        text_line("title", (MARGIN, 50), title, size, room, theme.text, "semibold", "title"),
+        text_line("note", (MARGIN, 86), note, sizes.words, room, theme.faint, meaning="note"),
+    )
+    return Scene(options.width, options.height, theme.background, tuple(primitives), words=words if options.words else ())
+
+
+def title_size(text: str, theme: Theme, room: float) -> float:
+    """Return the size of a title, smaller if it is long."""
+    return _first_size(text, (theme.type.title, theme.type.heading, theme.type.note), room)
+
+
+def _first_size(text: str, sizes: tuple[float, ...], room: float) -> float:
+    """Return the first size in which a text fits, else the last."""
+    return next((size for size in sizes if text_width(text, size, "semibold") <= room), sizes[-1])
+
+
+def kernel_words(moment: Moment) -> str:
+    """Return the kernel's name with its parameters."""
+    setup = moment.trace.setup
+    return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
+
+
+def _action(moment: Moment, options: ViewOptions) -> str:
+    where = focus_text(replace(moment.focus, thread=None), moment.trace)
+    text = beat(moment, options.labels).text
+    return tr(
+        "{where}: {initial}{sentence}, line {line}",
+        where=where,
+        initial=text[:1].lower(),
+        sentence=text[1:],
+        line=moment.site.place.line,
+    )
+
+
+def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    """Draw title and progress above a view, and the action of the watched threads and its cost below."""
+    theme, height, sizes = options.theme, options.height, options.theme.type
+    room = options.width - 2 * MARGIN
+    progress, whole = sentence.step_title(moment, options.labels), text_width(kernel_words(moment), sizes.title, "semibold")
+    if whole + text_width(progress, sizes.progress) + MARGIN > room:
+        progress = sentence.step_of_steps(moment)
+    beside = room - text_width(progress, sizes.progress) - MARGIN
+    size = title_size(kernel_words(moment), theme, beside)
+    title = fitted(kernel_words(moment), size, beside, "semibold")
+    action_size = _first_size(_action(moment, options), (sizes.caption, sizes.words, sizes.note), room)
+    action = fitted(_action(moment, options), action_size, room, "semibold")
+    cost = fitted(sentence.cost(moment), sizes.words, room)
+    ground = band_bottom(height) + options.strip
+    behind = [boxes((0, 0, options.width, 70), (0, height - ground, options.width, ground))] if options.clip else []
+    bottom = height - options.strip - 18
+    primitives: list[Primitive] = [
+        *(Rects("words-ground", each, theme.background) for each in behind),
+        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold", "title"),
+        text_at("progress", (options.width - MARGIN, 50), progress, sizes.progress, theme.faint, "end", meaning="progress"),
+    ]
+    is_low = band_bottom(height) == LOW_BAND
+    at = (MARGIN, bottom if is_low else bottom - 32)
+    primitives.append(text_at("action", at, action, action_size, theme.text, "start", "semibold", "action"))
+    if not is_low:
+        primitives.append(text_at("cost", (MARGIN, bottom), cost, sizes.words, theme.faint, meaning="cost"))
+    return primitives
+
+
+def band_bottom(height: float) -> float:
+    """Return the height of the words below a picture; low frames have one line."""
+    return LOW_BAND if height < _LOW else 96.0
+
+
+def named_timeline(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    """Draw the timeline with the names of its tracks and its phases along the lower edge, with the current moment."""
+    if not options.timeline_height:
+        return []
+    theme, steps = options.theme, moment.trace.steps
+    whole = Box(MARGIN, options.height - TIMELINE, options.width - 2 * MARGIN, TIMELINE - 8)
+    room = track_room(moment.replay, whole, theme)
+    x = x_of_step(moment.step + options.moment, steps, room)
+    here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 8.0)), theme.text, meaning="frame")
+    ground = [Rects("words-ground", boxes((0, whole.y, options.width, TIMELINE)), theme.background)] if options.clip else []
+    return [*ground, *timeline_names(moment.replay, whole, theme), *timeline_primitives(moment.replay, room, theme), here]
+
+
+def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    """Draw the timeline along the lower edge, with the current moment."""
+    if not options.strip:
+        return []
+    theme, steps = options.theme, moment.trace.steps
+    room = Box(0.0, options.height - STRIP, options.width, STRIP)
+    here = boxes((x_of_step(moment.step + options.moment, steps, room) - 2.0, room.y - 4.0, 4.0, STRIP + 4.0))
+    return [*timeline_primitives(moment.replay, room, theme), Rects("here", here, theme.text, meaning="frame")]
+
+
+def apology(title: str, why: str, options: ViewOptions) -> Scene:
+    """Return a scene that says why a view can't be shown."""
+    size, width = options.theme.type.caption, options.width - 4 * MARGIN
+    lines = wrap_text(why, size, width, 6)
+    y = (options.top + options.bottom) / 2 - 0.7 * size * len(lines)
+    at = points(*((options.width / 2, y + 1.4 * size * (n + 1)) for n in range(len(lines))))
+    said = Labels("message", at, tuple(lines), size, options.theme.text, "middle", meaning="message")
+    return titled([said], title, "", options)
+
+
+def message(text: str, options: ViewOptions) -> Labels:
+    """Return a sentence in the middle of a view without content."""
+    at = (options.width / 2, (options.top + options.bottom) / 2 + 8)
+    return text_at("message", at, text, 30.0 if options.words else 26.0, options.theme.faint, "middle", meaning="message")
+
 
 _COVERED = marked("This view shows what the question is about. It is shown with the answer.")
 _ANSWERS = ("count", "lane numbers", "lanes", "banks", "action", "cost")  # meanings of what may be the answer to a question

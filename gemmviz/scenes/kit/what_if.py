@@ -5,12 +5,11 @@ import numpy as np
 from gemmviz.analysis.models.occupancy import WhatIf, tried, what_ifs
 from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box, text_at
-from gemmviz.scenes.kit.meaning import Button
-from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import ViewOptions
 
 _NAMES = {
     "threads": marked("threads per block"),

@@ -15,12 +15,11 @@ from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Range
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box, Point, round_boxes
-from gemmviz.scenes.kit.meaning import ArrayCells, Meaning
-from gemmviz.scenes.kit.primitives import Cells, Rects
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Meaning, Rects
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Palette, Theme, TypeSizes, inks_for
+from gemmviz.scenes.kit.view import ViewOptions
 
 _LEAST_CELL = 1.7  # units: at least a pixel if the frame is at least 950 pixels wide
 _LEAST_LINED_CELL = 7.5  # units: smallest cell with a line around it

@@ -11,12 +11,11 @@ from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import tr
-from gemmviz.model.words import all_blocks, capital, many
-from gemmviz.scenes.kit.frame import ViewOptions, eased
+from gemmviz.model.translation import all_blocks, capital, many, tr
 from gemmviz.scenes.kit.layout import Box, Paragraph, paragraph, paragraphs_in
 from gemmviz.scenes.kit.primitives import Primitive, Rects
 from gemmviz.scenes.kit.text import wrap_text
+from gemmviz.scenes.kit.view import ViewOptions, eased
 from gemmviz.scenes.stage.cells import boxes_around
 from gemmviz.scenes.stage.layout import Plan, cell_of, places
 

@@ -16,9 +16,7 @@ from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Bools, Floats
 from gemmviz.model.records import replace
 from gemmviz.model.sites import SPACES, MemoryArray, Space
-from gemmviz.model.translation import counted, grouped, tr, trn
-from gemmviz.model.words import many, number, spaced
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.model.translation import counted, grouped, many, number, spaced, tr, trn
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     REST,
@@ -35,6 +33,7 @@ from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive,
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import CellGrid, boxes_of_runs, grown, runs
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 

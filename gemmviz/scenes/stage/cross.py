@@ -16,11 +16,11 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
-from gemmviz.scenes.kit.frame import MARGIN
 from gemmviz.scenes.kit.layout import REST, Box, Point, Share
 from gemmviz.scenes.kit.primitives import Anchor
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 from gemmviz.scenes.kit.theme import TypeSizes
+from gemmviz.scenes.kit.view import MARGIN
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cells import CellGrid, cells_side_by_side
 

@@ -13,11 +13,9 @@ from gemmviz.model.device import MemoryRules
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT, Trace
-from gemmviz.model.translation import counted, grouped, marked, tr, trn
-from gemmviz.model.words import listed, sized
-from gemmviz.scenes.kit.beat import element_text
-from gemmviz.scenes.kit.meaning import ArrayCells
-from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.model.translation import counted, grouped, listed, marked, sized, tr, trn
+from gemmviz.scenes.kit.primitives import ArrayCells, Hit
+from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.table import own_text, place_text, table_name
 
 # A cell of the stage as one sentence: its place, value, address, content, and the threads that touch it at the step.

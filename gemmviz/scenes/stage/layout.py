@@ -13,10 +13,10 @@ from msgspec import Struct, field
 from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import TypeSizes
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.kit.window import ArrayPart, Parts, Window, lens_of, lens_parts, whole_of, whole_parts
 from gemmviz.scenes.stage.cells import CellGrid
 from gemmviz.scenes.stage.cross import (

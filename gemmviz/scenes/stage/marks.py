@@ -14,14 +14,13 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
-from gemmviz.model.translation import tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
+from gemmviz.model.translation import many, tr
 from gemmviz.scenes.kit.layout import Box, Edge, Paragraph, Point, paragraphs_in, text_at
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import CAP_HEIGHT, label_step, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import MARGIN, ViewOptions
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around, grown
 from gemmviz.scenes.stage.cross import Lanes

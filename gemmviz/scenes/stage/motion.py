@@ -15,11 +15,10 @@ from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, eased_from
-from gemmviz.scenes.kit.meaning import ArrayCells, Meaning, Sort
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares, boxes
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Meaning, Primitive, Rects, Sort, Squares, boxes
 from gemmviz.scenes.kit.shapes import GROUPED, thread_colours
 from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions, eased, eased_from
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around, boxes_of_runs, label_size, runs
 from gemmviz.scenes.stage.collisions import collision_motion
 from gemmviz.scenes.stage.layout import Plan, cell_of, places, plan_of, tile_grids

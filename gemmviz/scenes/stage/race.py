@@ -9,13 +9,12 @@ from msgspec import Struct
 
 from gemmviz.model.arrays import Bools, Floats
 from gemmviz.model.race import RaceCase, Turn
-from gemmviz.model.translation import tr
-from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
+from gemmviz.model.translation import spaced, tr
 from gemmviz.scenes.kit.layout import Box, Point, arrow, baseline, cells_in, names_of_parts, swatches, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import NOW, PHASE, REST, Theme, mixed
+from gemmviz.scenes.kit.view import ARRIVAL, MARGIN, ViewOptions, eased_from
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around, cells_side_by_side
 
 _TOP, _BOTTOM, _LEFT, _GAP = 112.0, 24.0, 0.63, 48.0

@@ -16,13 +16,12 @@ from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.outcome import VariableValue, WatchedVariable
-from gemmviz.model.translation import counted, tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.model.translation import counted, many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import label_size, longest_of, value_texts
 
 # The outer product in the registers of a thread with several sums: its factors of A on the left of its sums and those of B

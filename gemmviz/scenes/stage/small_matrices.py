@@ -7,9 +7,9 @@ import numpy as np
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats
 from gemmviz.model.trace import CONSTANT
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import Box, Point, text_at
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares, boxes
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import (
     CellGrid,
     Texts,

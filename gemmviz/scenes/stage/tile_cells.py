@@ -13,10 +13,8 @@ from gemmviz.analysis.replay.tiles import EMPTY, TileContent
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
-from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.layout import baseline, text_at
-from gemmviz.scenes.kit.meaning import ArrayCells
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Labels, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import (
@@ -37,6 +35,7 @@ from gemmviz.scenes.kit.theme import (
     most_loads,
     shared_cells,
 )
+from gemmviz.scenes.kit.view import Layer, ViewOptions
 from gemmviz.scenes.stage.cells import CellGrid, label_size, longest_of, value_texts
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 

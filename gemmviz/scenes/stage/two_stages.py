@@ -10,14 +10,12 @@ from msgspec import Struct
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Difference, Pair, differences
 from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, grouped, tr, trn
-from gemmviz.model.words import listed, number, spaced
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
+from gemmviz.model.translation import counted, grouped, listed, number, spaced, tr, trn
 from gemmviz.scenes.kit.layout import REST, Box, Line, baseline, line_at, path
-from gemmviz.scenes.kit.meaning import SIDES
-from gemmviz.scenes.kit.primitives import Labels, Primitive
+from gemmviz.scenes.kit.primitives import SIDES, Labels, Primitive
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import MARGIN, ViewOptions
 from gemmviz.scenes.kit.window import ArrayPart, Parts, Window, lens_of, lens_parts, whole_of, whole_parts
 from gemmviz.scenes.stage.cost import Meter, cost_squares, meters_of, square_side
 from gemmviz.scenes.stage.cross import (

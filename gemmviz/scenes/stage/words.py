@@ -11,13 +11,13 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit import sentence
-from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.frame import Layer, ViewOptions, kernel_words
 from gemmviz.scenes.kit.layout import Box, Paragraph, paragraph, paragraphs_in, swatches
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.sentence import beat
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import JOINED, fits_lines, fitted, text_width, with_last_words, wrap_text
 from gemmviz.scenes.kit.theme import HEAT_LEVELS, Theme, TypeSizes, heat_palette, most_loads
+from gemmviz.scenes.kit.view import Layer, ViewOptions, kernel_words
 from gemmviz.scenes.stage.collisions import guilty_sites
 from gemmviz.scenes.stage.cost import meter_primitives, meters_of, request_motion, request_primitives
 from gemmviz.scenes.stage.layout import Plan, plan_of

@@ -5,13 +5,11 @@ who can access each memory, and for how long.
 from typing import NamedTuple
 
 from gemmviz.model.recording import AccessTime, AccessTimesCase
-from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.model.words import number
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import grouped, marked, number, tr
 from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import REST, Box, Point, Share, beside, path, round_boxes, square, squares, ticks_along, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _INSET, _WORD = 16, 26
 _MEMORY_NAMES = {

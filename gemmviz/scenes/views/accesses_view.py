@@ -11,15 +11,12 @@ from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import many, spaced
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.model.translation import counted, many, marked, spaced, tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, Box, Point, baseline, paragraph, path, square, swatches, text_at
-from gemmviz.scenes.kit.meaning import Part
-from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Scene
+from gemmviz.scenes.kit.primitives import Cells, Lines, Part, Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fitted
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
 from gemmviz.scenes.stage.small_matrices import Element, Tables, reading_motion, small_inputs, small_matrices
 from gemmviz.scenes.stage.words import code_primitives
 

@@ -3,13 +3,11 @@
 from typing import NamedTuple
 
 from gemmviz.model.cases import AmdahlCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import number
-from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn, titled
+from gemmviz.model.translation import marked, number, tr
 from gemmviz.scenes.kit.layout import AIR, LINE_PITCH, NEAR, REST, Box, Line, Share, beside, lines_down, swatch, wrapped, write
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
 _SHRINKS = 0.5  # share of the time in which a row shrinks
 _STRENGTH = 0.18  # of the text's colour in that of the copies

@@ -7,13 +7,11 @@ import numpy as np
 from gemmviz.analysis.memory.banks import Punchcard, access_card
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
+from gemmviz.model.translation import counted, many, marked, tr
 from gemmviz.scenes.kit.layout import Box, all_beside, beside, cells_in, write
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import label_step
-from gemmviz.scenes.kit.view import View, nothing_accessed
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased, framed, nothing_accessed
 from gemmviz.scenes.stage.cost import matrix_of, stack_cell, waiting_primitives
 from gemmviz.scenes.views.memory_view import followed_lane
 

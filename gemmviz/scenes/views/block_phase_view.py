@@ -7,14 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gemmviz.model.cases import BlockPhase
-from gemmviz.model.translation import counted, grouped, marked, tr
-from gemmviz.model.words import capital, many, size_text, sized, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, eased, titled
+from gemmviz.model.translation import capital, counted, grouped, many, marked, size_text, sized, spaced, tr
 from gemmviz.scenes.kit.hardware import named_memory
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, Line, Share, beside, cell_squares, cells_in, lines_down, round_boxes
 from gemmviz.scenes.kit.primitives import Primitive, Scene, Squares
 from gemmviz.scenes.kit.theme import mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
 
 _FLIGHT, _LOADED, _DONE = 0.3, 0.55, 0.9  # shares of the motion: of one load; all have arrived; all operations are done
 _RESOURCES = {marked("shared memory"): marked("shared"), marked("threads"): marked("threads")}  # names and short names

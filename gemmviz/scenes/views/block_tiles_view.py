@@ -12,15 +12,13 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Area
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
+from gemmviz.model.translation import many, marked, tr
 from gemmviz.scenes.kit.layout import Box, all_beside, beside, cells_in, write, write_all
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import PHASE, Style, Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed
 
 _GAP, _SIGN_GAP = 40, 84  # between matrices: of a cross, and of a row with signs
 _ABOVE = 78  # above the matrices: what is drawn, and their names

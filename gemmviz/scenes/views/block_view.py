@@ -10,15 +10,13 @@ from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import LaunchCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, sized
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
+from gemmviz.model.translation import many, marked, sized, tr
 from gemmviz.scenes.kit.layout import Box, Share, cells_in, names_of_parts, square, tag, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Style, Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import ARRIVAL, MARGIN, View, ViewOptions, eased, message, titled
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
 _TOP, _HEAD, _NAMES = 116.0, 64.0, 96.0  # the heading and the axis above a picture; the names beside it

@@ -12,13 +12,11 @@ from gemmviz.analysis.replay.divergence import Divergence, Way, divergence_of, n
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Bools
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, framed
+from gemmviz.model.translation import many, marked, spaced, tr
 from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, cells_in, names_of_parts, round_boxes, swatches, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import Style, mixed
-from gemmviz.scenes.kit.view import View, elsewhere
+from gemmviz.scenes.kit.view import View, ViewOptions, elsewhere, framed
 
 _TEXTS, _COSTS = 0.34, 0.17  # of the width: the lines of the source, and what they cost
 _TALLEST, _HEADING = 60, 0.9  # of a row; height of the name of a way, in rows

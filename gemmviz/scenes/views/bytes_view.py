@@ -10,14 +10,12 @@ from msgspec import Struct
 
 from gemmviz.model.cases import SpeedCase, Traffic
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import listed, size_text, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, message, titled
+from gemmviz.model.translation import listed, marked, size_text, spaced, tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, Box, Line, lines_down, wrapped
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, message, titled
 
 _ELEMENT_BYTES, _SECTOR, _LANES = 4, 32, 32
 _BETWEEN_LEVELS = 40

@@ -8,14 +8,12 @@ from typing import NamedTuple
 from gemmviz.analysis.models.time import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import number
-from gemmviz.scenes.kit.frame import ViewOptions, eased_from, titled
+from gemmviz.model.translation import counted, marked, number, tr
 from gemmviz.scenes.kit.layout import REST, Box, all_beside, lines_down, path, round_boxes, square, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, titled
 
 _HEADROOM = 1.6  # height of the picture, in heights of the box, unless more has to be shown
 _WALL, _JET = 4, 26

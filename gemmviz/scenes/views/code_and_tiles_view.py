@@ -12,15 +12,13 @@ from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.beat import beat, stage_of_run
-from gemmviz.scenes.kit.frame import ViewOptions, titled
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Share, beside, cell_squares, cells_in, write_all
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
-from gemmviz.scenes.kit.meaning import ArrayCells
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.sentence import beat, stage_of_run
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Style
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _HEAD, _GAP, _LARGEST = 44, 40, 110  # height of a name above an array; between arrays; largest cell
 _SENTENCE = 120  # height of the sentence of the step

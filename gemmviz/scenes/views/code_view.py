@@ -6,12 +6,11 @@ import numpy as np
 
 from gemmviz.model.cases import CodeCase
 from gemmviz.model.translation import counted, marked, tr
-from gemmviz.scenes.kit.frame import ViewOptions, titled
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, beside, cells_in, write
 from gemmviz.scenes.kit.listing import Sheet, listing_size, stop_line
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 # A block as a sketch: a cell for each thread, and beside it the shared arrays that the kernel declares, cell by cell.
 

@@ -3,14 +3,12 @@ memories that they are in.
 """
 
 from gemmviz.model.cases import ArrayUse, DataUse
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import listed, size_text, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import listed, marked, size_text, spaced, tr
 from gemmviz.scenes.kit.hardware import CHIP, Chip, chips_into, moving_chips
 from gemmviz.scenes.kit.layout import REST, Box, round_boxes, term, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _CONSTANT_BYTES = 65536  # bytes: CUDA C++ Programming Guide, Technical Specifications per Compute Capability
 _RULES = {

@@ -5,13 +5,11 @@ chip fills multiprocessor by multiprocessor, while its cores are counted.
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.records import replace
-from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.model.words import number, size_text, sized
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, titled
+from gemmviz.model.translation import grouped, marked, number, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import caches_of, cores, memory, units
 from gemmviz.scenes.kit.layout import REST, Box, Line, Share, panel, path, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, titled
 
 _CACHE, _PAD = 1 / 6, 20  # of the chip's height: a cache; from the edge of a box to what is in it
 

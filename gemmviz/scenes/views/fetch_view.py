@@ -3,14 +3,12 @@
 from typing import NamedTuple
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.beat import element_text
-from gemmviz.scenes.kit.frame import ViewOptions, framed, message
+from gemmviz.model.translation import many, marked, tr
 from gemmviz.scenes.kit.layout import NEAR, Box, Share, along, beside, round_boxes, square, write_all
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene, boxes
+from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.theme import Style
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 from gemmviz.scenes.stage.words import code_primitives
 
 _COLUMNS, _BUS, _GAP, _TALLEST = 4, 90, 4, 96  # columns of lanes; width of the ways to them; between them; a lane's height

@@ -14,9 +14,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
 from gemmviz.model.arrays import Longs
 from gemmviz.model.fragments import BITS, COLUMNS, LANES, ROWS, Fragment, MatrixName, fragment_of, loaded_fragment
-from gemmviz.model.translation import counted, grouped, marked, tr
-from gemmviz.model.words import listed, many
-from gemmviz.scenes.kit.frame import ViewOptions, eased, framed
+from gemmviz.model.translation import counted, grouped, listed, many, marked, tr
 from gemmviz.scenes.kit.layout import (
     NEAR,
     REST,
@@ -32,10 +30,9 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.meaning import Lanes
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import Cells, Lanes, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.theme import Palette
-from gemmviz.scenes.kit.view import View, elsewhere
+from gemmviz.scenes.kit.view import View, ViewOptions, eased, elsewhere, framed
 from gemmviz.scenes.stage.cost import matrix_of, waiting_primitives
 from gemmviz.scenes.stage.hover import address_text
 from gemmviz.scenes.views.memory_view import followed_lane

@@ -10,16 +10,13 @@ import numpy.typing as npt
 from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, WAVE_NS, residents, states, waves
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
-from gemmviz.model.translation import language, marked, tr
-from gemmviz.model.words import many, number, spaced
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
+from gemmviz.model.translation import language, many, marked, number, spaced, tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, baseline, cells_in, names_of_parts, path, swatches, text_at
-from gemmviz.scenes.kit.meaning import SIDES
-from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import SIDES, Cells, Hit, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import moved
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, title_size
 
 # The multiprocessors of a launch over time, a row each: single blocks if there are few, else the number of blocks held.
 

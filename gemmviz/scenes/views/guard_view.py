@@ -5,14 +5,12 @@ import numpy as np
 from gemmviz.analysis.replay.grid import Owners
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import threads_at_work
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import sized, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, eased_from, framed
+from gemmviz.model.translation import marked, sized, spaced, tr
 from gemmviz.scenes.kit.layout import AIR, REST, Box, cells_in, fits_cells, swatch, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.theme import mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, framed
 
 _BESIDE, _LARGEST, _LEAST = 520, 84, 0.5
 _BETWEEN_BLOCKS = 0.45  # of a cell

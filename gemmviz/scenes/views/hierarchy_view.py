@@ -9,13 +9,11 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import capital, many, number, size_text
-from gemmviz.scenes.kit.frame import ViewOptions, eased_from, framed
+from gemmviz.model.translation import capital, counted, many, marked, number, size_text, tr
 from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, along, lines_in, round_boxes, write
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, framed
 from gemmviz.scenes.stage.cells import WIDE, elements_at
 
 _SHARED_WIDTH = 0.58  # of the width: shared memory; global memory is reached beside it

@@ -7,14 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gemmviz.model.recording import HostCall, HostMemory, HostRun, TransferCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import number
-from gemmviz.scenes.kit.frame import ViewOptions, eased, titled
+from gemmviz.model.translation import marked, number, tr
 from gemmviz.scenes.kit.hardware import named_memory
 from gemmviz.scenes.kit.layout import REST, Box, Line, along, arrow, beside, lines_down, path, round_boxes, square, tag, write
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene
 from gemmviz.scenes.kit.theme import Style, Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
 
 # The memories of host and device as two boxes between which matrices are copied, call by call.
 

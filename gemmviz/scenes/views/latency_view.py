@@ -7,14 +7,12 @@ from typing import NamedTuple
 from gemmviz.analysis.models.occupancy import what_ifs
 from gemmviz.analysis.models.time import BUSY, CYCLES, LATENCY, Hiding, hiding_of
 from gemmviz.model.device import OccupancyCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, sized
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import many, marked, sized, tr
 from gemmviz.scenes.kit.layout import REST, Box, all_beside, beside, path, round_boxes, square, ticks_along, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 from gemmviz.scenes.kit.what_if import what_if_curve
 
 _MOST_ROWS, _TALLEST = 16, 168  # rows of warps, and the height of one

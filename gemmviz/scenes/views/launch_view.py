@@ -8,14 +8,12 @@ import numpy as np
 
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.model.words import many, sized, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, eased, eased_from, message, titled
+from gemmviz.model.translation import grouped, many, marked, sized, spaced, tr
 from gemmviz.scenes.kit.layout import REST, Box, beside, cell_squares, cells_in, fits_cells, write
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.scale import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.theme import Style
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased, eased_from, message, titled
 
 _BLOCK_SHARE = 0.94  # of a cell of the grid: its block
 _MOST_BLOCKS_DRAWN = 64  # blocks along an axis that are drawn

@@ -8,12 +8,11 @@ from msgspec import Struct
 from gemmviz.analysis.listing import PrintedSource
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked
-from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, lines_down, round_boxes, wrapped, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Style, Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions
 
 _LEGEND_LINES, _INSET, _PAD, _HANGING = 4, 16, 6, 4
 _LEADING, _TIGHT = 1.28, 1.15  # of rows, and of those that would not fit otherwise

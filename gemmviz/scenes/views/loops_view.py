@@ -5,13 +5,11 @@ stored. With a second kernel, the one that it is compared with plays first, at t
 import numpy as np
 
 from gemmviz.model.cases import LoopRun, LoopsCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, sized
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import many, marked, sized, tr
 from gemmviz.scenes.kit.layout import REST, Box, Line, cells_in, lines_down, round_boxes, write, write_all
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.theme import Style, mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _GAP, _INSET, _PITCH, _LARGEST = 56, 18, 1.34, 28  # between kernels; within the panel of a listing; its lines; its text
 _FIRST_SHARE = 0.72  # of the time, for the run that plays first

@@ -10,14 +10,12 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import WarpRead, warp_reads
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import many, sized
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed, message
+from gemmviz.model.translation import counted, many, marked, sized, tr
 from gemmviz.scenes.kit.layout import Box, Share, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, framed, message
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around
 from gemmviz.scenes.stage.cost import Meter, meter_primitives, meters_of, outlined, square_side
 from gemmviz.scenes.stage.marks import lane_line

@@ -9,7 +9,6 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, framed
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     REST,
@@ -21,11 +20,10 @@ from gemmviz.scenes.kit.layout import (
     text_at,
     text_in,
 )
-from gemmviz.scenes.kit.meaning import ArrayCells, Part
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene, Squares
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Part, Primitive, Scene, Squares
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, framed
 
 _ORDERS = ((marked("C order: row after row"), False), (marked("Fortran order: column after column"), True))
 _MOST_OF_MATRIX_DRAWN = 8  # most rows and columns drawn

@@ -15,14 +15,12 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import counted, grouped, marked, tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
+from gemmviz.model.translation import counted, grouped, many, marked, tr
 from gemmviz.scenes.kit.layout import Box, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import label_step, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import View, nothing_accessed
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased, framed, nothing_accessed
 from gemmviz.scenes.stage.cost import elements_of, request_sectors, sector_grid, sector_places
 
 # Sectors on their way from the address line to where they are drawn large: each as one piece, those of a line together.

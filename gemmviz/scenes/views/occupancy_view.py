@@ -7,14 +7,12 @@ from typing import NamedTuple
 from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, grouped, marked, tr
-from gemmviz.model.words import listed, many, sized, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import counted, grouped, listed, many, marked, sized, spaced, tr
 from gemmviz.scenes.kit.layout import REST, Box, Line, Share, beside, lines_down, square, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import Tray, TurnedAway, block_colour, block_pieces, count_landed, empty_name, empty_tray
 from gemmviz.scenes.kit.theme import Style
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 from gemmviz.scenes.kit.what_if import what_if_curve
 
 _COUNT_HEIGHT = 36  # of the number of blocks in a dock

@@ -7,12 +7,10 @@ import numpy as np
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import exchanged_elements
 from gemmviz.model.arrays import Longs
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import ViewOptions, eased, framed, message
+from gemmviz.model.translation import many, marked, tr
 from gemmviz.scenes.kit.layout import REST, Box, cells_in, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased, framed, message
 from gemmviz.scenes.stage.cells import final_values, label_size, longest_of, value_texts
 
 _LARGEST, _HEAD = 110, 44

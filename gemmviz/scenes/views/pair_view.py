@@ -6,14 +6,12 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.frame import ViewOptions, kernel_words, named_timeline
 from gemmviz.scenes.kit.layout import Box, Paragraph, paragraphs_in
-from gemmviz.scenes.kit.meaning import SIDES, RunSide
-from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.primitives import SIDES, Primitive, RunSide, Scene
+from gemmviz.scenes.kit.sentence import beat
 from gemmviz.scenes.kit.shapes import of_side
 from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, kernel_words, named_timeline
 from gemmviz.scenes.stage.layout import Plan
 from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.two_stages import column_primitives, two_stages

@@ -5,12 +5,10 @@ import numpy as np
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import CopiedElement, Product, copies_of, has_plain_products, products_of
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import ViewOptions, framed, message
+from gemmviz.model.translation import many, marked, tr
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.table import TableCell, table, text_size
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 
 _TRIED_COUNTS = ((2, 8), (2, 4), (1, 8), (1, 4), (1, 2), (1, 1))  # phases and threads, tried until the text can be read
 _MOST_PRODUCTS = 4

@@ -3,13 +3,11 @@ early or too late, and the wrong C beside the right one.
 """
 
 from gemmviz.model.race import RaceCase, Turn
-from gemmviz.model.translation import marked, tr, trn
-from gemmviz.model.words import capital, many, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import capital, many, marked, spaced, tr, trn
 from gemmviz.scenes.kit.layout import LINE_PITCH, Paragraph, paragraphs_in
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.text import wrap_text
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 from gemmviz.scenes.stage.race import RacePlan, bad_result, pair_of, played_turns, race_tiles, right_result, turn_table
 
 

@@ -6,13 +6,11 @@ import numpy as np
 
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import size_text, sized
-from gemmviz.scenes.kit.frame import ViewOptions, eased_from, titled
+from gemmviz.model.translation import marked, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import AIR, REST, Box, Line, Point, Share, along, beside, cells_in, panel, path, square, squares
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, titled
 
 _APART, _WORD, _PAD = 110, 30, 24  # between the multiprocessors; a word; within a box
 _CORE, _MOST_CORES = 40, 32

@@ -11,11 +11,10 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.hardware import memory, named_memory
 from gemmviz.scenes.kit.layout import NEAR, Box, Point, Share, along, squares, tag, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene, Squares
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
 from gemmviz.scenes.stage.cells import CellGrid, label_size
 from gemmviz.scenes.stage.small_matrices import Element, middle_of, small_inputs, small_matrices, small_tile_places, small_tiles
 

@@ -2,9 +2,8 @@
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.frame import ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 from gemmviz.scenes.views.banks_view import banks_motion, banks_scene
 from gemmviz.scenes.views.memory_view import memory_motion, memory_scene
 

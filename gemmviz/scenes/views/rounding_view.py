@@ -2,12 +2,10 @@
 
 from gemmviz.analysis.declarations import declarations
 from gemmviz.model.cases import RoundedRun, RoundingCase
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import listed, many
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import counted, listed, many, marked, tr
 from gemmviz.scenes.kit.layout import AIR, REST, Box, Share, beside, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _BAR, _VALUE = 96, 250  # height of a bar; width of its value
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -13,15 +13,13 @@ from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recorded_registers
 from gemmviz.model.device import REGISTER_BYTES, Device, Needs
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.translation import counted, grouped, marked, tr
-from gemmviz.model.words import size_text, sized
-from gemmviz.scenes.kit.frame import ViewOptions, framed
+from gemmviz.model.translation import counted, grouped, marked, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import REST, Box, Point, Share, along, arrow, beside, cells_in, round_boxes, write
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
 from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, framed
 from gemmviz.scenes.stage.cells import elements_at
 
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row

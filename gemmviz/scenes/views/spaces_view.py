@@ -11,14 +11,12 @@ from typing import NamedTuple
 from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import size_text
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import marked, size_text, tr
 from gemmviz.scenes.kit.hardware import CHIP, Chip, chips_into, moving_chips
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, Line, Share, lines_down, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import Style, Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _INSET, _HEADING = 14, 38
 _NOTE = marked("an array is in registers if the compiler knows its indices, else in local memory")

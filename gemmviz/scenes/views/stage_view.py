@@ -14,7 +14,6 @@ from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked
-from gemmviz.scenes.kit.frame import Layer, ViewOptions, named_timeline
 from gemmviz.scenes.kit.layout import text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
@@ -36,7 +35,7 @@ from gemmviz.scenes.kit.theme import (
     most_loads,
     shared_cells,
 )
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import Layer, View, ViewOptions, named_timeline
 from gemmviz.scenes.stage.cells import (
     CellGrid,
     Texts,

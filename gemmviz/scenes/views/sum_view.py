@@ -11,13 +11,11 @@ from gemmviz.analysis.replay.terms import Terms
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import many
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.model.translation import counted, many, marked, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
 from gemmviz.scenes.stage.running_sum import value_read
 
 # The loops around the products of a sum as source lines, each with its trip at this moment and the number of its trips: a

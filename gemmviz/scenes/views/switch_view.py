@@ -8,14 +8,12 @@ import numpy as np
 
 from gemmviz.analysis.models.time import hiding_of
 from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, size_text
-from gemmviz.scenes.kit.frame import ViewOptions, eased, titled
+from gemmviz.model.translation import many, marked, size_text, tr
 from gemmviz.scenes.kit.hardware import memory, named_memory
 from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, Share, all_beside, beside, round_boxes, tag, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
 
 _COLUMNS, _MOST_WARPS, _THREADS = 4, 16, 4
 _RUN, _CHANGE = 1, 0.8  # lengths in the CPU's model: between two changes, and of a change; of no machine

@@ -4,12 +4,10 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.model.cases import TF32_TILE, LaunchCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.frame import ViewOptions, eased_from, titled
+from gemmviz.model.translation import marked, spaced, tr
 from gemmviz.scenes.kit.layout import AIR, Box, Edge, Line, Share, beside, cells_in, lines_down, round_boxes, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, titled
 
 _GAP, _MOST = 2, 32  # cells between the matrices; rows and columns shown of each
 _REST_OF_STEP = 0.5  # share of an instruction's time in which its tile stands still

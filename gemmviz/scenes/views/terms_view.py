@@ -6,13 +6,11 @@ import numpy as np
 
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import Launch
-from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.model.words import many, size_text, sized
-from gemmviz.scenes.kit.frame import ViewOptions, message, titled
+from gemmviz.model.translation import grouped, many, marked, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import memory, units
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, Line, Share, along, cells_in, path, round_boxes, square, tag, term, write
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, message, titled
 
 _INSET = 18
 _MOST_IN_A_ROW = 32  # blocks or threads along an axis that are drawn

@@ -7,12 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gemmviz.model.cases import TripCase
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import number, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, titled
+from gemmviz.model.translation import marked, number, spaced, tr
 from gemmviz.scenes.kit.layout import AIR, REST, Box, beside, cells_in, path, square, squares, tag
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _WORD, _END = 34, 170  # a word; the width of memory and thread
 _CELLS = 128  # at most this many cells stand for all words

@@ -7,10 +7,9 @@ AMD GPUs, and on NVIDIA GPUs as a layer over CUDA). Words for parts of a device 
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import CUDA_WORDS
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn, titled
 from gemmviz.scenes.kit.layout import REST, Box, Share, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
 _INDENT = 24
 _TURN, _WAY = 0.4, 0.35  # shares: of the time, for one row; of the way between the columns, from which a term comes

@@ -11,13 +11,11 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.arrays import Longs
 from gemmviz.model.records import replace
-from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.model.words import listed, many, spaced
-from gemmviz.scenes.kit.frame import ViewOptions, framed, message
+from gemmviz.model.translation import grouped, listed, many, marked, spaced, tr
 from gemmviz.scenes.kit.layout import Box, beside, cells_in, path, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 
 _MOST, _GAP = 12, 10
 _STRIP, _LEAST_HIGH, _TICK = 18, 200, 3  # height of a strip, of the part below which there is none; width of an address

@@ -4,13 +4,12 @@ from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.records import replace
 from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.scenes.kit.beat import element_text
-from gemmviz.scenes.kit.frame import ViewOptions, framed, message
 from gemmviz.scenes.kit.layout import REST, Box, Share, beside, round_boxes, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Style
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 
 _LANES_BESIDE = 4

@@ -10,10 +10,8 @@ from msgspec import Struct
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.cases import MOVED, Cause, SpeedCase, Traffic
 from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, marked, tr
-from gemmviz.model.words import number, percent, spaced
+from gemmviz.model.translation import counted, marked, number, percent, spaced, tr
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased, titled
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     NEAR,
@@ -28,11 +26,10 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )  # fmt: skip
-from gemmviz.scenes.kit.meaning import Button, Meaning, Part
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import Button, Labels, Lines, Meaning, Part, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Style, Theme
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, titled
 
 _TOP, _BAR, _BUTTON, _PAD, _MOST_SPARE = 112, 20, 38, 14, 30
 _LEAST_CHART, _BELOW_CHART = 160, 3.9  # height; the axis below it, in lines of text

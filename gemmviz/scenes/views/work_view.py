@@ -10,14 +10,12 @@ from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
 from gemmviz.model.arrays import Floats
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, number, sized, spaced
+from gemmviz.model.translation import many, marked, number, sized, spaced, tr
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
-from gemmviz.scenes.kit.frame import ViewOptions, eased_in_turn, titled
 from gemmviz.scenes.kit.layout import NEAR, Box, Line, all_beside, beside, lines_down, path, round_boxes, ticks_along, wrapped
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
 _MOST_TICKS, _MOST_SUMS = 160, 24
 _ROW, _CELL = 34, 40  # the largest row and tick

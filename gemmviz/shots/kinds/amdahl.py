@@ -4,7 +4,7 @@ from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Benchmark, Measured
 from gemmviz.model.translation import tr
-from gemmviz.scenes.charts.rows import narrowed
+from gemmviz.scenes.charts.speeds import narrowed
 from gemmviz.shots.knowledge import Context, named
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject

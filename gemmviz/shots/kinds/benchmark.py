@@ -2,9 +2,8 @@
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.translation import tr
-from gemmviz.model.words import listed
-from gemmviz.scenes.charts.rows import narrowed, widths_of
+from gemmviz.model.translation import listed, tr
+from gemmviz.scenes.charts.speeds import narrowed, widths_of
 from gemmviz.shots.knowledge import Context, named
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject

@@ -11,8 +11,7 @@ from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.translation import tr
-from gemmviz.model.words import spaced
+from gemmviz.model.translation import spaced, tr
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject

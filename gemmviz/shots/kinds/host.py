@@ -5,8 +5,7 @@ from gemmviz.files.recordings import recordings
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.recording import HostCall, HostRun, HostRuns, TransferCase, calls_of, recording_of
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import listed
+from gemmviz.model.translation import listed, tr
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject

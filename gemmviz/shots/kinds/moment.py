@@ -5,8 +5,8 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked
 from gemmviz.scenes.kit import sentence
-from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.sentence import beat
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject, focus_at

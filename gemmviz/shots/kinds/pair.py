@@ -6,8 +6,7 @@ from gemmviz.cuda.launch.legality import shapes_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
-from gemmviz.scenes.kit.meaning import ArrayCells
-from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.primitives import ArrayCells, Hit
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject

@@ -20,8 +20,7 @@ from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.timing import KernelSpeed, Levels
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
-from gemmviz.scenes.kit.meaning import Button
-from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.primitives import Button, Hit
 from gemmviz.shots.knowledge import Context, Knowledge, LaunchFacts, occupancy_case
 from gemmviz.shots.rearranging import Rearranged
 from gemmviz.shots.shot import Shot

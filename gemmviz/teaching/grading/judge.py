@@ -11,7 +11,7 @@ from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, Source
 from gemmviz.model.kernel import text_hash
 from gemmviz.model.records import replace
 from gemmviz.model.setup import MOST_SEED, Filling
-from gemmviz.model.words import listed
+from gemmviz.model.translation import listed
 from gemmviz.run.engine import Engine
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.grading.grade import CheckResult, Grade, HandIn, JudgedRow

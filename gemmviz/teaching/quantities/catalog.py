@@ -10,24 +10,11 @@ import numpy as np
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.translation import tr
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.teaching.quantities import (
-    accesses,
-    answers,
-    counts,
-    launch,
-    models,
-    occupancy,
-    per_thread,
-    recordings,
-    results,
-    steps,
-)
+from gemmviz.teaching.quantities import counts, launch, models, per_thread, results
 from gemmviz.teaching.quantities.quantity import IN_PROBLEM, Origin, Quantity, QuantityReference, QuantityValue, parse_reference
 
 _MATRIX_NAMES = ("A", "B", "C")
-_THEMES: tuple[ModuleType, ...] = (
-    launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings,
-)  # fmt: skip
+_THEMES: tuple[ModuleType, ...] = (launch, counts, results, per_thread, models)
 
 
 @cache

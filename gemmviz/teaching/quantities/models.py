@@ -1,14 +1,18 @@
-"""Quantities of models: growth, speed-up, latency against bandwidth, and recorded access times."""
+"""Quantities of models and of recordings: growth, speed-up, latency, recorded access times, benchmarks and host calls."""
+
+from typing import Literal
 
 from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
+from gemmviz.files.recordings import reported_shares
 from gemmviz.model.cases import AmdahlCase, TripCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.recording import AccessTimesCase, MemoryPlace, StrideTimes
+from gemmviz.model.recording import AccessTimesCase, HostRun, MemoryPlace, StrideTimes, TransferCase
+from gemmviz.model.timing import CUBLAS, Measured
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.models import blocks_at
-from gemmviz.shots.catalog import value_of
 from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 
@@ -117,3 +121,124 @@ def access_cycles(facts: Knowledge, memory: MemoryPlace) -> float:
     if cycles is None:
         raise UsageError(tr("no access to {memory} was recorded", memory=memory))
     return cycles
+
+
+def _with_n(facts: Knowledge) -> list[Measured]:
+    """The rows of multiplications, which alone have an N."""
+    return [row for row in facts.benchmark.rows if row.problem.is_multiply]
+
+
+@quantity(marked("GFLOP/s of {kernel}[, {width} wide,] at N = {n}"), origin="recorded")
+def gflops(facts: Knowledge, kernel: str, n: Whole, width: Whole = 0) -> float:
+    """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's). A name is written
+    without its commas: ``04_tiled double``, ``Triple loop one thread``.
+    """
+    return _fastest_row(facts, kernel, n, width).gflops or 0.0
+
+
+@quantity(marked("GFLOP/s of {kernel} with its copies at N = {n}"), origin="recorded")
+def gflops_with_copies(facts: Knowledge, kernel: str, n: Whole) -> float:
+    """Recorded rate in GFLOP/s, with the copies of A and B to the GPU and of C back."""
+    rate = _fastest_row(facts, kernel, n).gflops_with_transfer
+    if rate is None:
+        raise UsageError(tr("no copies of {kernel} were recorded at N = {n}", kernel=kernel, n=n))
+    return rate
+
+
+@quantity(marked("percent of cuBLAS that {kernel} reaches at N = {n}"), origin="recorded")
+def cublas_percent(facts: Knowledge, kernel: str, n: Whole) -> float:
+    """Recorded rate as a share of cuBLAS's, in percent."""
+    share = facts.benchmark.share_of_cublas(_fastest_row(facts, kernel, n))
+    if share is None:
+        raise UsageError(tr("cuBLAS was not recorded at N = {n}", n=n))
+    return 100 * share
+
+
+@quantity(marked("percent of cuBLAS that part {part} reports for {kernel}"), origin="reported")
+def reported_percent(facts: Knowledge, part: Whole, kernel: str) -> float:
+    """Share of cuBLAS that a part of the course reports for large matrices, in percent. The course names no device."""
+    found = next((each for each in reported_shares() if (each.part, each.kernel) == (part, kernel)), None)
+    if found is None:
+        raise UsageError(tr("part {part} of the course reports no share of cuBLAS for {kernel}", part=part, kernel=kernel))
+    return found.percent
+
+
+@quantity(marked("largest N of {kernel}"), origin="recorded")
+def largest_recorded(facts: Knowledge, kernel: str) -> int:
+    """The largest N at which a kernel was timed, with the chart's width. Raises UsageError if it never was."""
+    sizes = [row.problem.N for row in _with_n(facts) if row.kernel == kernel and row.gflops is not None]
+    if not sizes:
+        raise UsageError(tr("{kernel} was not recorded", kernel=kernel))
+    return max(sizes)
+
+
+@quantity(marked("speedup of {kernel} over {base} at N = {n}"), origin="recorded")
+def speedup(facts: Knowledge, kernel: str, base: str, n: Whole) -> float:
+    """Recorded rate of a kernel divided by that of another."""
+    slower = _fastest_row(facts, base, n).gflops
+    return (_fastest_row(facts, kernel, n).gflops or 0.0) / slower if slower else 0.0
+
+
+@quantity(marked("multiprocessors of the recorded GPU"), origin="recorded")
+def recorded_sms(facts: Knowledge) -> int:
+    """Multiprocessors of the GPU of the shot's recording, whatever the shot's own device is."""
+    return facts.benchmark.gpu.sms
+
+
+@quantity(marked("microseconds of the benchmark's copies at N = {n}"), origin="recorded")
+def benchmark_copy_us(facts: Knowledge, n: Whole) -> float:
+    """Recorded time of the copies to the device and back, in µs."""
+    row = next((row for row in _with_n(facts) if n == row.problem.N and row.transfer is not None), None)
+    if row is None or row.transfer is None:
+        raise UsageError(tr("no copies were recorded at N = {n}", n=n))
+    return row.transfer.total_ms * 1e3
+
+
+@quantity(marked("N of the recorded host calls"), origin="recorded")
+def host_run_size(facts: Knowledge) -> int:
+    """N of the recorded calls. Raises UsageError for a launch whose calls were not recorded."""
+    return _host_runs(facts)[0].n
+
+
+@quantity(marked("copies to the device"), origin="counts")
+def copies_to_device(facts: Knowledge) -> int:
+    """Copies from host to device that the launch needs: of A and B, and of C if the kernel reads it."""
+    return sum(call.is_to_device for call in value_of(TransferCase, facts).calls)
+
+
+@quantity(marked("microseconds of copies with {memory} memory"), origin="recorded")
+def host_copy_us(facts: Knowledge, memory: Literal["pageable", "pinned"]) -> float:
+    """Recorded time of all copies of one run, in µs."""
+    return next(run.total("Memcpy") for run in _host_runs(facts) if run.memory == memory)
+
+
+@quantity(marked("microseconds of the kernel"), origin="recorded")
+def host_kernel_us(facts: Knowledge) -> float:
+    """Recorded time of the kernel between the copies, in µs. Raises UsageError for another kernel than the recorded one."""
+    run = _host_runs(facts)[0]
+    if not run.is_whole:
+        raise UsageError(tr("this kernel was not recorded between its host's calls"))
+    return run.total("launch")
+
+
+def _host_runs(facts: Knowledge) -> tuple[HostRun, ...]:
+    """The recorded runs of the launch's calls. Raises UsageError if there are none."""
+    if not value_of(TransferCase, facts).runs:
+        raise UsageError(tr("the host's calls were {unmeasured}", unmeasured=value_of(TransferCase, facts).unmeasured))
+    return value_of(TransferCase, facts).runs
+
+
+def _spellings(kernel: str) -> tuple[str, ...]:
+    """The ways to write the name of a row in a reference, which has no commas: "Triple loop one thread"."""
+    return kernel, kernel.replace(",", ""), *(("cublas",) if kernel == CUBLAS else ())
+
+
+def _fastest_row(facts: Knowledge, kernel: str, n: int, width: int = 0) -> Measured:
+    """The fastest recorded row of a kernel. Raises UsageError if there is none."""
+    known = kernel.lower() if kernel.lower() == "cublas" else kernel
+    width = width or facts.shot.chart.width
+    rows = [row for row in _with_n(facts) if known in _spellings(row.kernel) and n == row.problem.N and row.gflops is not None]
+    rows = [row for row in rows if not width or not row.parameters or width in row.parameters.values()]
+    if not rows:
+        raise UsageError(tr("{kernel} was not recorded at N = {n}", kernel=kernel, n=n))
+    return max(rows, key=lambda row: row.gflops or 0.0)

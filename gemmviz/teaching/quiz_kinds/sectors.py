@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from gemmviz.model.translation import marked, tr, trn
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, marked, tr, trn
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.banks import bank_words, lane_words
 from gemmviz.model.arrays import Longs
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many
+from gemmviz.model.translation import many, marked, tr
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 

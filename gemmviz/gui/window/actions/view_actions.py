@@ -17,10 +17,10 @@ from gemmviz.model.problem_kind import Setting
 from gemmviz.model.records import replace
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.scenes.catalog import views
-from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import load_theme, theme_names
-from gemmviz.shots.catalog import subject_of_view
+from gemmviz.scenes.kit.view import LAYERS
 from gemmviz.shots.shot import SYSTEM_THEME, Camera
+from gemmviz.shots.subject import subject_of_view
 
 _TYPE_STEP = 1.25
 _FIRST_OF_SUBMENU = 30  # views from this ``order`` on are in a submenu

@@ -24,7 +24,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.words import listed
+from gemmviz.model.translation import listed
 from gemmviz.run.cpu.simt.addresses import AddressMap
 from gemmviz.run.cpu.simt.barriers import Barriers
 from gemmviz.run.cpu.simt.compiler import Compiler

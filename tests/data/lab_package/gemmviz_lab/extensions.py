@@ -7,9 +7,8 @@ from pathlib import Path
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cli.command import Command, no_arguments
 from gemmviz.render.reel import RenderOptions, Still
-from gemmviz.scenes.kit.frame import ViewOptions, framed, message, titled
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.view import View, ViewOptions, framed, message, titled
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
