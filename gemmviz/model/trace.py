@@ -239,8 +239,9 @@ class Trace:
         return tuple(touches)
 
     def touches_of(self, array: int, access: Access | None = None) -> tuple[Touches, ...]:
-        """All operands in one array, with this kind of access if given."""
-        return tuple(t for t in self.touches if t.operand.array == array and access in (None, t.operand.access))
+        """All operands in one array, with this kind of access if given; not those that are mbarriers."""
+        chosen = (t for t in self.touches if t.operand.array == array and access in (None, t.operand.access))
+        return tuple(touches for touches in chosen if not self.sites[touches.site].is_of_mbarrier)
 
     @cached_property
     def phase_loop(self) -> int:

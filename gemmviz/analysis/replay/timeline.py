@@ -101,6 +101,8 @@ def track_of(arrays: Sequence[MemoryArray], site: Site, problem: Problem) -> int
     matrix operation in registers, BARRIER for a site that only orders steps, and NOWHERE for a branch.
     """
     written = [arrays[operand.array] for operand in site.accesses("write")]
+    if site.is_of_mbarrier:
+        return BARRIER
     if written:
         return STORE_TILE if written[-1].space == "shared" else STORE_C
     for operand in site.accesses("read"):
