@@ -94,3 +94,25 @@ def test_it_can_be_read(name: str, size: tuple[float, float], theme: str) -> Non
             scene = VIEW.scene(moment_of(trace, step), options)
             assert wrong_with(scene) == []
             assert too_small(scene) == []
+
+
+def test_a_copy_is_under_way_on_the_stage_until_its_wait() -> None:
+    trace, stage = traced("two buffers"), view_named("stage")
+    copies = [step for step in range(trace.steps) if trace.site_of(step).kind == "copy"]
+    issued = next(step for step in copies if trace.completes[step] > step + 3)
+    number, arrives = trace.site_of(issued).operands[1].array, int(trace.completes[issued])
+    cells = trace.element[trace.row[issued] + 1][:64]
+    ways = {}
+    for step in range(issued, arrives + 1):
+        moment = moment_of(trace, step)
+        (own,) = (each for each in moment.flights if step == issued or each.issued == issued)
+        ways[step] = own.way
+        assert set(own.end.tolist()) == set(cells.tolist())
+        assert own.stays == (step < arrives)
+        is_there = moment.tiles[number].element[cells].tolist() == trace.element[trace.row[issued]][:64].tolist()
+        assert is_there == (step == arrives)
+        still = [each for each in stage.scene(moment, ViewOptions(moment=1.0)).primitives if each.meaning == "moving"]
+        assert bool(still) == any(each.stays for each in moment.flights)
+    assert ways[issued] == (0.0, 0.5)
+    assert ways[arrives] == (0.5, 1.0)
+    assert set(list(ways.values())[1:-1]) == {(0.5, 0.5)}

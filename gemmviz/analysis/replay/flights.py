@@ -2,7 +2,8 @@
 element that it stores.
 
 The path of a copy that a thread stores into a shared tile is covered half by the load and half by the store; in between, the
-copy is in a register.
+copy is in a register. An asynchronous copy covers half of its path when it is issued and half when it is waited for, and is
+halfway in between.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.tiles import stored_at
 from gemmviz.model.arrays import Ints, Longs
+from gemmviz.model.records import replace
 from gemmviz.model.sites import Operand
 from gemmviz.model.trace import Trace
 
@@ -21,7 +23,8 @@ _ROWS_AHEAD = 64
 class Flights(Struct, frozen=True):
     """Movements, one entry each. ``source`` and ``target`` are array numbers, or THREADS; ``start`` and ``end`` the elements
     there, or the thread's number in the block; ``thread`` the thread that moves it. ``way`` is the part of the path that the
-    step covers.
+    step covers. ``issued``: the step at which they set out if that is another one, else -1; ``stays``: whether they are still
+    under way after this step.
     """
 
     source: int
@@ -30,6 +33,8 @@ class Flights(Struct, frozen=True):
     end: Longs
     thread: Longs
     way: tuple[float, float] = (0.0, 1.0)
+    issued: int = -1
+    stays: bool = False
 
     def __len__(self) -> int:
         return len(self.start)
@@ -50,6 +55,21 @@ def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
             moves.append(Flights(operand.array, THREADS, elements, threads, threads))
         elif operand.access == "read" and site.kind != "copy":
             moves += _from_matrix(trace, step, operand, threads, elements, scope)
+    return moves + _under_way(trace, step, scope)
+
+
+def _under_way(trace: Trace, step: int, scope: Scope) -> list[Flights]:
+    """The copies that set out before a step and are still under way, or arrive in it."""
+    moves: list[Flights] = []
+    for issued in np.flatnonzero(trace.completes[:step] >= step).tolist():
+        arrives = int(trace.completes[issued]) == step
+        for place, operand in enumerate(trace.site_of(issued).operands):
+            if operand.access == "write" and trace.arrays[operand.array].space == "shared":
+                rows = trace.element[int(trace.row[issued]) + place, scope.in_block]
+                threads, elements = _accessed(trace, rows, operand, scope)
+                copied = _into_tile(trace, issued, operand, threads + scope.first_thread, elements, scope)
+                way = (0.5, 1.0) if arrives else (0.5, 0.5)
+                moves += [replace(each, way=way, issued=issued, stays=not arrives) for each in copied]
     return moves
 
 
@@ -63,21 +83,20 @@ def _accessed(trace: Trace, touched: Ints, operand: Operand, scope: Scope) -> tu
 
 
 def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells: Longs, scope: Scope) -> list[Flights]:
-    """Movements into a tile: copies of matrix elements start at the matrix, computed values at their thread. An asynchronous
-    copy covers its whole path in this step.
-    """
+    """Movements into a tile: copies of matrix elements start at the matrix, computed values at their thread."""
     first = int(np.searchsorted(trace.origin_step, step))
     if first == len(trace.origin_step) or trace.origin_step[first] != step:
         return [Flights(THREADS, operand.array, threads, cells, threads)]
     columns = threads + scope.of_block.start
     row = first + np.repeat(np.arange(operand.width), len(threads) // operand.width)
     matrix, element = trace.origin_array[row, columns], trace.origin[row, columns].astype(np.int64)
-    way = (0.0, 1.0) if trace.site_of(step).kind == "copy" else (0.5, 1.0)
+    stays = len(trace.completes) > 0 and int(trace.completes[step]) > step
+    way = (0.0, 0.5) if stays else (0.0, 1.0) if trace.site_of(step).kind == "copy" else (0.5, 1.0)
     moves = []
     for number in np.unique(matrix).tolist():
         these = matrix == number
         if number >= 0:
-            moves.append(Flights(number, operand.array, element[these], cells[these], threads[these], way))
+            moves.append(Flights(number, operand.array, element[these], cells[these], threads[these], way, stays=stays))
         else:
             moves.append(Flights(THREADS, operand.array, threads[these], cells[these], threads[these]))
     return moves

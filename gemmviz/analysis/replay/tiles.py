@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.warps import request_rows
-from gemmviz.model.arrays import Ints
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.sites import Access, MemoryArray, Operand
 from gemmviz.model.trace import CONSTANT, Trace
@@ -40,14 +40,15 @@ class TileContent(Struct, frozen=True):
 
 
 class Tiles:
-    """A cursor: contents after a step, updated from step to step. ``threads`` are those of the block; ``value`` the values read
-    and written, (rows, threads of the trace), if known.
+    """A cursor: contents after a step, updated from step to step; what a copy brings is there after its wait. ``threads`` are
+    those of the block; ``value`` the values read and written, (rows, threads of the trace), if known.
     """
 
     def __init__(self, trace: Trace, threads: slice, value: npt.NDArray[np.float32] | None = None) -> None:
         self.trace = trace
         self.threads = threads
         self.value = value
+        self._order, self._arrives = _arrivals(trace)
         self._saved: dict[int, tuple[int, dict[int, TileContent]]] = {}
         self._at = -1
         self._contents: dict[int, TileContent] = {}
@@ -58,17 +59,17 @@ class Tiles:
             return {}
         if self._at > step or not self._contents:
             self._go_back(step)
-        first, last = np.searchsorted(self.trace.origin_step, [self._at + 1, step + 1])
-        for row in range(int(first), int(last)):
-            if row % _ROWS_SAVED == 0 and row not in self._saved:
-                self._saved[row] = int(self.trace.origin_step[row]), {n: each.copy() for n, each in self._contents.items()}
-            self._apply(row)
+        first, last = np.searchsorted(self._arrives, [self._at + 1, step + 1])
+        for place in range(int(first), int(last)):
+            if place % _ROWS_SAVED == 0 and place not in self._saved:
+                self._saved[place] = int(self._arrives[place]), {n: each.copy() for n, each in self._contents.items()}
+            self._apply(int(self._order[place]))
         self._at = step
         return self._contents
 
     def _go_back(self, step: int) -> None:
         """Restores the latest saved contents of a moment before ``step``, or the initial ones."""
-        before = [row for row, (at, _) in self._saved.items() if at <= step and not self._splits_a_step(row)]
+        before = [place for place, (at, _) in self._saved.items() if at <= step and not self._splits_a_step(place)]
         if before:
             at, contents = self._saved[max(before)]
             self._at, self._contents = at - 1, {n: each.copy() for n, each in contents.items()}
@@ -76,9 +77,9 @@ class Tiles:
             shared = ((n, info) for n, info in enumerate(self.trace.arrays) if info.space == "shared")
             self._at, self._contents = -1, {n: TileContent.empty(info) for n, info in shared}
 
-    def _splits_a_step(self, row: int) -> bool:
-        """Whether the contents saved before this row include a part of its step already."""
-        return row > 0 and bool(self.trace.origin_step[row - 1] == self.trace.origin_step[row])
+    def _splits_a_step(self, place: int) -> bool:
+        """Whether the contents saved before this place include a part of its step already."""
+        return place > 0 and bool(self._arrives[place - 1] == self._arrives[place])
 
     def _apply(self, row: int) -> None:
         trace, step = self.trace, int(self.trace.origin_step[row])
@@ -94,6 +95,15 @@ class Tiles:
         known = self.value is not None and component == 0
         stored = self.value[record, self.threads][active] if known and self.value is not None else np.float32(np.nan)
         content.value[where] = np.where(array == CONSTANT, origin.view(np.float32), stored)
+
+
+def _arrivals(trace: Trace) -> tuple[Longs, Longs]:
+    """The stores into shared memory in the order in which their values are there, by their rows among the origins, and the step
+    of each: that of the wait for a copy.
+    """
+    arrives = trace.completes[trace.origin_step] if len(trace.completes) else trace.origin_step
+    order = np.argsort(arrives, kind="stable")
+    return order, arrives[order].astype(np.int64)
 
 
 def stored_at(trace: Trace, at: int) -> tuple[int, Operand, int]:

@@ -245,25 +245,28 @@ def _cells_of_tiles(moment: Moment, plan: Plan, options: ViewOptions) -> dict[Me
 
 
 _SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.94, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
-_MOST_SINGLE, _MOST_RINGS = 64, 600
+_MOST_SINGLE, _MOST_RINGS, _RESTING = 64, 600, 0.35  # the last: strength of the colour of copies that are halfway
 TRAIL = ((0.08, 0.16), (0.04, 0.34))  # how long ago, in shares of a step, and how strong
 _NOBODY = -1
 
 
 def stage_motion(moment: Moment, options: ViewOptions, plan: Plan | None = None) -> tuple[Primitive, ...]:
-    """Draw the copies that travel at ``options.moment``; nothing after all have arrived. ``plan``: the layout, by default that
-    of the stage.
+    """Draw the copies that travel at ``options.moment``, and those that are under way. ``plan``: the layout, by default that of
+    the stage.
 
-    Copies that wait in a register stay visible until the end of the step. Without motion, rings around the accessed cells
-    fade.
+    Copies that wait in a register stay visible until the end of the step, those that nobody has waited for even longer. Without
+    motion, rings around the accessed cells fade.
     """
-    if options.moment >= 1.0:
-        return ()
     plan = plan or plan_of(moment, options)
+    under_way = [group for group in moment.flights if group.stays and len(group)]
+    if options.moment >= 1.0:
+        return tuple(each for group in under_way for each in _flight(moment, group, plan, options))
     if moment.site.is_barrier:
-        return barrier_motion(moment, plan, options) if options.shows_flights else ()
+        resting = [each for group in under_way for each in _flight(moment, group, plan, options)]
+        return (*resting, *barrier_motion(moment, plan, options)) if options.shows_flights else tuple(resting)
     if not options.shows_flights:
-        return _fading_rings(moment, plan, options)
+        resting = [each for group in under_way for each in _flight(moment, group, plan, replace(options, moment=1.0))]
+        return *resting, *_fading_rings(moment, plan, options)
     met = collision_motion(moment, plan, options)
     moving = [each for group in moment.flights if len(group) for each in _flight(moment, group, plan, options)]
     if options.arrived:
@@ -306,17 +309,21 @@ def _flight(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) ->
     """Draw the copies of one group, with their trails below them."""
     if options.arrived and group.way[1] == 1.0:
         return []
-    cargo = moment.cached(("cargo", group.source, group.target, group.way, plan), lambda: _cargo(moment, group, plan))
+    known = group.source, group.target, group.way, group.issued, plan
+    cargo = moment.cached(("cargo", *known), lambda: _cargo(moment, group, plan))
     if not len(cargo.thread):
         return []
     passed, is_single = min(1.0, options.moment / ARRIVAL), len(cargo.thread) <= _MOST_SINGLE
     palette, fill = _copy_colours(moment, cargo, options)
-    key = f"moving-{group.source}-{group.target}"
+    key = f"moving-{group.source}-{group.target}" + ("" if group.issued < 0 else f"-{group.issued}")
     make = _single_courses if is_single else _strips
     courses, chosen = moment.cached(
         ("courses", key, group.way, plan, is_single, options.layer), lambda: make(moment, cargo, group, fill)
     )
-    trail = _trail(key, courses, fill[chosen], palette, passed, options) if 0.0 < passed < 1.0 else []
+    rests = group.way[0] == group.way[1]
+    palette = tuple(options.theme.faded(colour, _RESTING) for colour in palette) if rests else palette
+    is_moving = 0.0 < passed < 1.0 and not rests
+    trail = _trail(key, courses, fill[chosen], palette, passed, options) if is_moving else []
     now = courses.at(passed)
     if is_single:
         texts = _chip_texts(moment, group.source, cargo, courses, passed, options.labels)
