@@ -16,6 +16,7 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.fragments import BITS, COLUMNS, LANES, ROWS, Fragment, MatrixName, fragment_of, loaded_fragment
 from gemmviz.model.translation import counted, grouped, listed, many, marked, tr
 from gemmviz.scenes.kit.layout import (
+    LINE_PITCH,
     NEAR,
     REST,
     STROKE,
@@ -31,6 +32,7 @@ from gemmviz.scenes.kit.layout import (
     write_all,
 )
 from gemmviz.scenes.kit.primitives import Cells, Lanes, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Palette
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, elsewhere, framed
 from gemmviz.scenes.stage.cost import matrix_of, waiting_primitives
@@ -42,6 +44,7 @@ _HEAD, _BETWEEN = 30.0, 36.0  # height of a heading; gap between tables
 _NUMBERS, _LANE, _NAMES = 44.0, 76.0, 110.0  # width of what stands at the left of a table
 _OTHER, _NEXT = 0.18, 0.34  # light of the elements of lanes that aren't followed, alternately
 _LINE, _REGISTER, _BANKS = 36.0, 24.0, 84.0  # heights: of a row of anything, of a register, of the banks at least
+_NAMED = 1.2  # of the size of names: height of rows that all have one
 _DEALING, _LATER = 0.4, 0.5  # shares of the time: in which registers move; how much later the last row starts
 _Texts = npt.NDArray[np.str_]
 
@@ -215,7 +218,9 @@ class _Product(_Picture):
             text = tr(form, lane=self.lane, rows=names[0], columns=names[1])
         if len(self.shown) < LANES:
             values = {"first": self.shown[0], "last": self.shown[-1]}
-            text += " " + tr("At the right are lanes {first} to {last}.", **values)
+            longer = f"{text} {tr('At the right are lanes {first} to {last}.', **values)}"
+            lines = wrap_text(longer, self.size, corner.width, LANES)
+            text = longer if LINE_PITCH * self.size * len(lines) <= corner.height else text
         words = paragraph("fragment-words", corner, text, self.size, self.theme.faint)
         return [Rects("needed", boxes(*outlined), None, self.theme.text, STROKE), *words]
 
@@ -320,6 +325,7 @@ class _LoadedRows(_Picture):
         for number, held in enumerate(self.matrices):
             took = many(len(np.unique(self.wavefronts[number])), "wavefront")
             title = tr("matrix {number}: {wavefronts}", number=number, wavefronts=took)
+            title = title if self.theme.strong.width(title) <= self.places[number].width else took
             is_there = self.options.arrived or not self.is_load
             names = [tr("lane {lane}", lane=lane) for lane in self.address_lanes[number].tolist()]
             place, colour = self.places[number], self.colours[1 + number]
@@ -377,13 +383,15 @@ class _LoadedRows(_Picture):
         ]  # fmt: skip
 
     def _address_rings(self) -> list[Box]:
-        """The chunk whose address the followed lane gives, and its name beside the row of the matrix."""
+        """The chunk whose address the followed lane gives, and its name beside the row of the matrix, or the row itself."""
         if self.lane is None or self.lane >= self.address_lanes.size:
             return []
         number, row = divmod(self.lane, _SIDE)
+        body = self._body(number)
         names = self.places[number].trimmed(top=_HEAD)._replace(width=_LANE)
+        place = names if body.height >= _SIDE * _NAMED * self.size else body
         chunk = int(self.row[number, row]) * self.per_line + int(self.column[number, row])
-        return [self.memory.grid(len(self.lines), self.per_line)[chunk], names.grid(_SIDE, 1)[row].inset(1, 0)]
+        return [self.memory.grid(len(self.lines), self.per_line)[chunk], place.grid(_SIDE, 1)[row].inset(1, 0)]
 
     def _body(self, number: int) -> Box:
         """The cells of a matrix."""

@@ -11,7 +11,9 @@ from gemmviz.scenes.views.memory_view import memory_motion, memory_scene
 def request_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the request in the memory of the step's first operand."""
     if moment.main is None:
-        return framed([message(tr("This step is a barrier and accesses no memory."), options)], moment, options)
+        barrier = marked("This step is a barrier and accesses no memory.")
+        text = tr(barrier if moment.site.is_barrier else marked("This step accesses no memory."))
+        return framed([message(text, options)], moment, options)
     return (memory_scene if moment.main.array.space == "global" else banks_scene)(moment, options)
 
 
