@@ -366,7 +366,7 @@ class Effect(Struct, frozen=True):
 
 class SpeedCase(Struct, frozen=True):
     """Data for one explanation. ``traffic``: by level, nearest to the threads first, empty until counted; ``rate``: GFLOP/s of
-    the real kernel and ``share_of_cublas``, None if unknown; ``rate_source``: origin of the rate, and in short; ``time_ms``: of
+    the real kernel and ``share_of_cublas``, None if unknown; ``rate_source``: origin of the rate; ``time_ms``: of
     the real kernel, None if unknown. ``causes``: the most expensive first, empty until known; ``model_ms``: the model's time of
     the launch, None if the model does not hold for the device. ``so_far``: flops and bytes of each level for the watched
     threads up to now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be
@@ -380,7 +380,6 @@ class SpeedCase(Struct, frozen=True):
     rate: float | None = None
     share_of_cublas: float | None = None
     rate_source: str = ""
-    short_source: str = ""
     time_ms: float | None = None
     causes: tuple[Cause, ...] = ()
     model_ms: float | None = None

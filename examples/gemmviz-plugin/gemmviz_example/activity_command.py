@@ -8,7 +8,7 @@ import numpy as np
 from gemmviz.cli.command import Command
 from gemmviz.run.choosing import engine_for, run
 from gemmviz.shots.arguments import add_setup, setup_from
-from gemmviz.shots.runs import replay_of
+from gemmviz.shots.knowledge import replay_of
 from gemmviz_example.activity import active_lanes
 
 

@@ -133,6 +133,13 @@ def text_line(
 JOINED = "\ufdd3"  # a noncharacter of Unicode: the mark of a space at which no line breaks
 
 
+def without_clauses(text: str, size: float, room: float) -> str:
+    """Return a text without as many of its last clauses as don't fit."""
+    while text_width(text, size) > room and (end := max(text.rfind(joint) for joint in (", ", ": ", "; "))) > 0:
+        text = text[:end]
+    return text
+
+
 def with_last_words(text: str, letters: int) -> str:
     """Return a text whose last word stays in the line of the one before it if it has few letters."""
     head, _, last = text.rpartition(" ")

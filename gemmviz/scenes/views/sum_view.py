@@ -12,9 +12,11 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import counted, many, marked, tr
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.layout import NEAR, RISE, Box, Edge, Point, beside, path, round_boxes, square, write
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
+from gemmviz.scenes.kit.scale import Scale
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
 from gemmviz.scenes.stage.running_sum import value_read
 
@@ -22,7 +24,7 @@ from gemmviz.scenes.stage.running_sum import value_read
 # tiled kernel has two short loops where another has a long one.
 
 _LEADING, _MOST_LOOPS, _INDENT = 1.45, 3, 2
-_LEAST_WIDE = 300.0
+_LEAST_WIDE = 300
 
 
 def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) -> list[Primitive]:
@@ -40,32 +42,29 @@ def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) 
     done = np.flatnonzero(moment.trace.site == number)  # those of the thread's other elements, too
     visits = moment.trace.visits[done][:, : len(site.loops)]
     reached = done[done <= (moment.step if options.arrived else moment.step - 1)]
-    lines, size = _loop_texts(moment, site), theme.type.least
-    y = options.bottom - 16 - _LEADING * size * (len(lines) - 1)
-    right, trips = (
-        options.width - MARGIN,
-        [tr("trip 88 of {count}", count=count) for count in (visits.max(axis=0) + 1).tolist()],
-    )
-    aside = max((text_width(each, size) for each in trips), default=0.0) + 24
-    wide = min(right - left - 60, max(text_width(each, size, "mono") for each in lines) + aside) if lines else 0.0
-    primitives: list[Primitive] = []
-    for place, text in enumerate(lines):
+    lines, trips = _loop_texts(moment, site), (visits.max(axis=0) + 1).tolist()
+    if not lines:
+        return []
+    code, aside = Style(theme.type.least, theme.text, "mono"), theme.aside
+    tail = max(aside.width(tr("trip 88 of {count}", count=count)) for count in trips) + 24
+    room = options.room().trimmed(left=left + 60 - MARGIN, bottom=9)
+    block, _ = room.strip("bottom", _LEADING * code.size * len(lines))
+    block, _ = block.strip("right", min(block.width, max(map(code.width, lines)) + tail))
+    edge = block.inset(-20, 0)
+    drawn: list[Primitive] = [path("loops-rule", [edge.at(0, 0), edge.at(0, 1)], theme.line)]
+    for place, (text, row) in enumerate(zip(lines, block.grid(len(lines), 1), strict=True)):
         depth = len(site.loops) - len(lines) + place
-        count = int(visits[:, depth].max()) + 1
+        count = trips[depth]
         now = (
             tr("trip {visits} of {count}", visits=int(moment.trace.visits[int(reached.max()), depth]) + 1, count=count)
             if len(reached)
             else tr("{count} trips", count=count)
         )
-        shown = fitted(text, size, wide - aside, "mono")
-        primitives += [
-            text_at(f"loop-{place}", (right - wide, y), shown, size, theme.text, "start", "mono"),
-            text_at(f"loop-{place}-trip", (right, y), now, size, theme.faint, "end"),
+        drawn += [
+            write(f"loop-{place}", row.trimmed(right=tail), text, code),
+            write(f"loop-{place}-trip", row, now, aside, "end"),
         ]
-        y += _LEADING * size
-    top = options.bottom - 16 - _LEADING * size * len(lines)
-    rule = boxes((right - wide - 20, top + 4, right - wide - 20, options.bottom - 10))
-    return [Lines("loops-rule", rule, theme.line, 3.0), *primitives] if primitives else []
+    return drawn
 
 
 def _loop_texts(moment: Moment, site: Site) -> list[str]:
@@ -76,18 +75,17 @@ def _loop_texts(moment: Moment, site: Site) -> list[str]:
     return [" " * _INDENT * depth + text for depth, text in enumerate(texts)]
 
 
-_MOST_TERMS = 8
-_LARGEST_TERM = 44.0
-_FORMULA = 0.3  # of the height: where the line of products stands
+_MOST_TERMS, _LARGEST_TERM = 8, 44
+_FORMULA, _LINE = 0.3, 1.5  # of the height: where the line of products stands; its height, in sizes of its text
 _BAR_SHARE = 0.42  # of a column
-_FOOT = 92.0  # height of the words below the bars
+_FOOT, _ACCOUNT = 92, 56  # heights of the words below the bars, and of the line with the sum
 _NEVER = np.iinfo(np.int32).max
 
 
 class _ShownTerms(Struct, frozen=True):
     """The visible terms: ``ks`` in the order in which they are computed, the place of the first, ``reached``: how many of all
-    terms have arrived, ``values``: products that have arrived, by k; ``texts``, the ``size`` of the text, the ``left`` edge of
-    the first term and the width of a column; ``tail``: whether more follow.
+    terms have arrived, ``values``: products that have arrived, by k; ``texts``, the ``size`` of the text, the ``line`` of the
+    terms in equal columns; ``tail``: whether more follow.
     """
 
     ks: list[int]
@@ -96,8 +94,7 @@ class _ShownTerms(Struct, frozen=True):
     values: dict[int, float]
     texts: list[str]
     size: float
-    left: float
-    wide: float
+    line: Box
     tail: bool
 
     @property
@@ -109,22 +106,25 @@ class _ShownTerms(Struct, frozen=True):
         values = {k: value for k, value in self.values.items() if steps[k] < step}
         return replace(self, reached=int(np.count_nonzero(steps < step)), values=values)
 
-    def span(self, place: int) -> float:
-        """Width of the text of a term."""
-        return text_width(self.texts[place], self.size)
+    @property
+    def columns(self) -> list[Box]:
+        """The columns of the terms, each with the sign after its term."""
+        return self.line.grid(1, len(self.ks))
+
+    def term(self, place: int) -> Box:
+        """The box of the text of a term."""
+        return self.columns[place]._replace(width=text_width(self.texts[place], self.size))
 
 
 class _Sum(Struct, frozen=True):
-    """The sum of the first element of C that the watched thread stores: what is ``shown``, the baseline ``middle`` of its line
-    of products, the ``steps`` at which its terms arrive, by k, and ``whole``: all products in order, None where the value is
-    unknown.
+    """The sum of the first element of C that the watched thread stores: what is ``shown``, the ``steps`` at which its terms
+    arrive, by k, and ``whole``: all products in order, None where the value is unknown.
     """
 
     terms: Terms
     element: tuple[int, int]
     steps: Longs
     shown: _ShownTerms
-    middle: float
     whole: list[float | None]
 
     @classmethod
@@ -141,13 +141,13 @@ class _Sum(Struct, frozen=True):
         shown = _fitting_terms(order, arrived, (row, column), values, moment.step, steps, options)
         if not options.arrived:
             shown = shown.before(steps, moment.step)
-        middle = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46.0 + 4.8 * shown.size)
-        return cls(terms, (row, column), steps, shown, middle, [values.get(int(k)) for k in order])
+        return cls(terms, (row, column), steps, shown, [values.get(int(k)) for k in order])
 
-    def room(self, options: ViewOptions) -> Box:
-        """The room of the bars: below the products, above the words."""
-        top = self.middle + 1.2 * self.shown.size
-        return Box(self.shown.left, top, 0.0, options.bottom - _FOOT - top)
+    def bar(self, place: int, ends: Point, share: float = 1) -> Box:
+        """The bar of a term between two heights, or of the first ``share`` of the way."""
+        start, end = ends[0], ends[0] + (ends[1] - ends[0]) * share
+        middle = self.shown.term(place).middle_x, (start + end) / 2
+        return square(middle, _BAR_SHARE * self.shown.columns[place].width, max(2, abs(end - start)))
 
 
 def sum_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -163,30 +163,24 @@ def sum_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     found = None if options.arrived else _Sum.of(moment, options)
     if found is None:
         return ()
-    grown, (shown, heights) = options.way, (found.shown, _Heights.of(found, options))
-    primitives: list[Primitive] = []
-    for place, k in enumerate(shown.ks if heights else ()):
-        if heights is not None and found.steps[k] == moment.step:
-            y0, y1 = heights.ends(shown.first + place)
-            x = shown.left + place * shown.wide + shown.span(place) / 2 - _BAR_SHARE * shown.wide / 2
-            end = y0 + (y1 - y0) * grown
-            box = boxes((x, min(y0, end), _BAR_SHARE * shown.wide, max(2.0, abs(end - y0))))
-            primitives.append(Rects(f"growing-{k}", box, options.theme.accent("C"), radius=3.0))
-    return tuple(primitives)
+    shown, heights, theme = found.shown, _Heights.of(found, options), options.theme
+    if heights is None:
+        return ()
+    now = [(place, k) for place, k in enumerate(shown.ks) if found.steps[k] == moment.step]
+    bars = ((k, found.bar(place, heights.ends(shown.first + place), options.way)) for place, k in now)
+    return tuple(round_boxes(f"growing-{k}", bar, theme.accent("C")) for k, bar in bars)
 
 
 def _sum(moment: Moment, found: _Sum, options: ViewOptions) -> list[Primitive]:
-    shown, middle, size = found.shown, found.middle, found.shown.size
+    shown, theme = found.shown, options.theme
     left = options.labels.element("C", *found.element) + " = " + ("… + " if shown.first else "")
-    accent = options.theme.accent("C")
-    primitives: list[Primitive] = [text_at("sum-left", (MARGIN, middle), left, size, accent, "start", "semibold")]
-    primitives += [part for place in range(len(shown.ks)) for part in _term(shown, place, middle, options)]
-    primitives += _braces_over(moment, shown, found.steps, middle, found.terms.length, options)
+    head, style = shown.line._replace(x=MARGIN, width=shown.line.x - MARGIN), Style(shown.size, theme.accent("C"), "semibold")
+    primitives: list[Primitive] = [write("sum-left", head, left, style)]
+    primitives += [part for place in range(len(shown.ks)) for part in _term(shown, place, options)]
+    primitives += _braces_over(moment, shown, found.steps, found.terms.length, options)
     if shown.tail:
-        at = (shown.left + len(shown.ks) * shown.wide, middle)
-        primitives.append(text_at("sum-tail", at, "…", size, options.theme.faint))
-    account = _account(moment, found.terms, shown, options)
-    end = max(float(each.at[0, 0]) + text_width(each.texts[0], each.size, each.face) for each in account)
+        primitives.append(beside("sum-tail", shown.line, "right", "…", Style(shown.size, theme.faint), 0))
+    account, end = _account(moment, found.terms, shown, options)
     return [*primitives, *_steps(found, options), *account, *loop_lines(moment, found.steps, end, options)]
 
 
@@ -213,50 +207,40 @@ def _fitting_terms(
         if size >= least or most == 1:
             break
     known = {k: value for k, value in values.items() if steps[k] <= step}
-    return _ShownTerms(ks, first, reached, known, texts, size, MARGIN + long * size, (widest + plus) * size, tail)
+    down = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46 + 4.8 * size)
+    line = Box(MARGIN + long * size, down - (RISE + _LINE / 2) * size, len(ks) * (widest + plus) * size, _LINE * size)
+    return _ShownTerms(ks, first, reached, known, texts, size, line, tail)
 
 
-def _term(shown: _ShownTerms, place: int, y: float, options: ViewOptions) -> list[Primitive]:
+def _term(shown: _ShownTerms, place: int, options: ViewOptions) -> list[Primitive]:
     """Draw one product, and the sign after it."""
-    theme, size, k = options.theme, shown.size, shown.ks[place]
-    x, span, at = shown.left + place * shown.wide, shown.span(place), shown.first + place
+    theme, size, k, at = options.theme, shown.size, shown.ks[place], shown.first + place
+    box, column = shown.term(place), shown.columns[place]
     is_now, is_done = at == shown.current and shown.reached > 0, at < shown.reached
-    primitives: list[Primitive] = []
-    if is_now:
-        ground = boxes((x - 8, y - 1.05 * size, span + 16, 1.5 * size))
-        primitives.append(Rects(f"term-{k}-ground", ground, theme.tint("C", 0.35), radius=6.0))
-    face: Face = "semibold" if is_now else "regular"
-    ink = theme.text if is_done else theme.faint
-    primitives.append(text_at(f"term-{k}", (x, y), shown.texts[place], size, ink, "start", face))
+    primitives: list[Primitive] = [round_boxes(f"term-{k}-ground", box.inset(-8, 0), theme.tint("C", 0.35))] if is_now else []
+    style = Style(size, theme.text if is_done else theme.faint, "semibold" if is_now else "regular")
+    primitives.append(write(f"term-{k}", column, shown.texts[place], style))
     if place + 1 < len(shown.ks) or shown.tail:
-        middle = (x + span + 0.5 * (shown.wide - span), y)
-        primitives.append(text_at(f"plus-{k}", middle, "+", size, theme.faint, "middle"))
+        primitives.append(write(f"plus-{k}", column.trimmed(left=box.width), "+", Style(size, theme.faint), "middle"))
     return primitives
 
 
-def _braces_over(
-    moment: Moment, shown: _ShownTerms, steps: Longs, y: float, length: int, options: ViewOptions
-) -> list[Primitive]:
+def _braces_over(moment: Moment, shown: _ShownTerms, steps: Longs, length: int, options: ViewOptions) -> list[Primitive]:
     """Draw braces over each k, and over the phases if there are several."""
     phases = [int(moment.trace.phase[steps[k]]) if steps[k] < _NEVER else -1 for k in shown.ks]
     ks = [(place, place, f"k = {k + options.labels.first}") for place, k in enumerate(shown.ks)]
     primitives: list[Primitive] = []
     if 1 < moment.replay.phases < length:
         ks = [(place, place, _k_in_phase(moment, steps, k)) for place, k in enumerate(shown.ks)]
-        primitives += _braces(_phase_runs(phases), shown, y - 3.4 * shown.size, options, "phase")
-    return [*primitives, *_braces(ks, shown, y - 1.5 * shown.size, options, "k")]
+        primitives += _braces(_phase_runs(phases), shown, 2.9, options, "phase")
+    return [*primitives, *_braces(ks, shown, 1, options, "k")]
 
 
 class _Heights(Struct, frozen=True):
-    """Where the sum is drawn after each number of terms: ``sums`` (n + 1,), on a scale of the finished sum from ``low`` at the
-    ``bottom`` to ``high`` at the ``top``.
-    """
+    """Where the sum is drawn after each number of terms: ``sums`` (n + 1,) on a ``scale``."""
 
     sums: Floats
-    low: float
-    high: float
-    top: float
-    bottom: float
+    scale: Scale
 
     @classmethod
     def of(cls, found: _Sum, options: ViewOptions) -> "_Heights | None":
@@ -266,51 +250,40 @@ class _Heights(Struct, frozen=True):
         low, high = float(sums.min()), float(sums.max())
         if len(known) != len(found.whole) or not known or not np.isfinite(high - low) or high - low <= 0:
             return None
-        room, size = found.room(options), options.theme.type.words
-        return cls(sums, low, high, room.y + 1.6 * size, room.bottom - 1.6 * size)
+        line, words = found.shown.line, 1.6 * options.theme.type.words
+        return cls(sums, Scale(low, high, options.bottom - _FOOT - words, line.bottom + 0.8 * found.shown.size + words, False))
 
-    def y(self, value: float) -> float:
-        return self.bottom - (value - self.low) / (self.high - self.low) * (self.bottom - self.top)
-
-    def ends(self, term: int) -> tuple[float, float]:
+    def ends(self, term: int) -> Point:
         """Heights before and after a term, counted from 0 in order."""
-        return self.y(float(self.sums[term])), self.y(float(self.sums[term + 1]))
+        return self.scale.at(float(self.sums[term])), self.scale.at(float(self.sums[term + 1]))
 
 
 def _steps(found: _Sum, options: ViewOptions) -> list[Primitive]:
     """Draw how each product that has arrived moves the sum."""
-    theme, size, shown, heights = options.theme, options.theme.type.words, found.shown, _Heights.of(found, options)
+    theme, shown, heights = options.theme, found.shown, _Heights.of(found, options)
     if heights is None:
         return []
-    right, zero_y = shown.left + len(shown.ks) * shown.wide, heights.y(0.0)
-    zero = np.array([[shown.left - 0.1 * shown.wide, zero_y, right, zero_y]])
-    zero_at = (shown.left - 0.1 * shown.wide - 10, baseline(zero_y, size))
+    wide = shown.columns[0].width
+    zero = square(shown.line.middle, shown.line.width, 0)._replace(y=heights.scale.at(0)).trimmed(left=-0.1 * wide)
     primitives: list[Primitive] = [
-        Lines("sum-zero", zero, theme.line, 2.0), text_at("sum-zero-name", zero_at, "0", size, theme.faint, "end")
-    ]  # fmt: skip
-    for place, k in enumerate(shown.ks):
+        path("sum-zero", [zero.at(0), zero.at(1)], theme.line, 2),
+        beside("sum-zero-name", zero, "left", "0", theme.soft, 10),
+    ]
+    arrived = [(place, k) for place, k in enumerate(shown.ks) if shown.first + place < shown.reached]
+    for place, k in arrived:
         at = shown.first + place
-        if at < shown.reached:
-            before, after = heights.ends(at)
-            x = shown.left + place * shown.wide + shown.span(place) / 2
-            value = float(heights.sums[at + 1] - heights.sums[at])
-            primitives += _step(k, x, (before, after), value, at == shown.current, shown, options)
-            if at + 1 < shown.reached and place + 1 < len(shown.ks):
-                level = np.array([[x + _BAR_SHARE * shown.wide / 2, after, x + (1 - _BAR_SHARE / 2) * shown.wide, after]])
-                primitives.append(Lines(f"level-{k}", level, theme.faint, 2.0, dashed=True))
+        ends = heights.ends(at)
+        bar, value = found.bar(place, ends), float(heights.sums[at + 1] - heights.sums[at])
+        fill = theme.accent("C") if at == shown.current else theme.tint("C", 0.45)
+        side: Edge = "top" if ends[1] <= ends[0] else "bottom"
+        primitives += [
+            round_boxes(f"product-{k}", bar, fill),
+            beside(f"value-{k}", bar.inset((bar.width - wide) / 2, 0), side, f"{value:+.3g}", theme.plain, NEAR, "middle"),
+        ]
+        if (place, k) != arrived[-1]:
+            level = bar.right, ends[1]
+            primitives.append(path(f"level-{k}", [level, (level[0] + wide - bar.width, ends[1])], theme.faint, 2, dashed=True))
     return primitives
-
-
-def _step(
-    k: int, x: float, ends: tuple[float, float], value: float, is_now: bool, shown: _ShownTerms, options: ViewOptions
-) -> list[Primitive]:
-    """Draw one product as a bar from the sum before to the sum after it, with its value beyond its end."""
-    theme, size, (y0, y1) = options.theme, options.theme.type.words, ends
-    box = boxes((x - _BAR_SHARE * shown.wide / 2, min(y0, y1), _BAR_SHARE * shown.wide, max(2.0, abs(y1 - y0))))
-    fill = theme.accent("C") if is_now else theme.tint("C", 0.45)
-    text_y = y1 - 0.5 * size if y1 <= y0 else y1 + 1.1 * size
-    label = text_at(f"value-{k}", (x, text_y), f"{value:+.3g}", size, theme.text, "middle")
-    return [Rects(f"product-{k}", box, fill, radius=3.0), label]
 
 
 def _k_in_phase(moment: Moment, steps: Longs, k: int) -> str:
@@ -336,21 +309,20 @@ def _phase_runs(phases: list[int]) -> list[tuple[int, int, str]]:
 
 
 def _braces(
-    spans: list[tuple[int, int, str]], shown: _ShownTerms, y: float, options: ViewOptions, key: str
+    spans: list[tuple[int, int, str]], shown: _ShownTerms, above: float, options: ViewOptions, key: str
 ) -> list[Primitive]:  # fmt: skip
-    theme, size, wide = options.theme, shown.size, shown.wide
+    """Draw braces ``above`` the line of the terms, in sizes of its text, with their names."""
+    theme, size, columns = options.theme, shown.size, shown.columns
+    small = Style(max(theme.type.least, 0.72 * size), theme.text)
     primitives: list[Primitive] = []
-    small = max(theme.type.least, 0.72 * size)
     for first, last, name in spans:
-        left, right = shown.left + first * wide, shown.left + last * wide + shown.span(last)
-        middle, low = (left + right) / 2, y + 0.4 * size
-        bars = np.array(
-            [[left, low, left, y], [left, y, right, y], [right, y, right, low], [middle, y, middle, y - 0.35 * size]]
-        )
-        primitives.append(Lines(f"brace-{key}-{first}", bars, theme.faint, 2.0))
-        if text_width(name, small) <= wide * (last - first + 1) - 10:
-            at = (middle, y - 0.6 * size)
-            primitives.append(text_at(f"brace-{key}-{first}-name", at, name, small, theme.text, "middle"))
+        start, end = shown.term(first), shown.term(last)
+        box = Box(start.x, start.y - (above - 0.61) * size, end.right - start.x, 0.4 * size)
+        corners = [box.at(0, 1), box.at(0, 0), box.at(0.5, 0), box.at(0.5, -0.9), box.at(0.5, 0), box.at(1, 0), box.at(1, 1)]
+        primitives.append(path(f"brace-{key}-{first}", corners, theme.faint, 2))
+        room = square(box.middle, columns[0].width * (last - first + 1), box.height)
+        if small.width(name) <= room.width - 10:
+            primitives.append(beside(f"brace-{key}-{first}-name", room, "top", name, small, 0.6 * size, "middle"))
     return primitives
 
 
@@ -367,19 +339,20 @@ def _known_products(moment: Moment, terms: Terms, which: int) -> dict[int, float
     return values
 
 
-def _account(moment: Moment, terms: Terms, shown: _ShownTerms, options: ViewOptions) -> list[Labels]:
-    """Draw how far the sum is, and its value if it is known."""
-    theme, size, y = options.theme, options.theme.type.sentence, options.bottom - 16
-    thread = thread_text(moment.scope.first_thread, moment.trace.launch)
+def _account(moment: Moment, terms: Terms, shown: _ShownTerms, options: ViewOptions) -> tuple[list[Labels], float]:
+    """Draw how far the sum is, and its value if it is known; return where it ends, too."""
+    theme, thread = options.theme, thread_text(moment.scope.first_thread, moment.trace.launch)
     text = tr(
         "thread {thread}: {reached} of {terms}", thread=thread, reached=counted(shown.reached), terms=many(terms.length, "term")
     )
-    parts = [text_at("sum-account", (MARGIN, y), text, size, theme.text, "start", "semibold")]
+    room, style = options.room().strip("bottom", _ACCOUNT)[0], theme.large
+    parts, end = [write("sum-account", room, text, style)], room.x + style.width(text)
     if len(shown.values) == shown.reached and shown.reached:
         value = tr("sum = {values}", values=f"{np.float32(sum(shown.values.values())):.5g}")
-        at = (MARGIN + text_width(text, size, "semibold") + 40, y)
-        parts.append(text_at("sum-value", at, value, size, theme.accent("C"), "start", "semibold"))
-    return parts
+        after = room.trimmed(left=style.width(text) + 40)
+        parts.append(write("sum-value", after, value, style.inked(theme.accent("C"))))
+        end = after.x + style.width(value)
+    return parts, end
 
 
 VIEW = View(marked("Sum, term by term"), Moment, sum_scene, sum_motion, multiplies=True, order=32)

@@ -27,7 +27,7 @@ from gemmviz.scenes.kit.layout import (
     write_all,
 )  # fmt: skip
 from gemmviz.scenes.kit.primitives import Button, Labels, Lines, Meaning, Part, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.text import fitted, text_width, without_clauses
 from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, titled
 
@@ -48,8 +48,7 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
     room, title = options.room().width, tr("Why this speed: {what}", what=case.what)
     fits = text_width(title, theme.type.title, "semibold") <= room
-    texts = _speed(case)
-    speed = next((text for text in texts if text_width(text, theme.type.words) <= room), texts[-1])
+    speed = without_clauses(_speed(case), theme.type.words, room)
     shown = [each for each in drawn if not _what(each)]
     return titled(shown, title if fits else case.what, speed, replace(options, words=True))
 
@@ -109,20 +108,18 @@ def _halves(options: ViewOptions) -> list[Box]:
     return options.room(_TOP, 24).columns(Share(89), Share(93), gap=options.width / 25)
 
 
-def _speed(case: SpeedCase) -> list[str]:
-    """Return the rate with its source, and the same in fewer and fewer words."""
+def _speed(case: SpeedCase) -> str:
     if case.problem.flops is None:
-        return [tr("No rate in GFLOP/s: {why_no_flops}", why_no_flops=case.problem.kind.why_no_flops)]
+        return tr("No rate in GFLOP/s: {why_no_flops}", why_no_flops=case.problem.kind.why_no_flops)
     if case.rate is None:
-        return [tr("Time unknown: {rate_source}", rate_source=case.rate_source or tr("not measured yet"))]
+        return tr("Time unknown: {rate_source}", rate_source=case.rate_source or tr("not measured yet"))
     share = (
         ""
         if case.share_of_cublas is None
         else tr(", {share_of_cublas} of cuBLAS", share_of_cublas=percent(case.share_of_cublas))
     )
-    rate, peak = f"{number(case.rate)} GFLOP/s", tr("{rate} of the peak", rate=percent(case.rate / case.device.peak_gflops))
-    whole = f"{rate}: {peak}{share}"
-    return [f"{whole}; {case.rate_source}", f"{whole}; {case.short_source}", whole, f"{rate}: {peak}", rate]
+    peak = tr("{rate} of the peak", rate=percent(case.rate / case.device.peak_gflops))
+    return f"{number(case.rate)} GFLOP/s: {peak}{share}; {case.rate_source}"
 
 
 # Levels of memory

@@ -128,8 +128,7 @@ def speed_case_of(
     case = SpeedCase(launch_title(setup), device, setup.problem, rate_source=no_speed)
     if speed is not None and speed.measured.gflops is not None:
         rate = speed.measured.gflops
-        sources = {"rate_source": speed.source, "short_source": speed.short_source}
-        case = replace(case, rate=rate, share_of_cublas=speed.share_of_cublas, **sources)
+        case = replace(case, rate=rate, share_of_cublas=speed.share_of_cublas, rate_source=speed.source)
     if speed is not None:
         case = replace(case, time_ms=speed.median_ms)
     occupancy = occupancy_case(shot, speed)
