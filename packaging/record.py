@@ -20,6 +20,7 @@ With a GPU and CuPy; commands that count need Nsight Compute, too. If kernels ar
     host-calls, lesson-speeds                   times of a host's calls, and speeds of the lessons' kernels
     course                                      lesson-schedules, host-calls, lesson-speeds, access-times, precision
     wavefronts                                  single accesses to shared memory
+    divergence                                  branches and active threads of launches whose warps part
     styles [KERNEL ...]                         counters of files in every style, into build/styles
 
 With nvcc: ``registers`` of each kernel; with a GPU and compute-sanitizer, too: ``races``, which needs nothing of gemmviz.
@@ -33,7 +34,7 @@ COMMANDS = {
     "recording.launches": (
         "traces", "speeds", "counters", "kernels", "patterns", "schedules", "lesson-schedules", "lesson-speeds", "registers",
     ),
-    "recording.counters": ("levels", "styles", "tensor-cores", "wavefronts"),
+    "recording.counters": ("levels", "styles", "tensor-cores", "wavefronts", "divergence"),
     "recording.timings": ("access-times", "precision", "host-calls", "course"),
     "recording.races": ("races",),
     "recording.stored": ("lessons", "programs", "advances", "checksums"),

@@ -113,7 +113,7 @@ def test_counts_under_the_hardwares_names(capsys: pytest.CaptureFixture[str]) ->
 
 def test_instrument_prints_the_twin(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["instrument", "02_naive"]) == 0
-    assert "gv_load<0, GV_IN_GLOBAL>(gv_self, (*(A_0 + " in capsys.readouterr().out
+    assert "gv_load<2, GV_IN_GLOBAL>(gv_self, (*(A_0 + " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

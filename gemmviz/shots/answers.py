@@ -11,12 +11,18 @@ from gemmviz.analysis.memory.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.tiles import BlockTraffic, block_traffic, copied_from, whole_traffic
+from gemmviz.cuda.divergence import diverging
+from gemmviz.cuda.nodes import AccessPlace
+from gemmviz.cuda.program import program_for
+from gemmviz.model.errors import Place
+from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import all_blocks, capital, listed, marked, number, plural, spaced, tr, trn
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
+from gemmviz.shots.subject import holds
 
 _FEW_TIMES = {1: marked("once"), 2: marked("twice")}
 _TRAFFIC: dict[Access, str] = {
@@ -65,6 +71,38 @@ def answer_to(question: AskedArray, trace: Trace, counts: LaunchCounts | None, n
     if question.array == trace.result:
         sentences += _fetched(block, threads, trace)
     return (*sentences, *_launch_sentences(question.array, trace, counts, no_counts))
+
+
+def branch_answer(setup: Setup, counts: LaunchCounts | None, line: int, column: int) -> str:
+    """What is known of the branch whose condition is at a place of the source, counted from 1: how often lanes of a warp part
+    there in the launch. "" if there is no branch. ``counts``: None while they are unknown.
+    """
+    program = program_for(setup.kernel, setup.definitions)
+    here = [
+        number for number, each in enumerate(program.accesses)
+        if each.kind == "branch" and holds(_head(each), line, column)
+    ]  # fmt: skip
+    if not here:
+        return ""
+    text = " ".join(program.accesses[here[-1]].text.split())
+    if not diverging(program).intersection(here):
+        return tr("{condition} is the same for all threads of a block: no lanes part there", condition=text)
+    if counts is None:
+        return tr("{condition}: the launch is being counted", condition=text)
+    place = program.accesses[here[-1]].place
+    found = sum((each for site, each in counts.branches.items() if site.place == place), Counts())
+    return tr(
+        "{condition}: lanes part in {parted} of {executions} executions by a warp",
+        condition=text,
+        parted=spaced(found.excessive_wavefronts),
+        executions=spaced(found.requests),
+    )
+
+
+def _head(branch: AccessPlace) -> Place:
+    """The text of a branch without what it leads to: "if (...)", or the condition alone of one within a statement."""
+    whole = branch.statement or branch.place
+    return branch.place if any(holds(whole, arm.line, arm.column) for arm in branch.arms) else whole
 
 
 def _counted_part(trace: Trace) -> Iterator[str]:

@@ -116,6 +116,18 @@ def _input_loads(setup: Setup, counts: LaunchCounts, place: int) -> Amount:
     return Amount(value, f"{value:.6g}")
 
 
+def _active_lanes(counts: LaunchCounts) -> Amount:
+    total = counts.total()
+    value = total.lanes * counts.rules.warp_size / counts.rules.request_lanes / max(1, total.requests)
+    return Amount(value, f"{value:.3g}") if total.requests else _NO_AMOUNT
+
+
+def _divergent_branches(counts: LaunchCounts) -> Amount:
+    total = sum(counts.branches.values(), Counts())
+    parted, executions = spaced(total.excessive_wavefronts), spaced(total.requests)
+    return Amount(total.excessive_wavefronts, tr("{parted} of {executions}", parted=parted, executions=executions))
+
+
 LAUNCHES = (
     LaunchMetric(marked("Global load sectors"), lambda setup, counts: _amount(counts.total("global", "read").sectors),
                  "Nsight Compute: l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
@@ -135,6 +147,10 @@ LAUNCHES = (
                  marked("Average number of loads of an element of the first input from global memory"), 0),
     LaunchMetric(marked("Loads per element of"), lambda setup, counts: _input_loads(setup, counts, 1),
                  marked("Average number of loads of an element of the second input from global memory"), 1),
+    LaunchMetric(marked("Active lanes per access"), lambda setup, counts: _active_lanes(counts),
+                 marked("Average number of lanes of a warp that take part in an access to memory")),
+    LaunchMetric(marked("Divergent branches"), lambda setup, counts: _divergent_branches(counts),
+                 marked("Executions of a branch by a warp at which its lanes part, of all executions")),
 )  # fmt: skip
 
 

@@ -134,7 +134,7 @@ def step_at_text(moment: Moment, line: int, column: int) -> int:
     Raises UsageError if no watched thread performs one.
     """
     places = [site.place for site in moment.trace.sites]
-    here = [number for number, place in enumerate(places) if _holds(place, line, column)]
+    here = [number for number, place in enumerate(places) if holds(place, line, column)]
     on_line = [number for number, place in enumerate(places) if place.line <= line <= place.end_line]
     return _next_step(moment, here or on_line, line)
 
@@ -152,7 +152,8 @@ def _next_step(moment: Moment, sites: list[int], line: int) -> int:
     return step
 
 
-def _holds(place: Place, line: int, column: int) -> bool:
+def holds(place: Place, line: int, column: int) -> bool:
+    """Whether a place of the source is within another one."""
     return (place.line, place.column) <= (line, column) < (place.end_line, place.end_column)
 
 

@@ -5,6 +5,7 @@ memory.
 import csv
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -265,6 +266,67 @@ def _counted(name: str) -> list[Setup]:
 def _is_of(row: Row, setup: Setup) -> bool:
     about = {**_about(setup), "problem": to_plain(setup.problem)}
     return all(row[name] == value for name, value in about.items())
+
+
+# Branches at which lanes of a warp part
+
+PARTING = DATA / "kernels" / "parting"
+_SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+OF_BRANCHES = profiler.METRICS | {
+    "instructions": "smsp__inst_executed.sum",
+    "branch_instructions": "smsp__inst_executed_op_branch.sum",
+    "branch_targets": "smsp__sass_branch_targets.sum",
+    "divergent_targets": "smsp__sass_branch_targets_threads_divergent.sum",
+    "uniform_targets": "smsp__sass_branch_targets_threads_uniform.sum",
+    "thread_instructions": "smsp__thread_inst_executed.sum",
+    "thread_instructions_on": "smsp__thread_inst_executed_pred_on.sum",
+    "memory_thread_instructions_on": _SASS.format("memory"),
+    "control_thread_instructions_on": _SASS.format("control"),
+}
+
+
+def parting_setups() -> Iterator[Setup]:
+    """Launches whose warps part at guards, branches, loops and returns, of kernels that ship and of the tests."""
+    cases: list[tuple[str, dict[str, int], tuple[tuple[int, ...], ...]]] = [
+        ("odd_even", {"BY_WARP": by_warp}, ((4, 64, 8), (6, 100, 9), (64, 128, 32))) for by_warp in (0, 1)
+    ]
+    cases += [("02_naive", {"BLOCK": block}, ((20, 20, 8), (33, 65, 16), (64, 64, 64))) for block in (8, 16, 32)]
+    cases += [("03_coalesced", {"BLOCK": block}, ((20, 20, 8), (33, 65, 16))) for block in (8, 16, 32)]
+    cases += [("early_return", {"BLOCK": block}, ((9, 9, 9), (20, 20, 20), (33, 33, 33))) for block in (4, 8, 16)]
+    cases += [("04_tiled", {"TILE_WIDTH": tile}, ((20, 20, 20), (33, 65, 17))) for tile in (8, 16)]
+    for name, parameters, sizes in cases:
+        own = setup_for(load_kernel(name), None, parameters)
+        yield from (own.changed(**dict(zip("MNK", each, strict=True))) for each in sizes)
+    for name in ("reduction_tree", "strided_reduction"):
+        for block in (64, 256):
+            own = setup_for(load_kernel(name), None, {"BLOCK": block})
+            yield from (own.changed(n=n) for n in (100, 500, 4096))
+    for path in sorted(PARTING.glob("*.cu")):
+        own = setup_for(open_kernel(str(path)))
+        yield from (own.changed(**dict(zip("MNK", each, strict=True))) for each in ((8, 32, 8), (7, 45, 19), (64, 64, 64)))
+
+
+def divergence() -> None:
+    """Record the counters of launches whose warps part, one line for each launch; those that are recorded are left out."""
+    gpu = gpu_here()
+    path = DATA / (re.sub(r"\W+", "-", gpu.name.lower()) + "-divergence.json")
+    launches: list[Row] = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
+    head = {**facts_of(gpu), "tool": f"{_tool()}, clock control none, caches warm", "metrics": OF_BRANCHES}
+    known = [(row["kernel"], row["problem"], row["parameters"]) for row in launches]
+    left: dict[str, list[Setup]] = {}
+    for setup in parting_setups():
+        about = _about(setup)
+        if (about["kernel"], about["problem"], about["parameters"]) not in known:
+            left.setdefault(setup.kernel.name, []).append(setup)
+    for name, setups in left.items():
+        try:
+            counted = profiler.counters_of(setups, OF_BRANCHES)
+        except GemmvizError as error:
+            print(f"{name}: {error}", flush=True)
+            continue
+        launches += [{**_about(each), "counters": found.counters} for each, found in zip(setups, counted, strict=True)]
+        path.write_text(rows_text(head, "launches", launches), encoding="utf-8")
+        print(f"{name}: {len(setups)} launches", flush=True)
 
 
 # Single accesses to shared memory

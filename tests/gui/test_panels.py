@@ -14,7 +14,7 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import Place
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
-from gemmviz.shots.subject import _holds
+from gemmviz.shots.subject import holds
 from tests.conftest import sure
 from tests.gui.conftest import open_file, view_of
 
@@ -101,5 +101,5 @@ def test_large_counts_are_short() -> None:
 
 def test_a_place_of_the_source_ends_before_its_end() -> None:
     place = Place(3, 5, 3, 9)
-    assert [column for column in range(1, 12) if _holds(place, 3, column)] == [5, 6, 7, 8]
-    assert not _holds(place, 2, 6)
+    assert [column for column in range(1, 12) if holds(place, 3, column)] == [5, 6, 7, 8]
+    assert not holds(place, 2, 6)

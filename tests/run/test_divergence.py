@@ -3,13 +3,18 @@
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+from gemmviz.analysis.models.reasons import Launched, causes_of
 from gemmviz.analysis.replay.divergence import NOT_WAITING, divergence_of, waiting_in_block
+from gemmviz.cli.main import main
 from gemmviz.cuda.divergence import diverging
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.program import program_for
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.view import ViewOptions
+from gemmviz.shots.answers import branch_answer
+from tests.analysis.test_reasons import limits_of
 from tests.conftest import kernel_from, moment_of, trace_of
 from tests.legible import texts_of
 
@@ -119,3 +124,38 @@ def test_a_branch_view_tells_both_ways() -> None:
     assert "2 + 2 = 4 requests, 8 + 8 = 16 sectors" in said
     none = " ".join(each[1] for each in texts_of(view_named("branch").scene(moment_of(traced(BY_WARP), 0), ViewOptions())))
     assert "No lanes of a warp part in this run" in none
+
+
+@pytest.mark.parametrize(("body", "answer"), [
+    (ODD_EVEN, "t % 2 == 0: lanes part in 2 of 2 executions by a warp"),
+    (BY_WARP, "t / 32 % 2 == 0: lanes part in 0 of 2 executions by a warp"),
+    ("if (M > 4) C[threadIdx.x] = A[0];", "M > 4 is the same for all threads of a block: no lanes part there"),
+])  # fmt: skip
+def test_a_click_on_a_branch_is_answered(body: str, answer: str) -> None:
+    setup = traced(body).setup
+    counter = LaunchCounter(device_for(setup).rules)
+    stream_launch(setup, counter)
+    column = 1 + body.index("if")
+    assert branch_answer(setup, counter.counts, 10, column) == answer
+    assert branch_answer(setup, counter.counts, 10, body.index("C[") + 1) == ""
+    if body is ODD_EVEN:
+        assert branch_answer(setup, None, 10, column) == "t % 2 == 0: the launch is being counted"
+
+
+def test_divergence_is_a_cause_of_the_time() -> None:
+    for body, kinds in ((ODD_EVEN, True), (BY_WARP, False), ("if (threadIdx.x < 5) C[threadIdx.x] = A[0];", False)):
+        setup = traced(body).setup
+        counter = LaunchCounter(device_for(setup).rules)
+        stream_launch(setup, counter)
+        found = [
+            each
+            for each in causes_of(Launched(counter.counts, limits_of(setup), setup.problem, 1))
+            if each.kind == "divergence"
+        ]
+        assert bool(found) == kinds
+        if found:
+            assert found[0].proof == "8 requests on both ways, 4 if no lanes parted"
+
+
+def test_two_launches_of_which_one_has_branches_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "02_naive", "05_tiled_unguarded", "-m", "16", "-n", "16", "-k", "8"]) == 0

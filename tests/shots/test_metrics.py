@@ -39,8 +39,9 @@ def test_numbers_of_a_launch() -> None:
     flops = 2 * 8 * 16 * 4
     values = [metric.of(TILED, counts).value for metric in LAUNCHES]
     assert values[:4] == [total["global_load_sectors"], total["global_store_sectors"], asked, moved]
-    assert values[4:] == [flops / asked, flops / moved, 4.0, 2.0]
-    assert [metric.name_for(TILED) for metric in LAUNCHES[-2:]] == ["Loads per element of A", "Loads per element of B"]
+    assert values[4:8] == [flops / asked, flops / moved, 4.0, 2.0]
+    assert values[8:] == [16.0, 0]  # blocks of 16 threads, no lanes part
+    assert [metric.name_for(TILED) for metric in LAUNCHES[6:8]] == ["Loads per element of A", "Loads per element of B"]
 
 
 def test_a_result_is_ticked_if_it_is_right() -> None:

@@ -398,9 +398,18 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
         "shared_store_bytes": shared_stores.bytes_asked,
         "shared_wavefronts": shared.wavefronts,
         "shared_wavefronts_ideal": shared.ideal_wavefronts,
+        **_branches(counts),
         **_matrix_loads(counts),
         **_atomics(counts),
     }
+
+
+def _branches(counts: LaunchCounts) -> dict[str, int]:
+    """Executions by warps of the branches at which lanes may part, and of these where they do; empty without such branches."""
+    total = sum(counts.branches.values(), Counts())
+    if not total.requests:
+        return {}
+    return {"branch_executions": total.requests, "divergent_branches": total.excessive_wavefronts}
 
 
 def _matrix_loads(counts: LaunchCounts) -> dict[str, int]:

@@ -136,7 +136,8 @@ def _total_rows(a: LaunchFacts, b: LaunchFacts) -> list[Difference]:
     assert a.counts is not None
     assert b.counts is not None
     left, right = totals(a.counts), totals(b.counts)
-    return [Difference(name, None, None, (left[name], right[name])) for name in left]
+    names = dict.fromkeys((*left, *right))
+    return [Difference(name, None, None, (left.get(name, 0), right.get(name, 0))) for name in names]
 
 
 def _print_comparison(a: LaunchFacts, b: LaunchFacts) -> None:

@@ -13,6 +13,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.outcome import VariableValue
 from gemmviz.model.translation import marked, tr
+from gemmviz.shots.answers import branch_answer
 from gemmviz.shots.subject import step_at_text
 
 # The table of the variables of one thread, after the current step.
@@ -111,15 +112,18 @@ class Source(QSplitter):
         self.text.show_running(now.site.place, accent)
 
     def _on_clicked(self, line: int, column: int) -> None:
-        """Go to the next step of the clicked access."""
+        """Go to the next step of the clicked access, and answer what is known of a clicked branch."""
         session = self.model.session
         now, shown = session.now, session.shown
         if now is None or shown is None or self.text.text != shown.setup.kernel.text:
             return
+        answer = branch_answer(shown.setup, shown.counts, line, column)
         try:
             session.player.jump(step_at_text(now, line, column))
         except UsageError as error:
-            session.say(str(error))
+            answer = answer or str(error)
+        if answer:
+            session.say(answer)
 
 
 _TOUR = (

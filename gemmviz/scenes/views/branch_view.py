@@ -22,18 +22,18 @@ _TEXTS, _COSTS = 0.34, 0.17  # of the width: the lines of the source, and what t
 _TALLEST, _HEADING = 60, 0.9  # of a row; height of the name of a way, in rows
 _LATER = 0.3  # strength of the colour of lanes that are not there yet
 _ABSENT, _WAITS, _ACTIVE, _OTHER = range(4)  # lanes; the last: of the other way at the branch itself
-# Of the ways where the condition holds and where it doesn't: one that comes first, one that comes after the other, and one on
-# which nothing is done.
+# Of the ways where the condition holds and where it doesn't: one that comes first, one that comes after the other, and one
+# without another.
 _HEADINGS = (
     (
         marked("First the {lanes} where it holds; the others wait"),
         marked("Then the {lanes} where it holds; the others wait"),
-        marked("The {lanes} where it holds wait"),
+        marked("Only the {lanes} where it holds; the others wait"),
     ),
     (
         marked("First the {lanes} where it doesn't hold; the others wait"),
         marked("Then the {lanes} where it doesn't hold; the others wait"),
-        marked("The {lanes} where it doesn't hold wait"),
+        marked("Only the {lanes} where it doesn't hold; the others wait"),
     ),
 )
 
@@ -134,9 +134,10 @@ def _told(moment: Moment, found: Divergence) -> list[_Row]:
     trace, (taken, passed) = moment.trace, found.ways
     site, split = trace.site_of(found.step), f"{taken.lanes.sum()} + {passed.lanes.sum()}"
     rows = [_Row(_source(site), taken.lanes, passed.lanes, cost=tr("{split} lanes", split=split), steps=(found.step,))]
-    ways = sorted(zip(found.ways, _HEADINGS, strict=True), key=lambda way: int(way[0].steps.min(initial=trace.steps)))
+    ways = [way for way in zip(found.ways, _HEADINGS, strict=True) if len(way[0].steps)]
+    ways.sort(key=lambda way: int(way[0].steps[0]))
     for number, (way, headings) in enumerate(ways):
-        heading = headings[number if len(way.steps) else -1]
+        heading = headings[number if len(ways) == 2 else -1]
         rows.append(_Row(heading=tr(heading, lanes=many(int(way.lanes.sum()), "lane"))))
         rows += _places(moment, found, way)
     if found.meets is not None:
@@ -194,16 +195,24 @@ def _below(moment: Moment, found: Divergence, box: Box, options: ViewOptions) ->
     if not options.words:
         return []
     theme, (upper, lower) = options.theme, box.rows(REST, REST)
-    one, other = (_counts(moment, found, way.steps.tolist()) for way in found.ways)
-    parts = [
-        f"{spaced(one.requests)} + {spaced(other.requests)} = {many(one.requests + other.requests, 'request')}",
-        f"{spaced(one.sectors)} + {spaced(other.sectors)} = {many(one.sectors + other.sectors, 'sector')}",
-    ]
-    said = tr("Both ways of this warp: {cost}", cost=", ".join(parts))
-    if not one.requests + other.requests:
-        said = tr("Neither way accesses memory")
+    costs = [_counts(moment, found, way.steps.tolist()) for way in found.ways]
+    costs = [each for each in costs if each.requests]
+    said = tr("What follows accesses no memory")
+    if costs:
+        said = tr("This warp: {cost}", cost=", ".join(_sums(costs)))
     looks = [([(theme.chosen, None)], tr("active")), ([(theme.empty, None)], tr("waits"))]
     return [write("both", upper, said, theme.strong), *swatches("legend", lower, looks, theme.type.note, theme.faint)]
+
+
+def _sums(costs: list[Counts]) -> list[str]:
+    """Return the requests of the ways, and the sectors or wavefronts, as sums."""
+    sums = []
+    for unit in ("request", "sector", "wavefront"):
+        parts = [getattr(each, f"{unit}s") for each in costs]
+        if sum(parts):
+            terms = " + ".join(map(spaced, parts))
+            sums.append(f"{terms} = {many(sum(parts), unit)}" if len(parts) > 1 else many(parts[0], unit))
+    return sums
 
 
 VIEW = View(marked("Branch: lanes that part"), Moment, branch_scene, branch_motion, is_count=True, order=8)

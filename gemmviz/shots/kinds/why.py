@@ -49,6 +49,8 @@ def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
 def _suggestions(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
     if kind == "banks" and setup.parameters.get("PAD") == 0:
         yield Suggestion(tr("a column of padding: PAD = 1"), setup.changed(PAD=1))
+    if kind == "divergence" and setup.parameters.get("BY_WARP") == 0:
+        yield Suggestion(tr("whole warps go one way: BY_WARP = 1"), setup.changed(BY_WARP=1))
     if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
         text, kinds, other = _LADDER[setup.kernel.name]
         if kind in kinds:

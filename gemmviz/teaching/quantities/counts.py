@@ -75,6 +75,18 @@ def compared_launch_cost(facts: Knowledge, measure: Literal["sectors", "requests
     return int(launch_cost.compute(facts.compared, measure))
 
 
+@quantity(marked("executions of branches at which warps part"), origin="counts")
+def divergent_branches(facts: Knowledge) -> int:
+    """Executions of a branch by a warp at which its lanes go different ways, over the whole launch."""
+    return sum(each.excessive_wavefronts for each in facts.counts.branches.values())
+
+
+@quantity(marked("executions of branches at which warps of the compared launch part"), origin="counts")
+def compared_divergent_branches(facts: Knowledge) -> int:
+    """The same of the launch that the shot compares with. Raises UsageError where there is none."""
+    return int(divergent_branches.compute(facts.compared))
+
+
 @quantity(marked("sectors per request of {array}[, {access}s only]"), origin="counts")
 def sectors_per_request(facts: Knowledge, array: GlobalMatrix, access: Access | None = None) -> float:
     """Mean number of sectors that a warp's request of a matrix moves, over the whole launch."""
