@@ -226,6 +226,12 @@ def test_loads_of_a_tile_are_those_of_what_it_holds() -> None:
     assert loads == [[0] * 4, [0] * 4, [1] * 4, [1] * 4, [0, 1, 1, 1], [0, 1, 1, 1]]  # the fourth step is the branch
 
 
+def test_loads_right_before_a_store_elsewhere_are_counted() -> None:
+    body = "int t = threadIdx.x; __shared__ float s[4]; s[t] = A[t]; float x = s[t]; s[0] = 1.0f; C[t] = x;"
+    trace = trace_of(kernel_from(body))
+    assert moment_of(trace, trace.steps - 1).tile_loads(sure(trace.number_of("s"))).tolist() == [0, 1, 1, 1]
+
+
 def test_kernels_that_read_c_first_show_where_they_write_it() -> None:
     trace = trace_of(
         kernel_from("float s = 0; for (int k = 0; k < K; ++k) s += A[k]; C[threadIdx.x] = s + 0.0f * C[threadIdx.x];")
