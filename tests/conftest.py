@@ -7,7 +7,7 @@ import sys
 import tempfile
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
@@ -118,6 +118,18 @@ def _turn_on_the_gpu(request: pytest.FixtureRequest) -> Iterator[None]:
     with (Path(tempfile.gettempdir()) / "gemmviz-gpu-tests").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH)
         yield
+
+
+def sampled(cases: Iterable[Any], every: int = 2) -> list[Any]:
+    """Parameters of a test: each ``every``-th case, and the others for the nightly tests. Each kind of thing that may go wrong
+    must be in a case that is taken, or in another test.
+    """
+    return [
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)), marks=() if number % every == 0 else (pytest.mark.nightly,)
+        )
+        for number, case in enumerate(cases)
+    ]
 
 
 def kernel_from(

@@ -1,11 +1,14 @@
 """Extensions of other installed packages: ``tests/data/lab_package`` is one, others are written here."""
 
 import configparser
+import json
 import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LAB = ROOT / "tests" / "data" / "lab_package"
@@ -46,29 +49,61 @@ def test_a_command(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (3, "hello from the lab\n", "")
 
 
-def test_a_view_and_a_format(tmp_path: Path) -> None:
-    done = gemmviz(tmp_path, "export", "04_tiled", "--view", "plain", "-o", "plain.svg")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert ">plain<" in (tmp_path / "plain.svg").read_text(encoding="utf-8")
-    assert gemmviz(tmp_path, "export", "04_tiled", "-o", "size.txt").returncode == 0
-    assert (tmp_path / "size.txt").read_text(encoding="utf-8") == "1600 x 900"
+_COMMANDS = {
+    "view": ["export", "04_tiled", "--view", "plain", "-o", "plain.svg"],
+    "format": ["export", "04_tiled", "-o", "size.txt"],
+    "subject": ["export", "04_tiled", "--view", "sizes", "-o", "sizes.svg"],
+    "device": ["counts", "04_tiled", "--device", "labgpu"],
+    "question": ["quiz", "04_tiled", "--count", "9"],
+}
+_ALL = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from gemmviz.cli.main import main
+found = {}
+for name, words in json.loads(sys.argv[1]).items():
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        code = main(words)
+    found[name] = code, out.getvalue(), err.getvalue()
+print(json.dumps(found))
+"""
 
 
-def test_a_subject(tmp_path: Path) -> None:
-    done = gemmviz(tmp_path, "export", "04_tiled", "--view", "sizes", "-o", "sizes.svg")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert ">8 x 8 x 8<" in (tmp_path / "sizes.svg").read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the commands wrote, run one after the other where the package is installed."""
+    folder = tmp_path_factory.mktemp("lab")
+    done = python(folder, "-c", _ALL, json.dumps(_COMMANDS))
+    assert done.returncode == 0, done.stderr
+    (folder / "said.json").write_text(done.stdout, encoding="utf-8")
+    return folder
 
 
-def test_a_device(tmp_path: Path) -> None:
-    done = gemmviz(tmp_path, "counts", "04_tiled", "--device", "labgpu")
-    assert (done.returncode, done.stderr) == (0, "")
+def said(lab: Path, name: str) -> str:
+    """What a command printed; it ended well."""
+    code, out, err = json.loads((lab / "said.json").read_text(encoding="utf-8"))[name]
+    assert (code, err) == (0, "")
+    return str(out)
 
 
-def test_a_kind_of_question(tmp_path: Path) -> None:
-    done = gemmviz(tmp_path, "quiz", "04_tiled", "--count", "9")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("Which kernel is this?") == 1
+def test_a_view_and_a_format(lab: Path) -> None:
+    said(lab, "view")
+    assert ">plain<" in (lab / "plain.svg").read_text(encoding="utf-8")
+    said(lab, "format")
+    assert (lab / "size.txt").read_text(encoding="utf-8") == "1600 x 900"
+
+
+def test_a_subject(lab: Path) -> None:
+    said(lab, "subject")
+    assert ">8 x 8 x 8<" in (lab / "sizes.svg").read_text(encoding="utf-8")
+
+
+def test_a_device(lab: Path) -> None:
+    said(lab, "device")
+
+
+def test_a_kind_of_question(lab: Path) -> None:
+    assert said(lab, "question").count("Which kernel is this?") == 1
 
 
 def test_a_panel(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Shot, parse_shot, shot_text
 from gemmviz.teaching.quantities.counts import flops_of
-from tests.conftest import ENGINE, piece
+from tests.conftest import ENGINE, piece, sampled
 from tests.legible import wrong_with
 from tests.problem_kernels import OF_TESTS, PROBLEM_KERNELS, problem_kernel, reader_of_problem, run_of
 from tests.scenes.test_text import FRAMES
@@ -105,7 +105,7 @@ def test_a_broken_one_is_wrong(name: str, before: str, after: str, parameters: d
     assert str(check).startswith(f"{kernel.problem.output_names[0]} is wrong: ")
 
 
-@pytest.mark.parametrize("name", [*pattern_kernel_names(), "batched", "none", "histogram", *ELEMENTWISE])
+@pytest.mark.parametrize("name", sampled([*pattern_kernel_names(), "batched", "none", "histogram", *ELEMENTWISE]))
 def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
     setup = setup_for(problem_kernel(name))
     whole = Knowledge(Shot(setup, theme="dark"), ENGINE)
@@ -124,7 +124,7 @@ def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
         assert ("This kernel solves another problem" in re.sub("<[^>]*>", " ", svg)) == (view in MULTIPLIES_ONLY), view
 
 
-@pytest.mark.parametrize("name", PROBLEM_KERNELS)
+@pytest.mark.parametrize("name", sampled(PROBLEM_KERNELS))
 def test_nothing_overlaps_in_the_views_of_a_run(name: str) -> None:
     reader = reader_of_problem(name)
     wrong: dict[tuple[object, ...], list[str]] = {}

@@ -35,8 +35,8 @@ from tests.conftest import trace_of
 EVIL = "<img src=x onerror=alert(1)><b>x"
 
 
-def named(name: str, says: str = "", file: str = "") -> Trace:
-    trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
+def named(name: str, says: str = "", file: str = "", trace: Trace | None = None) -> Trace:
+    trace = trace or trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     own = trace.setup.kernel
     kernel = replace(own, name=name, is_shipped=False, title=says, description=says, file=file or own.file)
     return replace(trace, setup=replace(trace.setup, kernel=kernel))
@@ -72,7 +72,8 @@ def test_rendering_a_trace_writes_into_its_folder_alone(tmp_path: Path, monkeypa
     target = tmp_path / "outside" / "victim.gif"
     target.parent.mkdir()
     target.write_text("mine")
-    write_trace(named(str(target.with_suffix(""))), tmp_path / "t.gvt")
+    short = trace_of("02_naive", 2, 2, 2, BLOCK=2)
+    write_trace(named(str(target.with_suffix("")), trace=short), tmp_path / "t.gvt")
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     for variable in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):

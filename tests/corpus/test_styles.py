@@ -11,6 +11,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.opening.loader import open_kernel
+from tests.conftest import sampled
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.test_twin_compiles import compile_twin
 
@@ -39,6 +40,6 @@ def test_the_result_is_right_without_hazards(name: str) -> None:
 
 
 @pytest.mark.skipif(nvrtc() is None or cuda_include() is None, reason="needs the wheels of NVRTC and of CUDA's headers")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES))
 def test_the_twin_compiles(name: str) -> None:
     assert compile_twin(setup_for(opened(name)))

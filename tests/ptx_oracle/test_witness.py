@@ -52,9 +52,10 @@ def test_kernels_of_the_course(name: str) -> None:
     agrees(setup_for(load_kernel(name)))
 
 
+@pytest.mark.parametrize("k", [16, pytest.param(32, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.stem)
-def test_measured_kernels(path: Path) -> None:
-    agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(64, 64, 32)))
+def test_measured_kernels(path: Path, k: int) -> None:
+    agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(64, 64, k)))
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.nightly] * (seed >= 8)) for seed in range(40)])

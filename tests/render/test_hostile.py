@@ -168,7 +168,7 @@ def reels(payload: str) -> dict[str, Reel]:
     }
 
 
-@pytest.fixture(params=PAYLOADS)
+@pytest.fixture(params=["script", pytest.param("control", marks=pytest.mark.nightly)])
 def payload(request: pytest.FixtureRequest) -> str:
     return PAYLOADS[request.param]
 

@@ -8,7 +8,7 @@ import pytest
 
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.element_types import ELEMENT_TYPES
-from tests.conftest import kernel_from
+from tests.conftest import kernel_from, sampled
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.test_memory import run
 from tests.run.test_twin_compiles import compile_twin
@@ -79,8 +79,7 @@ def _words(code: str) -> list[str]:
 
 
 @pytest.mark.skipif(nvrtc() is None or cuda_include() is None, reason="needs the wheels of NVRTC and of CUDA's headers")
-@pytest.mark.parametrize("kind", ["half", "__nv_bfloat16"])
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize(("name", "kind"), sampled((name, kind) for kind in ("half", "__nv_bfloat16") for name in BODIES))
 def test_twins_of_halves_compile(name: str, kind: str) -> None:
     assert compile_twin(setup_for(kernel_from(_body(BODIES[name][0], kind), pointer=f"{kind}*", before=HEADERS)))
 

@@ -18,7 +18,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.simt import matrix
 from gemmviz.scenes.kit.sentence import cost
-from tests.conftest import DATA, kernel_from, left_in_c, outcome_of, sure, trace_of
+from tests.conftest import DATA, kernel_from, left_in_c, outcome_of, sampled, sure, trace_of
 
 PRODUCTS = np.load(DATA / "h100-matrix-products.npz")
 FRAGMENTS = json.loads((DATA / "h100-wmma-fragments.json").read_text())["fragments"]
@@ -127,8 +127,9 @@ TILES = [(shape, kind, result) for shape in SHAPES for kind, result in KINDS]
 TILES.append(((16, 16, 8), "wmma::precision::tf32", "float"))
 
 
-@pytest.mark.parametrize(("shape", "kind", "result"), TILES)
-@pytest.mark.parametrize(("left", "right"), [("row", "row"), ("col", "col")])
+@pytest.mark.parametrize(
+    ("shape", "kind", "result", "left", "right"), sampled((*tile, side, side) for tile in TILES for side in ("row", "col"))
+)
 def test_wmma_is_right(shape: tuple[int, int, int], kind: str, result: str, left: str, right: str) -> None:
     trace = trace_of(wmma_kernel(shape, kind, result, left, right), 32, 32, 32)
     assert trace.check.passed, str(trace.check)

@@ -37,7 +37,7 @@ def test_twins_of_random_kernels() -> None:
         compile_twin(setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")))
 
 
-@pytest.mark.parametrize("flags", [(), ("-DGV_VALUES", "-DGV_PHASES")])
+@pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.nightly), ("-DGV_VALUES", "-DGV_PHASES")])
 def test_twins_with_matrix_instructions(flags: tuple[str, ...]) -> None:
     kernels = [wmma_kernel(*TILES[number]) for number in (0, 1, 2, 8, 14, 15)]
     for kernel in (*kernels, MOVED, parse_kernel(MMA.replace("PITCH", "24"), "tile.cu")):

@@ -11,7 +11,7 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.view import LAYERS, ViewOptions
-from tests.conftest import trace_of
+from tests.conftest import sampled, trace_of
 
 THREADS = 4
 
@@ -31,7 +31,7 @@ def drawn(replay: Replay, view: str, every: int, backwards: bool) -> list[Scene]
 
 
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("view", list(views_of(Moment)))
+@pytest.mark.parametrize("view", ["stage", *sampled(view for view in views_of(Moment) if view != "stage")])
 def test_four_threads_draw_what_one_draws(view: str, every: int) -> None:
     trace = trace_of("04_tiled", 8, 8, 12, TILE_WIDTH=4, values=True)
     alone = drawn(Replay.of(trace), view, every, backwards=False)
