@@ -14,6 +14,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import bound, checked, inputs, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
+from tests.conftest import sampled
 from tests.nvrtc import nvrtc
 from tests.ptx_oracle.witness import same_accesses, witness
 from tests.run.program_writer import Writer, kernel_text
@@ -52,10 +53,9 @@ def test_kernels_of_the_course(name: str) -> None:
     agrees(setup_for(load_kernel(name)))
 
 
-@pytest.mark.parametrize("k", [16, pytest.param(32, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.stem)
-def test_measured_kernels(path: Path, k: int) -> None:
-    agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(64, 64, k)))
+@pytest.mark.parametrize("path", sampled(MEASURED), ids=lambda path: path.stem)
+def test_measured_kernels(path: Path) -> None:
+    agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(64, 64, 32)))
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.nightly] * (seed >= 8)) for seed in range(40)])

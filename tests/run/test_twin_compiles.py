@@ -9,7 +9,7 @@ from gemmviz.cuda.twin.units import TWIN_ENTRY, probed_source, twin_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from tests.conftest import kernel_from, sure
+from tests.conftest import kernel_from, sampled, sure
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_matrix_instructions import MMA, MOVED, TILES, wmma_kernel
@@ -27,7 +27,7 @@ def compile_twin(setup: Setup, *options: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", kernel_names())
-@pytest.mark.parametrize("flags", [(), ("-DGV_VALUES", "-DGV_PHASES")])
+@pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.nightly), ("-DGV_VALUES", "-DGV_PHASES")])
 def test_the_twin_of_every_shipped_kernel(name: str, flags: tuple[str, ...]) -> None:
     assert TWIN_ENTRY.encode() in compile_twin(setup_for(load_kernel(name)), *flags)
 
@@ -54,6 +54,6 @@ def test_the_probed_kernel_without_its_host_functions() -> None:
     assert b"gv_book" in code
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", sampled(RIGHT))
 def test_twins_of_pipelines(name: str) -> None:
     compile_twin(setup_of(*body_of(name)), "-DGV_VALUES", "-DGV_PHASES")
