@@ -105,7 +105,7 @@ def test_a_copy_is_under_way_on_the_stage_until_its_wait() -> None:
     ways = {}
     for step in range(issued, arrives + 1):
         moment = moment_of(trace, step)
-        (own,) = (each for each in moment.flights if step == issued or each.issued == issued)
+        (own,) = (each for each in moment.flights if each.issued == (issued if step > issued else -1))
         ways[step] = own.way
         assert set(own.end.tolist()) == set(cells.tolist())
         assert own.stays == (step < arrives)

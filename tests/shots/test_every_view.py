@@ -30,7 +30,7 @@ def shot_of(view: str) -> Shot:
     """The default shot in a view: compared with other tiles where the view shows two runs, small where all orders are tried."""
     shot = replace(default_shot(), view=view, theme="dark")
     match view:
-        case "pair" | "rounding":
+        case "pair" | "pair_facts" | "rounding":
             return replace(shot, against=Against(shot.setup.changed(TILE_WIDTH=2)))
         case "race":
             return replace(shot, setup=setup_for(load_kernel("02_naive"), Problem(4, 4, 4), {"BLOCK": 2}))

@@ -12,6 +12,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, track_names, track_of
 from gemmviz.model.arrays import Floats
+from gemmviz.model.device import OccupancyCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.translation import marked, tr
@@ -105,7 +106,7 @@ class Difference(Struct, frozen=True):
 class Pair(Struct, frozen=True):
     """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None if unknown;
     ``time_sources``: origins of the known times; ``marked``: a matrix, row and column that is followed in both; ``both_move``:
-    whether the left run also takes a step with this step of the right one.
+    whether the left run also takes a step with this step of the right one; ``cases``: the resources of a block on its device.
     """
 
     left: Moment
@@ -116,6 +117,7 @@ class Pair(Struct, frozen=True):
     time_sources: tuple[str, ...] = ()
     marked: tuple[str, int, int] | None = None
     both_move: bool = True
+    cases: tuple[OccupancyCase | None, OccupancyCase | None] = (None, None)
 
     @property
     def sides(self) -> tuple[Moment, Moment]:

@@ -34,7 +34,9 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--left", action="append", default=[], metavar="NAME=VALUE", help="parameter of A only")
     parser.add_argument("--right", action="append", default=[], metavar="NAME=VALUE", help="parameter of B only")
     parser.add_argument("--left-device", choices=device_names(), help="device for A (default: as for B)")
-    parser.add_argument("--view", choices=("pair", "grid", "rounding"), default="pair", help="view to draw (default: pair)")
+    parser.add_argument(
+        "--view", choices=("pair", "pair_facts", "grid", "rounding"), default="pair", help="view to draw (default: pair)"
+    )
     parser.add_argument(
         "--instant", type=share, default=0.5, help="elapsed share of the launch time in the grid view (default: %(default)s)"
     )

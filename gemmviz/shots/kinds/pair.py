@@ -3,11 +3,13 @@
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair, moment_like
 from gemmviz.cuda.launch.legality import shapes_for
+from gemmviz.model.device import OccupancyCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
+from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import ArrayCells, Hit
-from gemmviz.shots.knowledge import Context
+from gemmviz.shots.knowledge import Context, occupancy_case
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 
@@ -54,7 +56,17 @@ def _make_pair(shot: Shot, context: Context) -> Pair | None:
     return Pair(
         left, now, lock, (both[0].counts, both[1].counts), (both[0].time_ms, both[1].time_ms),
         tuple(each.speed.short_source for each in both if each.speed is not None), against.element, both_move,
+        (_resources(replace(shot, setup=against.setup), both[0].speed), _resources(shot, both[1].speed)),
     )  # fmt: skip
+
+
+def _resources(shot: Shot, speed: KernelSpeed | None) -> OccupancyCase | None:
+    """What a block needs; the registers are those of the run whose time is shown, if nothing else is known of them."""
+    case, resources = occupancy_case(shot, speed), None if speed is None else speed.measured.resources
+    if case is None or speed is None or resources is None or case.own.registers is not None:
+        return case
+    needs = replace(case.own, registers=resources.registers)
+    return replace(case, needs=needs, own=needs, registers_source=speed.short_source)
 
 
 def _is_side_ready(moment: Moment, lock: Lock) -> bool:
