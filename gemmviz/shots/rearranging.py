@@ -26,38 +26,53 @@ from gemmviz.run.trial import TrialResult, WorkBudget, attempted
 
 _ROW_BYTES = 16  # of a matrix that ldmatrix loads, all in one place
 _MOST_PADDING, _MOST_CHUNKS, _MOST_SHIFT = 4, 32, 3  # chunks of padding, and those that are permuted; bits of a row's number
-_WORD_BYTES = 4
+_WORD_BYTES, _LONGEST_ROW_BYTES = 4, 1024
 
 
 class Arrangement(Struct, frozen=True):
     """Where a tile has the elements of its rows. ``padding``: unused elements behind each row. ``chunk``: neighbours that stay
     together; ``mask``: the number of a chunk is combined (XOR) with these bits of the number of its row, from bit ``shift`` on.
+    ``columns``: elements of a row of a tile that is declared without rows, else 0.
     """
 
     padding: int = 0
     chunk: int = 1
     mask: int = 0
     shift: int = 0
+    columns: int = 0
 
     def moved(self, elements: Longs, shape: Sequence[int]) -> Longs:
         """The places of elements of an array of this shape, -1 for none."""
-        row, column = np.divmod(elements, shape[-1])
-        column = column ^ ((row % shape[-2]) >> self.shift & self.mask) * self.chunk
-        return np.where(elements >= 0, row * (shape[-1] + self.padding) + column, -1)
+        columns = self.columns or shape[-1]
+        row, column = np.divmod(elements, columns)
+        number = row if len(shape) == 1 else row % shape[-2]
+        column = column ^ (number >> self.shift & self.mask) * self.chunk
+        return np.where(elements >= 0, row * (columns + self.padding) + column, -1)
 
     def scaled(self, factor: Fraction) -> "Arrangement | None":
         """The same in other elements, of which an element of the record has ``factor``; None if their number isn't whole."""
-        padding, chunk = self.padding * factor, self.chunk * factor
-        is_whole = padding.denominator == chunk.denominator == 1
-        return replace(self, padding=int(padding), chunk=int(chunk)) if is_whole else None
+        scaled = {name: getattr(self, name) * factor for name in ("padding", "chunk", "columns")}
+        is_whole = all(each.denominator == 1 for each in scaled.values())
+        return replace(self, **{name: int(each) for name, each in scaled.items()}) if is_whole else None
 
     def column(self, row: str, column: str) -> str:
         """The column of an element in C, from those of its row and its column."""
-        row, column = (each if re.fullmatch(r"\w+", each) else f"({each})" for each in (row, column))
-        bits = f"({row} >> {self.shift} & {self.mask})" if self.shift else f"({row} & {self.mask})"
-        return f"{column} ^ {bits}" + (f" * {self.chunk}" if self.chunk > 1 else "")
+        bits = f"{_term(row)} >> {self.shift} & {self.mask}" if self.shift else f"{_term(row)} & {self.mask}"
+        return f"{_term(column)} ^ ({bits})" + (f" * {self.chunk}" if self.chunk > 1 else "")
+
+    def index(self, index: str) -> str:
+        """The index in C of an element of a tile without rows, or with padding its size, from the one that it had."""
+        index = _term(index)
+        row, times = f"{index} / {self.columns}", self.padding or self.chunk
+        moved = f"{index} + {row}" if self.padding else f"{index} ^ ({row} & {self.mask})"
+        return moved + (f" * {times}" if times > 1 else "")
 
     def __str__(self) -> str:
+        if self.columns and self.padding:
+            elements = sized(self.padding, "element")
+            return tr("{elements} of padding behind every {columns}", elements=elements, columns=self.columns)
+        if self.columns:
+            return self.index("index")
         if self.padding:
             return tr("{elements} of padding behind each row", elements=sized(self.padding, "element"))
         return self.column("row", "column")
@@ -80,7 +95,7 @@ def rearranged(setup: Setup, trace: Trace) -> Iterator[Rearranged]:
     than the tile as it is and the kernel is right with them. Raises Cancelled.
     """
     for number, array in enumerate(trace.arrays):
-        if array.space != "shared" or len(array.shape) < 2:
+        if array.space != "shared":
             continue
         before, *found = _ranked(trace, number)
         for took, arrangement in found:
@@ -118,18 +133,33 @@ def _ranked(trace: Trace, number: int) -> list[tuple[int, Arrangement]]:
             total += int(wavefronts(*words, is_load, trace.rules)[0] @ times)
         return total, arrangement
 
-    paddings = [cost(Arrangement(padding=count * chunk)) for count in range(1, _MOST_PADDING + 1)]
+    paddings = [cost(each) for each in _paddings(array, chunk)]
     swizzles = [cost(each) for each in _swizzles(array, chunk)]
     best = [min(each, key=lambda found: found[0]) for each in (paddings, swizzles) if each]
     return [cost(Arrangement()), *sorted(best, key=lambda found: found[0])]
 
 
+def _rows_of(array: MemoryArray, chunk: int) -> list[int]:
+    """The numbers of elements that may be a row of a tile that is declared without rows, the largest first; 0 for others."""
+    if len(array.shape) > 1:
+        return [0]
+    largest = min(array.size & -array.size, _LONGEST_ROW_BYTES // array.itemsize)
+    return [1 << bits for bits in range(largest.bit_length() - 1, chunk.bit_length() - 1, -1)]
+
+
+def _paddings(array: MemoryArray, chunk: int) -> Iterator[Arrangement]:
+    """Yield the arrangements that pad each row."""
+    for columns, count in product(_rows_of(array, chunk), range(1, _MOST_PADDING + 1)):
+        yield Arrangement(padding=count * chunk, columns=columns)
+
+
 def _swizzles(array: MemoryArray, chunk: int) -> Iterator[Arrangement]:
     """Yield the arrangements that permute the chunks of each row."""
-    chunks, rest = divmod(array.shape[-1], chunk)
-    if not rest and not chunk & (chunk - 1):  # an XOR with less than the power of two that divides their number
-        for mask, shift in product(range(1, min(chunks & -chunks, _MOST_CHUNKS)), range(_MOST_SHIFT + 1)):
-            yield Arrangement(chunk=chunk, mask=mask, shift=shift)
+    for columns in _rows_of(array, chunk) if not chunk & (chunk - 1) else ():
+        chunks, rest = divmod(columns or array.shape[-1], chunk)
+        if not rest:  # an XOR with less than the power of two that divides their number
+            for mask, shift in product(range(1, min(chunks & -chunks, _MOST_CHUNKS)), range(1 if columns else _MOST_SHIFT + 1)):
+                yield Arrangement(chunk=chunk, mask=mask, shift=shift, columns=columns)
 
 
 def _accesses(trace: Trace, number: int) -> Iterator[tuple[bool, Rows, PerRow, int, int | None]]:
@@ -185,16 +215,18 @@ def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangem
     for use in re.finditer(rf"\b{re.escape(name)}\b", code):
         spans = list(_subscripts(code, use.end()))
         is_declared = "__shared__" in re.split(r"[;{}]", code[: use.start()])[-1]
-        if is_declared != bool(arrangement.padding):
+        if (is_declared and not arrangement.padding) or (not is_declared and arrangement.padding and not arrangement.columns):
             continue
         if len(spans) != dimensions:
             return None
-        row, column = (text[start:stop].strip() for start, stop in spans[-2:])
-        if is_declared:
+        *_, row, column = ("", *(text[start:stop].strip() for start, stop in spans))
+        if _CHANGES.search(column if arrangement.columns else row):
+            return None
+        if arrangement.columns:
+            changes.append((spans[-1], arrangement.index(column)))
+        elif is_declared:
             columns = column if re.fullmatch(r"[\w\s*/+]+", column) else f"({column})"
             changes.append((spans[-1], f"{columns} + {arrangement.padding}"))
-        elif _CHANGES.search(row):
-            return None
         else:
             changes.append((spans[-1], arrangement.column(row, column)))
     if not changes or any(one[1] > other[0] for (one, _), (other, _) in pairwise(changes)):
@@ -202,6 +234,11 @@ def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangem
     for (start, stop), written in reversed(changes):
         text = text[:start] + written + text[stop:]
     return text
+
+
+def _term(text: str) -> str:
+    """A part of an expression in C that stands before or behind any operator."""
+    return text if re.fullmatch(r"\w+", text) else f"({text})"
 
 
 def _subscripts(code: str, at: int) -> Iterator[_Span]:

@@ -96,6 +96,79 @@ def test_a_tile_that_is_read_through_a_pointer_is_padded_only_if_that_is_right()
     assert list(rearranged(setup, trace_kernel(setup).whole)) == []
 
 
+def flat_transpose(pitch: str = "TILE") -> Setup:
+    """A transposition through a tile that is declared without rows."""
+    text = load_kernel("transpose_tiled").text.replace("tile[TILE][TILE + PAD]", "tile[TILE * TILE]")
+    text = text.replace("tile[y][x]", f"tile[y * {pitch} + x]").replace("tile[x][y]", f"tile[x * {pitch} + y]")
+    return setup_for(parse_kernel(text, "flat.cu"), Problem(kind="transpose", rows=64, columns=64), {"TILE": 32})
+
+
+def test_a_tile_without_rows_is_rearranged() -> None:
+    setup = flat_transpose()
+    found = list(rearranged(setup, trace_kernel(setup).whole))
+    assert [str(each.arrangement) for each in found] == ["1 element of padding behind every 32", "index ^ (index / 32 & 31)"]
+    for each in found:
+        after = trace_kernel(each.setup).whole
+        assert after.check.passed
+        assert each.wavefronts == 64 == shared_wavefronts(after, "tile") // after.blocks.count
+    assert "tile[(TILE * TILE) + (TILE * TILE) / 32]" in found[0].setup.kernel.text
+    assert "tile[(y * TILE + x) + (y * TILE + x) / 32]" in found[0].setup.kernel.text
+
+
+FLAT = """// gemmviz = 1
+// entry = "sgemm<64, 64, 8, 4, 8>"
+// args = ["M", "N", "K", "A", "B", "C"]
+// block = ["128"]
+// grid = ["N / 64", "M / 64"]
+template <const int BM, const int BN, const int BK, const int TM, const int TN>
+__global__ void sgemm(int M, int N, int K, float *A, float *B, float *C) {
+  const int cRow = blockIdx.y, cCol = blockIdx.x;
+  const int threadCol = threadIdx.x % (BN / TN), threadRow = threadIdx.x / (BN / TN);
+  __shared__ float As[BM * BK];
+  __shared__ float Bs[BK * BN];
+  A += cRow * BM * K; B += cCol * BN; C += cRow * BM * N + cCol * BN;
+  const int innerRowA = threadIdx.x / (BK / 4), innerColA = threadIdx.x % (BK / 4);
+  const int innerRowB = threadIdx.x / (BN / 4), innerColB = threadIdx.x % (BN / 4);
+  float threadResults[TM * TN] = {0.0};
+  float regM[TM] = {0.0}, regN[TN] = {0.0};
+  for (int bkIdx = 0; bkIdx < K; bkIdx += BK) {
+    float4 tmp = reinterpret_cast<float4 *>(&A[innerRowA * K + innerColA * 4])[0];
+    As[(innerColA * 4 + 0) * BM + innerRowA] = tmp.x;
+    As[(innerColA * 4 + 1) * BM + innerRowA] = tmp.y;
+    As[(innerColA * 4 + 2) * BM + innerRowA] = tmp.z;
+    As[(innerColA * 4 + 3) * BM + innerRowA] = tmp.w;
+    reinterpret_cast<float4 *>(&Bs[innerRowB * BN + innerColB * 4])[0] =
+        reinterpret_cast<float4 *>(&B[innerRowB * N + innerColB * 4])[0];
+    __syncthreads();
+    A += BK; B += BK * N;
+    for (int dotIdx = 0; dotIdx < BK; ++dotIdx) {
+      for (int i = 0; i < TM; ++i) regM[i] = As[dotIdx * BM + threadRow * TM + i];
+      for (int i = 0; i < TN; ++i) regN[i] = Bs[dotIdx * BN + threadCol * TN + i];
+      for (int m = 0; m < TM; ++m) for (int n = 0; n < TN; ++n) threadResults[m * TN + n] += regM[m] * regN[n];
+    }
+    __syncthreads();
+  }
+  for (int m = 0; m < TM; ++m) for (int n = 0; n < TN; ++n)
+      C[(threadRow * TM + m) * N + threadCol * TN + n] = threadResults[m * TN + n];
+}
+"""
+
+
+def test_tiles_without_rows_that_vectors_store_into_are_rearranged() -> None:
+    setup = setup_for(parse_kernel(FLAT, "flat.cu"), Problem(64, 64, 16))
+    trace = trace_kernel(setup).whole
+    found = list(rearranged(setup, trace))
+    assert [(each.array, str(each.arrangement)) for each in found] == [
+        ("As", "4 elements of padding behind every 64"),
+        ("Bs", "4 elements of padding behind every 32"),
+        ("Bs", "index ^ (index / 32 & 1) * 4"),
+    ]
+    for each in found:
+        after = trace_kernel(each.setup).whole
+        assert after.check.passed
+        assert each.wavefronts == shared_wavefronts(after, each.array) < shared_wavefronts(trace, each.array) == each.before
+
+
 SOURCE = """__global__ void k(float* C) { // tile[0][0]
     __shared__ float other[4], tile[WIDTH][WIDTH > 8 ? WIDTH : 8];
     tile[threadIdx.y + 1][threadIdx.x] = tile [y][x * 2]; /* tile[1] */ printf("tile");

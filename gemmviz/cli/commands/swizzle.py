@@ -2,6 +2,7 @@
 
 import argparse
 from difflib import unified_diff
+from pathlib import Path
 
 from gemmviz.cli.command import Command
 from gemmviz.cuda.launch.legality import launch_for
@@ -23,11 +24,12 @@ def _run(args: argparse.Namespace) -> int:
     setup = setup_from(args)
     launch_for(setup)
     found = list(rearranged(setup, trace_kernel(setup, _ONE_BLOCK, Recording(origins=False)).whole))
+    name = Path(setup.kernel.file).name
     for each in found:
         took = f"{each.wavefronts:,} wavefronts of a block instead of {each.before:,}"
         print(f"{each.array}, {each.arrangement}: {took}; the result is right")
         before, after = (kernel.text.splitlines(keepends=True) for kernel in (setup.kernel, each.setup.kernel))
-        print("".join(unified_diff(before, after, f"a/{setup.kernel.file}", f"b/{setup.kernel.file}")))
+        print("".join(unified_diff(before, after, f"a/{name}", f"b/{name}")))
     if not found:
         print(f"{kernel_title(setup)}: no padding and no XOR of columns takes fewer wavefronts")
     return 0
