@@ -223,7 +223,9 @@ export class Replay {
   /** Row and column of an element in its table. */
   place(array, element) {
     const columns = array.columns, rows = array.rows;
-    return array.columnMajor ? [element % rows, Math.floor(element / rows)] : [Math.floor(element / columns), element % columns];
+    if (!array.columnMajor) return [Math.floor(element / columns), element % columns];
+    const matrix = Math.floor(element / (rows * columns)), inside = element % (rows * columns);
+    return [matrix * rows + inside % rows, Math.floor(inside / rows)];
   }
 
   table(array) {

@@ -8,6 +8,7 @@ from msgspec import Struct
 from gemmviz.cuda.types import FLOAT, INT, UINT, Scalar, VectorType
 
 _PER_REGISTER = {"f16": 2, "bf16": 2, "tf32": 1, "s8": 4, "u8": 4}
+_ELEMENTS = {"f16": "float16", "bf16": "bfloat16"}
 _RESULT_REGISTERS = {"f32": VectorType(FLOAT, 4), "f16": VectorType(UINT, 2), "s32": VectorType(INT, 4)}
 PREFIX = "__gemmviz_"  # of the functions that the stand-in headers call
 
@@ -40,6 +41,11 @@ class MatrixInstruction(Struct, frozen=True):
     def roundoff(self) -> float:
         """The largest relative error of a sum: float32 is cut off rather than rounded."""
         return {"f32": 2.0**-23, "f16": 2.0**-11, "s32": 0.0}[self.d]
+
+    @property
+    def element(self) -> str:
+        """The name of the type of the elements of A and B; "" if memory holds none of it."""
+        return _ELEMENTS.get(self.a, "")
 
     @property
     def roundoff_of_factors(self) -> float:

@@ -21,7 +21,8 @@ NUMBERED_BARRIERS = 16  # of a block
 
 
 class MemoryArray(Struct, frozen=True):
-    """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or longer if declared so.
+    """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or longer if declared so or if there
+    are several matrices. With ``column_major``, each matrix is stored column by column.
 
     ``element_type`` is a name in the table of element types, ``itemsize`` its size in bytes. Global arrays start at a multiple
     of 256 bytes, as the driver allocates them.
@@ -69,18 +70,25 @@ class MemoryArray(Struct, frozen=True):
     def row_column(self, element: npt.NDArray[np.generic]) -> tuple[Any, Any]:
         """Row and column of each element among its ``extents``."""
         if self.column_major:
-            columns, rows = np.divmod(element, self.shape[0])
-            return rows, columns
+            *_, rows, columns = self.shape
+            matrix, inside = np.divmod(element, rows * columns)
+            column, row = np.divmod(inside, rows)
+            return matrix * rows + row, column
         return np.divmod(element, self.extents[1])
 
     def element_at(self, row: int, column: int) -> int:
         """The element at a row and column among its ``extents``."""
-        return column * self.shape[0] + row if self.column_major else row * self.extents[1] + column
+        if self.column_major:
+            *_, rows, columns = self.shape
+            matrix, row = divmod(row, rows)
+            return matrix * rows * columns + column * rows + row
+        return row * self.extents[1] + column
 
     def indices(self, element: int) -> tuple[int, ...]:
         """The indices of one element, one for each dimension."""
         if self.column_major:
-            return self.place(element)
+            row, column = self.place(element)
+            return (*(int(index) for index in np.unravel_index(row, self.shape[:-1])), column)
         return tuple(int(index) for index in np.unravel_index(element, self.shape))
 
     def place(self, element: int) -> tuple[int, int]:

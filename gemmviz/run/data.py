@@ -19,12 +19,13 @@ from gemmviz.cuda.nodes import Assign, Atomic, Binary, Call, Convert, Loop, Matr
 from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
 from gemmviz.model.arrays import Bools, Floats, Longs
-from gemmviz.model.element_types import ElementType
+from gemmviz.model.element_types import ElementType, element_type
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Reference, ReferenceRequest, Shape
 from gemmviz.model.setup import Filling
 from gemmviz.model.trace import Check
+from gemmviz.run.cpu.simt.granularity import given_once
 
 _CHUNK = 1 << 20
 _LATEST, _CACHE_BYTES = 2, 64 << 20
@@ -158,7 +159,9 @@ class Contents(Struct, frozen=True):
         """An array as numbers, unconverted if NumPy knows their type, in the shape in which it is indexed."""
         element, shape = self.types[name], self.shapes[name]
         numbers = data[name] if element.decode is None else element.numbers(data[name])
-        return numbers.reshape(shape[::-1]).T if name in self.column_major else numbers.reshape(shape)
+        if name in self.column_major:
+            return numbers.reshape(_by_columns(shape)).swapaxes(-1, -2)
+        return numbers.reshape(shape)
 
     def numbers(self, name: str) -> Floats:
         """An array after the run as float64, flat in memory order."""
@@ -167,8 +170,14 @@ class Contents(Struct, frozen=True):
     def places(self, name: str, elements: Longs) -> tuple[Longs, ...]:
         """The indices of elements, given by their offsets in memory: one array for each dimension."""
         if name in self.column_major:
-            return tuple(reversed(np.unravel_index(elements, self.shapes[name][::-1])))  # type: ignore[arg-type]
+            *matrix, column, row = np.unravel_index(elements, _by_columns(self.shapes[name]))  # type: ignore[arg-type]
+            return (*matrix, row, column)  # type: ignore[arg-type]
         return tuple(np.unravel_index(elements, self.shapes[name]))  # type: ignore[arg-type]
+
+
+def _by_columns(shape: Shape) -> Shape:
+    """The shape of matrices in memory that are stored column by column."""
+    return (*shape[:-2], shape[-1], shape[-2])
 
 
 def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch: bool, cancelled: Callable[[], bool]) -> Check:
@@ -269,24 +278,40 @@ def _worst(error: Any, allowed: Any, excess: Any, places: tuple[Longs, ...]) -> 
 _ARITHMETIC = frozenset("+-*/")
 
 
+_MOST_ROUNDINGS = 8  # of one type that a value and its two factors go through, other than in a sum
+
+
 @lru_cache(maxsize=64)
-def rounding_of(program: Program) -> Rounding:
-    """How the arithmetic of a program rounds. A narrowing conversion outside of all loops rounds once."""
-    every = list(parts(program.body))
+def rounding_of(program: Program, significant: int = 0) -> Rounding:
+    """How the arithmetic of a program rounds whose inputs have so many ``significant`` bits. A narrowing conversion outside of
+    all loops rounds once, as does one of what isn't summed up. Matrix instructions take inputs that are cut to their type.
+    """
+    every, given = list(parts(program.body)), given_once(program)
     in_loops = {id(part) for loop in every if isinstance(loop, Loop | Unrolled) for part in parts(loop)}
-    each, once = [0.0], 0.0
+    each, cut, once = [0.0], 0.0, dict[float, int]()
     for part in every:
         if isinstance(part, MatrixProduct):
             matrix = MATRIX_INSTRUCTIONS[part.instruction]
             each.append(matrix.roundoff)
-            once = max(once, matrix.roundoff_of_factors)
+            factors = element_type(matrix.element) if matrix.element else None
+            if factors is not None and significant > factors.significant:
+                cut = max(cut, 4 * factors.roundoff)  # twice a unit roundoff each
+            cut = max(cut, matrix.roundoff_of_factors)
             continue
         for scalar in _rounding_types(part):
-            if id(part) not in in_loops and _is_narrowing(part, scalar):
-                once += scalar.element.roundoff
+            roundoff, is_once = scalar.element.roundoff, id(part) not in in_loops or id(part) in given
+            if is_once and _is_narrowing(part, scalar):
+                once[roundoff] = once.get(roundoff, 0) + (2 if id(part) in in_loops else 1)
             else:
-                each.append(scalar.element.roundoff)
-    return Rounding(max(each), once)
+                each.append(roundoff)
+    conversions = sum(roundoff * min(many, _MOST_ROUNDINGS) for roundoff, many in once.items())
+    return Rounding(max(each), cut + conversions)
+
+
+def rounding_in(problem: Problem, types: Mapping[str, ElementType], program: Program) -> Rounding:
+    """How a program rounds that computes a problem with arrays of these ``types``."""
+    inputs = [types[array.name].significant for array in problem.arrays if array.role == "input" and array.name in types]
+    return rounding_of(program, max(inputs, default=0))
 
 
 def _is_narrowing(part: object, to: Scalar) -> bool:

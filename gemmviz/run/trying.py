@@ -34,6 +34,7 @@ from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, MULTIPLY, NONE, PROBLEM_KINDS
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
+from gemmviz.run.cpu.simt.granularity import written_memories
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 
 # What a file tells about the problem that a kernel is meant for, apart from its result.
@@ -253,11 +254,15 @@ def _plain_name(size: str) -> str:
 
 def _completed(source: KernelText, draft: Draft) -> Draft:
     """The draft with a parameter for everything that the kernel gets from outside: also for variables that the host fills.
+    What the kernel never writes is constant, whether or not it is declared so.
 
     Raises SourceError for a kernel that can't be read.
     """
-    own = {each.name: each for each in draft.parameters}
-    parameters = tuple(own.get(each.name) or _global(each) for each in program_of(source, draft).parameters)
+    program = program_of(source, draft)
+    written, own = written_memories(program), {each.name: each for each in draft.parameters}
+    constant = {each.name for each in program.parameters if isinstance(each.type, PointerType) and each.slot not in written}
+    parameters = tuple(own.get(each.name) or _global(each) for each in program.parameters)
+    parameters = tuple(replace(each, is_const=each.is_const or each.name in constant) for each in parameters)
     sizes = [each.argument for each in parameters if each.argument.isidentifier() and each.name not in own]
     return replace(draft, parameters=parameters, sizes=tuple(dict.fromkeys((*draft.sizes, *sizes))))
 

@@ -336,7 +336,7 @@ def _facts_of(stage: Prepared) -> dict[str, Any]:
     elements, order = np.unique(trace.element[:, columns], axis=0, return_inverse=True)
     arrays = []
     for array in trace.arrays:
-        rows, width = shown_shape(array) if array.space == "shared" else (array.shape[0], array.shape[-1])
+        rows, width = shown_shape(array) if array.space == "shared" else (array.shape[-2:][0], array.shape[-1])
         arrays.append(
             {"name": array.name, "space": array.space, "rows": rows, "columns": width, "columnMajor": array.column_major}
         )

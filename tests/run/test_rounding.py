@@ -9,8 +9,12 @@ import numpy.typing as npt
 import pytest
 
 from gemmviz.cuda import fold as single
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.types import DOUBLE, FLOAT, INT, LONG, ULONG, Scalar, named_type
+from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt import rounding
+from gemmviz.run.data import rounding_of
+from tests.conftest import kernel_from
 
 VALUES = [math.nan, math.inf, -math.inf, 3e9, -3e9, 5e9, 1e19, 2e19, -1e19, -1.5, 300.7, -200.2, 70000.0, 9.3e18]
 # (type)x on an H100, compiled by nvcc 13.0 for sm_90: of float, of double.
@@ -166,3 +170,25 @@ def test_ties_of_the_remainder_go_to_the_even_multiple() -> None:
     x, y = (each.ravel() for each in np.meshgrid(np.arange(-12.0, 13.0), [2.0, 4.0, 6.0]))
     expected = [math.remainder(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
     assert rounding.remainder(x, y).tolist() == expected
+
+
+SUMS_IN_HALF = (
+    "half s = 0.0f; for (int k = 0; k < 8; ++k) s = __float2half(__half2float(s) + A[k] * B[k]); C[t] = s;",
+    "half s[2] = {}; for (int k = 0; k < 8; ++k) s[k % 2] = (half)((float)s[k % 2] + A[k] * B[k]); C[t] = s[0];",
+    "half s = 0.0f; half* p = &s; for (int k = 0; k < 8; ++k) *p = __float2half(__half2float(*p) + A[k]); C[t] = s;",
+    "__shared__ half s[8]; s[t] = 0.0f; for (int k = 0; k < 8; ++k) s[t] = __float2half(__half2float(s[t]) + A[k]); C[t] = s[t];",
+    "half s = 0.0f; for (int k = 0; k < 8; ++k) { float x = s; x += A[k]; half y = x; s = y; } C[t] = s;",
+)
+ROUNDED_ONCE = (
+    "__shared__ half a[8]; float s = 0; for (int k = 0; k < 8; ++k) { a[t] = __float2half(A[k]); s += (float)a[t] * B[k]; } C[t] = s;",
+    "float s = 0; for (int k = 0; k < 8; ++k) s += (float)(half)A[k] * (float)(half)B[k]; C[t] = s;",
+    "float s[2] = {}; for (int k = 0; k < 8; ++k) s[k % 2] += A[k]; for (int i = 0; i < 2; ++i) C[t + i] = (float)(half)s[i];",
+)
+
+
+@pytest.mark.parametrize("body", [*SUMS_IN_HALF, *ROUNDED_ONCE])
+def test_a_conversion_of_a_sum_counts_for_each_term_and_others_once(body: str) -> None:
+    kernel = kernel_from(f"int t = threadIdx.x; {body}", before="#include <cuda_fp16.h>")
+    found = rounding_of(bound(setup_for(kernel)).program)
+    assert (found.each >= 2.0**-11) == (body in SUMS_IN_HALF)
+    assert (found.once >= 2.0**-11) == (body in ROUNDED_ONCE)

@@ -46,7 +46,7 @@ SIZE_NAMES = {
     "columns": _COLUMNS,
     "n": "n size width length len count num numelements elements total",
     "radius": "radius r halo maskradius filterradius",
-    "batch": "batch batchsize batchcount numbatches batches nbatch bs",
+    "batch": "batch batchsize batchcount numbatches batches nbatch bs heads numheads nheads nh",
     "bins": "bins numbins nbins buckets",
 }
 LEADING = {"lda": ("K", "M"), "ldb": ("N", "K"), "ldc": ("N", "M")}  # stored by rows, by columns
@@ -209,6 +209,7 @@ _KINDS: dict[str, ParameterKind] = {
     "bool": "flag",
 }
 _OF_TEMPLATE = re.compile(r"^(?:const )?type-parameter-0-(\d+)$")
+_ALL_SIZES = 3  # of a multiplication
 _SIZE_NOW = 64  # stands for a size that only the running program knows
 _LARGEST_ELEMENT = 16  # bytes; what is larger is a row of a matrix
 _LEAST_LITERAL = 8  # a smaller number among the arguments is no size
@@ -262,6 +263,10 @@ def draft_of(kernel: KernelOutline, launch: LaunchOutline, *, takes_all: bool = 
     one that is neither passed nor the size of some memory.
     """
     return _Drafting(*restated(kernel, launch), takes_all).draft()
+
+
+def _is_of_batch(name: str) -> bool:
+    return bare_name(name) in SIZE_NAMES["batch"].split()
 
 
 class _Drafting:
@@ -332,7 +337,9 @@ class _Drafting:
         if name in self.passed or name not in self.known:
             return True
         if name in self.macros and name in self.in_buffers and name not in names_in(self.launch.block):
-            return self.known[name] >= _LEAST_LITERAL or bare_name(name) in SIZE_NAMES["batch"].split()
+            return self.known[name] >= _LEAST_LITERAL or _is_of_batch(name)
+        if name in self.macros and name not in self.in_buffers and len(self.passed) >= _ALL_SIZES:
+            return _is_of_batch(name)  # the sizes are passed: this is a number of parts
         is_of_memory = name in self.in_buffers or self.takes_all
         return growth > 0 and (name in self.macros or is_of_memory) and name not in self.constants
 

@@ -27,7 +27,7 @@ from gemmviz.model.translation import listed, tr
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
-from gemmviz.run.data import UNCHECKED, Contents, check_result, initial_array, matrices, rounding_of
+from gemmviz.run.data import UNCHECKED, Contents, check_result, initial_array, matrices, rounding_in
 from gemmviz.run.engine import Recording, record_limit
 
 # Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance.
@@ -160,7 +160,7 @@ def contents_of(
         for name in (*problem.output_names, *changed)
         if problem.holds_before(name)
     }
-    rounding = rounding_of(binding.program)
+    rounding = rounding_in(problem, types, binding.program)
     return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, rounding, before)
 
 

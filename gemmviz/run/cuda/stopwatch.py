@@ -20,7 +20,7 @@ from gemmviz.run.cpu.executor import contents_of
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
-from gemmviz.run.data import Limit, check_result, rounding_of
+from gemmviz.run.data import Limit, check_result, rounding_in
 
 _HOLD = Path(__file__).with_name("hold.cu")
 _DEVICE_REPEATS = 15
@@ -124,7 +124,7 @@ def _product_on_device(work: Workload) -> Check:
     shapes = {"A": (problem.M, problem.K), "B": (problem.K, problem.N), "C": (problem.M, problem.N)}
     types, column_major = work.binding.element_types, work.setup.kernel.column_major
     a, b, c = (_shaped(work.matrix(name), shape, name in column_major) for name, shape in shapes.items())
-    limit = Limit(problem.K + 1, types["C"], rounding_of(work.binding.program))
+    limit = Limit(problem.K + 1, types["C"], rounding_in(problem, types, work.binding.program))
     right = types["B"].numbers(b)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
     wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))

@@ -25,7 +25,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import bound
-from gemmviz.run.data import rounding_of
+from gemmviz.run.data import rounding_in
 from gemmviz.run.opening.loader import LaunchSearch, LaunchUnknown
 from gemmviz.run.opening.project import Project
 from gemmviz.run.trial import WorkBudget, is_right, trial_of
@@ -176,7 +176,7 @@ def precision_error(kernel: KernelSpec, task: Task) -> UsageError | None:
         return UsageError(
             f"the arrays of {kernel.function} aren't of {task.type}", remedy=f"use {task.type} for arrays and sums"
         )
-    rounding = rounding_of(binding.program)
+    rounding = rounding_in(binding.setup.problem, binding.element_types, binding.program)
     if max(rounding.each, rounding.once, *(each.roundoff for each in types)) <= wanted.roundoff:
         return None
     message = f"the arrays or the arithmetic of {kernel.function} are less precise than {task.type}"

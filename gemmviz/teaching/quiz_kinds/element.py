@@ -45,7 +45,7 @@ def _offset(array: MemoryArray, element: int) -> str:
     if len(array.shape) == 1:
         return str(element)
     row, column = array.place(element)
-    outer, length, inner = (column, array.shape[0], row) if array.column_major else (row, array.extents[1], column)
+    outer, length, inner = (column, array.shape[-2], row) if array.column_major else (row, array.extents[1], column)
     return f"{element} = {outer} · {length} + {inner}"
 
 

@@ -74,6 +74,16 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
     return {slot: frozenset(scalars) for slot, scalars in types.items()}
 
 
+@lru_cache(maxsize=64)
+def written_memories(program: Program) -> frozenset[int]:
+    """The slots of the parameters and shared arrays that may be written."""
+    memories = {each.slot for each in program.parameters if isinstance(each.type, PointerType)}
+    memories |= {each.slot for each in program.shared}
+    targets = _pointer_targets(program, {slot: {slot} for slot in memories}, unknown_is_all=True)
+    written = (touch for part in parts(program.body) for touch in touches(part) if touch.how == "write")
+    return frozenset(slot for touch in written for slot in _roots(touch.at.pointer, targets, memories) & memories)
+
+
 def _given(node: Any) -> Iterator[tuple[Any, Expr]]:
     """Everything that a variable (by its slot), a local array, or the target of an assignment is given within a node."""
     for part in parts(node):
@@ -296,6 +306,49 @@ def _held_values(program: Program) -> Iterator[tuple[Any, Expr]]:
                 yield slot, value
             case int() | DeclareArray() if not is_float(value.type):
                 yield getattr(to, "slot", to), value
+
+
+# Finds what a program gives to variables that follow from earlier values of their own, such as a sum.
+
+
+@lru_cache(maxsize=64)
+def given_once(program: Program) -> frozenset[int]:
+    """Identities of the nodes whose values are given to variables and memories, none of which follows from itself."""
+    held, same, flows = contents(program).slots, dict[int, int](), []
+    for to, value in _given(program.body):
+        targets = {to} if isinstance(to, int) else {to.slot} if isinstance(to, DeclareArray) else _changed_variable(to, held)
+        flows.append((targets, _variables_in(value, held), value))
+
+    def root(slot: int) -> int:
+        while slot in same:
+            slot = same[slot]
+        return slot
+
+    for targets, sources, value in flows:
+        if isinstance(value.type, PointerType):  # what pointers reach is one
+            first, *others = {root(slot) for slot in targets | sources} or {0}
+            same.update(dict.fromkeys(others, first))
+    sources_of: dict[int, set[int]] = {}
+    for targets, sources, value in flows:
+        if not isinstance(value.type, PointerType):
+            for slot in targets:
+                sources_of.setdefault(root(slot), set()).update(map(root, sources))
+    once: set[int] = set()
+    repeated: set[int] = set()
+    for targets, sources, value in flows:
+        follows_itself = not _reached(set(map(root, sources)), sources_of).isdisjoint(map(root, targets))
+        (repeated if follows_itself else once).update(id(part) for part in parts(value))
+    return frozenset(once - repeated)
+
+
+def _reached(start: set[int], sources_of: Mapping[int, set[int]]) -> set[int]:
+    """The slots that some follow from, and themselves."""
+    found, left = set(start), list(start)
+    while left:
+        more = sources_of.get(left.pop(), set()) - found
+        found |= more
+        left += more
+    return found
 
 
 # Finds the variables whose values can reach shared memory, which alone determine the contents of its tiles.

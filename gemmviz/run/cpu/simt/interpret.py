@@ -167,7 +167,7 @@ def _matrix_info(name: str, shape: Shape, declared: Scalar, used: frozenset[Scal
     """The array of a matrix; one that is accessed by narrower types has more elements along its contiguous dimension."""
     scalar = recorded_scalar(declared, used, may_widen=False)
     ratio = declared.bytes // scalar.bytes
-    shape = (shape[0] * ratio, *shape[1:]) if column_major else (*shape[:-1], shape[-1] * ratio)
+    shape = (*shape[:-2], shape[-2] * ratio, shape[-1]) if column_major else (*shape[:-1], shape[-1] * ratio)
     return MemoryArray(name, "global", shape, scalar.element.name, column_major)
 
 

@@ -1,0 +1,53 @@
+"""Tensor-core and asynchronous kernels in many people's habits: they open as they stand and run, and C is right."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.opening.loader import open_kernel
+
+TENSOR = Path(__file__).parent / "tensor"
+NAMES = sorted(path.stem for path in TENSOR.glob("*.cu"))
+NOT_YET: dict[str, str] = {  # files that don't open yet, and what they need
+    "double_dmma": "matrix instructions of doubles",
+    "dynamic_shared_stages": "bytes of shared memory from a constexpr function of a type",
+}
+SLOW = (  # half a second or more each
+    "bf16_wmma", "blog_colmajor", "cg_memcpy_async", "half_accumulator", "macro_heavy", "persistent_tiles", "producer_consumer",
+    "register_prefetch", "sample_gemm", "split_k_wmma", "thread_pipeline", "warp_tiles_macros", "xor_swizzle_cp_async",
+)  # fmt: skip
+PROBLEMS = {"bias_relu_epilogue": "linear_relu", "gelu_bf16": "linear_gelu"}  # of those that are no plain multiplication
+
+
+@cache
+def opened(name: str) -> KernelSpec:
+    return open_kernel(str(TENSOR / f"{name}.cu"))
+
+
+def all_files() -> list[object]:
+    slow = {name: [pytest.mark.nightly] for name in SLOW}
+    fails = {name: [pytest.mark.xfail(reason=reason, strict=True)] for name, reason in NOT_YET.items()}
+    return [pytest.param(name, marks=[*slow.get(name, ()), *fails.get(name, ())]) for name in NAMES]
+
+
+def test_there_are_sixty() -> None:
+    assert len(NAMES) >= 60
+    assert len(NAMES) - len(NOT_YET) >= 60
+    assert not set(NOT_YET) - set(NAMES)
+
+
+@pytest.mark.parametrize("name", all_files())
+def test_it_opens_as_it_stands_and_c_is_right(name: str) -> None:
+    kernel = opened(name)
+    assert (kernel.launch_from, kernel.unconfirmed) == ("read", "")
+    assert kernel.problem.kind.name == PROBLEMS.get(name, "multiply")
+    trace = trace_kernel(setup_for(kernel)).whole
+    assert trace.check.is_checked
+    assert trace.check.passed, str(trace.check)
+    assert trace.check.unwritten == 0
+    assert not ordering_of(trace).hazards
