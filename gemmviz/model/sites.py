@@ -21,8 +21,8 @@ NUMBERED_BARRIERS = 16  # of a block
 
 
 class MemoryArray(Struct, frozen=True):
-    """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or longer if declared so or if there
-    are several matrices. With ``column_major``, each matrix is stored column by column.
+    """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or longer if declared so or if
+    there are several matrices. With ``column_major``, each matrix is stored column by column.
 
     ``element_type`` is a name in the table of element types, ``itemsize`` its size in bytes. Global arrays start at a multiple
     of 256 bytes, as the driver allocates them.
