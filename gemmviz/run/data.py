@@ -14,6 +14,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.cuda.functions import function_for
+from gemmviz.cuda.granularity import given_once
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.cuda.nodes import Assign, Atomic, Binary, Call, Convert, Loop, MatrixProduct, Program, Unrolled
 from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
@@ -25,7 +26,6 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Reference, ReferenceRequest, Shape
 from gemmviz.model.setup import Filling
 from gemmviz.model.trace import Check
-from gemmviz.run.cpu.simt.granularity import given_once
 
 _CHUNK = 1 << 20
 _LATEST, _CACHE_BYTES = 2, 64 << 20

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from gemmviz.cuda.granularity import written_memories
 from gemmviz.cuda.launch.draft import KIND_WORDS, Draft, DraftParameter, bare_name, shape_formula
 from gemmviz.cuda.launch.formula import (
     OWN_SIZES,
@@ -34,7 +35,6 @@ from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, MULTIPLY, NONE, PROBLEM_KINDS
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
-from gemmviz.run.cpu.simt.granularity import written_memories
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 
 # What a file tells about the problem that a kernel is meant for, apart from its result.

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from gemmviz.cuda.granularity import carriers
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import legal_choices, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound, origins, origins_of, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import OriginRecorder
-from gemmviz.run.cpu.simt.granularity import carriers
 from tests.conftest import kernel_from
 
 THROUGH = """

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+from gemmviz.cuda.granularity import contents
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import bound, inputs, stream_launch
-from gemmviz.run.cpu.simt.granularity import contents
 from tests.conftest import kernel_from, outcome_of
 
 TILED = """__shared__ {of} s[16][16]; {sum} sum = 0;

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+from gemmviz.cuda.granularity import number_slots
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.executor import bound, stream_launch, trace_kernel
-from gemmviz.run.cpu.simt.granularity import number_slots
 from tests.conftest import kernel_from, outcome_of
 
 TILED = """__shared__ float s[4]; float sum = 0;

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.cuda.divergence import diverging
+from gemmviz.cuda.granularity import declared_scalar, recorded_scalar, types_of_memories
 from gemmviz.cuda.launch.launch_form import judged_fault
 from gemmviz.cuda.launch.legality import evaluated_formula, shapes_for
 from gemmviz.cuda.nodes import FunctionParameter, Program, SharedArray, Touch
@@ -29,7 +30,6 @@ from gemmviz.run.cpu.simt.addresses import AddressMap
 from gemmviz.run.cpu.simt.barriers import Barriers
 from gemmviz.run.cpu.simt.compiler import Compiler
 from gemmviz.run.cpu.simt.domain import Domain
-from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_memories
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import NULL, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.sums import RepeatedTags

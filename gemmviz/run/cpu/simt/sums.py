@@ -5,6 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.cuda.granularity import idle_loops
 from gemmviz.cuda.nodes import (
     Assign,
     Barrier,
@@ -29,7 +30,6 @@ from gemmviz.model.errors import Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED
-from gemmviz.run.cpu.simt.granularity import idle_loops
 from gemmviz.run.cpu.simt.machine import NORMAL, Closure, Machine
 from gemmviz.run.cpu.simt.memory import AccessType, ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.tags import TagMemory, Tags, TagShared

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.cuda.granularity import contents, is_float, is_number
 from gemmviz.cuda.nodes import (
     Assign,
     Binary,
@@ -40,7 +41,6 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.simt.accesses import touch_closure
 from gemmviz.run.cpu.simt.domain import Compiling, Domain, Holder
-from gemmviz.run.cpu.simt.granularity import contents, is_float, is_number
 from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
 from gemmviz.run.cpu.simt.machine import Closure, Machine, NeedsValues
 from gemmviz.run.cpu.simt.memory import AccessType, ElementOffset, GlobalMemory, SharedMemory
