@@ -11,56 +11,63 @@ from gemmviz.analysis.replay.reads import WarpRead, warp_reads
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import counted, many, marked, sized, tr
-from gemmviz.scenes.kit.layout import Box, Share, baseline, text_at
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, points
-from gemmviz.scenes.kit.text import text_line, text_width
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.layout import (
+    REST,
+    Box,
+    Line,
+    Share,
+    beside,
+    cells_in,
+    lines_down,
+    names_of_parts,
+    write,
+)  # fmt: skip
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import Style, Theme, mixed
 from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, framed, message
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around
 from gemmviz.scenes.stage.cost import Meter, meter_primitives, meters_of, outlined, square_side
 from gemmviz.scenes.stage.marks import lane_line
 
-_NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's rows; heights of its rows
-_METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122.0, 24.0  # share of the width for the meters; heights in one
-_LARGEST_CELL, _LARGEST_SQUARE = 70.0, 60.0
+_NAMES, _ROW, _LANE_ROW = 150, 27, 36  # width of the names of the strip's rows; heights of its rows
+_METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122, 24  # share of the width for the meters; heights in one
+_LARGEST_CELL, _LARGEST_SQUARE, _BESIDE = 70, 60, 40  # the last: free beside the matrices
 _LANE_SHADES = 32  # light of a warp's lanes, in order
-_CHIP_AT_LANE = 20.0  # side of a chip at its lane
-_LOW = 420.0  # height of a frame with the lanes' numbers alone
+_CHIP_AT_LANE = 20  # side of a chip at its lane
+_LOW = 420  # height of a frame with the lanes' numbers alone
 
 
 class _MappingPlan(Struct, frozen=True):
     """What a frame shows of the watched ``warp``, and where. ``owned``: elements of the result with their threads; ``own``:
-    which of them are the warp's; ``grids``: the drawn parts of the result, A and B, by name; ``end``: the lower edge of the
-    strip of lanes.
+    which of them are the warp's; ``names`` and ``lanes``: the strip of lanes, from their numbers down; ``grids``: the drawn
+    parts of the result, A and B, by name.
     """
 
     warp: int
     owned: tuple[Longs, Longs]
     own: np.ndarray
     reads: list[WarpRead]
-    strip: Box
-    end: float
-    parts: Box
+    names: Box
+    lanes: Box
     beside: Box
     grids: dict[str, CellGrid]
 
     @classmethod
     def of(cls, moment: Moment, options: ViewOptions) -> "_MappingPlan":
         owned, warp = moment.replay.owners.of(moment.scope.of_block), moment.focus.warp or 0
-        strip = options.room()._replace(height=0.0)
-        end = strip.y + _strip_height(moment, options)
-        room = options.room(end + 24.0)
+        room, size = options.room(), moment.trace.rules.warp_size
+        strip, below = room.strip("top", _LANE_ROW + _ROW * len(_thread_axes(moment, options)), 24)
+        names, lanes = strip.columns(_NAMES if options.words else 60, REST)
         reads = moment.cached(("mapping", warp), lambda: warp_reads(moment, warp))
-        left, beside = room.columns(Share(1 - _METERS), Share(_METERS))
-        parts = left.trimmed(right=40.0)
-        own = owned[1] // moment.trace.rules.warp_size == warp
-        return cls(warp, owned, own, reads, strip, end, parts, beside, _grids(moment, owned[0], reads, parts, options))
+        left, beside = below.columns(Share(1 - _METERS), Share(_METERS))
+        grids = _grids(moment, owned[0], reads, left.trimmed(right=_BESIDE), options)
+        return cls(warp, owned, owned[1] // size == warp, reads, names, lanes, beside, grids)
 
-    def lane(self, lanes: Longs, size: int, options: ViewOptions) -> Floats:
+    def lane(self, lanes: Longs, size: int) -> Floats:
         """Return the middles of lanes in the strip: (n, 2)."""
-        names = _names_width(options)
-        cell = (self.strip.width - names) / max(size, 1)
-        return np.column_stack([self.strip.x + names + (lanes + 0.5) * cell, np.full(len(lanes), self.strip.y + _LANE_ROW / 2)])
+        x = self.lanes.x + (lanes + 0.5) * self.lanes.width / max(size, 1)
+        return np.column_stack([x, np.full(len(lanes), self.lanes.y + _LANE_ROW / 2)])
 
 
 def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -73,9 +80,7 @@ def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
         return framed([message(missing, options)], moment, options)
     plan = _MappingPlan.of(moment, options)
     costs = _costs(moment, plan.warp, plan.owned[0][plan.own], plan.reads, plan.beside, options) if options.arrived else []
-    return framed(
-        [*_lane_strip(moment, plan.warp, plan.strip, options), *_result_parts(moment, plan, options), *costs], moment, options
-    )
+    return framed([*_lane_strip(moment, plan, options), *_result_parts(moment, plan, options), *costs], moment, options)
 
 
 def mapping_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -93,7 +98,7 @@ def mapping_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...
     ways = ways or [(array, elements[plan.own], threads[plan.own] % size)]
     share = float(eased(options.moment / ARRIVAL))
     return tuple(
-        _lane_chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options)
+        _lane_chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size), share, options)
         for matrix, cells, lanes in ways
     )
 
@@ -111,50 +116,36 @@ def _lane_chips(
     )
 
 
-def _names_width(options: ViewOptions) -> float:
-    return _NAMES if options.words else 60.0
-
-
 def _thread_axes(moment: Moment, options: ViewOptions) -> list[tuple[int, str]]:
     """Return the axes of threadIdx that are shown below the lanes: none in a low frame."""
     block = moment.trace.launch.block
     return [(axis, name) for axis, name in enumerate("xyz") if options.height > _LOW and (axis == 0 or block[axis] > 1)]
 
 
-def _strip_height(moment: Moment, options: ViewOptions) -> float:
-    return _LANE_ROW + _ROW * len(_thread_axes(moment, options))
-
-
-def _lane_strip(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Primitive]:
+def _lane_strip(moment: Moment, plan: _MappingPlan, options: ViewOptions) -> list[Primitive]:
     """Draw the lanes of a warp in order, with their threadIdx below."""
-    theme, trace = options.theme, moment.trace
-    size, per_block, least = trace.rules.warp_size, trace.space.threads_per_block, options.theme.type.least
-    count = min(size, per_block - warp * size)
-    names = _names_width(options)
-    cell = (at.width - names) / max(size, 1)
-    lane = np.arange(count)
+    theme, trace, warp = options.theme, moment.trace, plan.warp
+    size, count = (
+        trace.rules.warp_size,
+        min(trace.rules.warp_size, trace.space.threads_per_block - warp * trace.rules.warp_size),
+    )
+    lane, axes = np.arange(count), _thread_axes(moment, options)
     shades = _lane_colours(theme.faint, theme)
-    inks = tuple(theme.ink_on(each) for each in shades)
     fill = (lane * _LANE_SHADES // size).astype(np.uint8)[None]
-    fits = least if text_width(str(size - 1), least) <= cell - 2 else 0.0
-    x, y = at.x + names, at.y
+    names, rows = (box.rows(_LANE_ROW, *[_ROW] * len(axes)) for box in (plan.names, plan.lanes.part((0, count / size))))
+    inks = tuple(theme.ink_on(each) for each in shades)
     tips = np.array([[_tip(moment, warp * size + int(each)) for each in lane]])
-    numbers = lane.astype("<U4")[None] if fits else None
+    numbers = lane.astype("<U4")[None]
     whose = tr("warp {warp}, lane", warp=warp) if options.words else tr("lane")
-    primitives: list[Primitive] = [
-        Cells("lanes", x, y, cell, fill, shades, inks, numbers, fits, theme.background, height=_LANE_ROW, tips=tips),
-        text_at("lanes-name", (at.x, y + 26), whose, least, theme.text),
-    ]
-    y += _LANE_ROW
+    table = cells_in("lanes", rows[0], fill, shades, theme.background, inks, None, numbers, theme.type.least, tips=tips)
+    primitives: list[Primitive] = [table, write("lanes-name", names[0], whose, theme.small)]
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
-    for axis, name in _thread_axes(moment, options):
-        indices = tuple(map(str, places[:, axis].tolist()))
-        middle = np.stack([x + (lane + 0.5) * cell, np.full(count, baseline(y + 0.5 * _ROW, least))], axis=1)
+    for (axis, name), left, row in zip(axes, names[1:], rows[1:], strict=True):
+        texts = [*map(str, places[:, axis].tolist())]
         primitives += [
-            text_at(f"lanes-{name}-name", (at.x, y + 21), f"threadIdx.{name}", least, theme.faint),
-            Labels(f"lanes-{name}", middle, indices, least, theme.faint, "middle", meaning="scale"),
+            write(f"lanes-{name}-name", left, f"threadIdx.{name}" if options.words else name, theme.aside),
+            names_of_parts(f"lanes-{name}", row, texts, theme.type.least, theme.faint, "inside", 1),
         ]
-        y += _ROW
     return primitives
 
 
@@ -179,12 +170,11 @@ def _grids(moment: Moment, elements: Longs, reads: list[WarpRead], room: Box, op
     depth = _depth(reads)
     beside = depth[1] - depth[0] + 1 if reads else 0
     above = max((read.ks[1] - read.ks[0] + 1 for read in reads if read.array.name == "B"), default=0)
-    head = 1.5 * options.theme.type.name
+    inner = room.trimmed(left=_BESIDE if reads else 0, top=1.5 * options.theme.type.name, right=0 if reads else _BESIDE)
     high, wide = rows[1] - rows[0] + above, _width(columns, reads) + beside
-    cell = min((room.width - 40.0) / wide, (room.height - head) / high, _LARGEST_CELL)
-    x = room.x + 40.0 + beside * cell if reads else room.x
-    y = room.y + head + above * cell
-    table = CellGrid(x, y, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]))
+    cell = inner.tiled(high, wide, _LARGEST_CELL).width / wide
+    at = inner.x + (beside * cell if reads else 0), inner.y + above * cell
+    table = CellGrid(*at, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]))
     return {array.name: table, **{read.array.name: _read_grid(read, table, depth) for read in reads}}
 
 
@@ -209,10 +199,9 @@ def _result_parts(moment: Moment, plan: _MappingPlan, options: ViewOptions) -> l
     own_shown = slice(None) if plan.reads else shown
     primitives = _matrix_part(array, table, elements[own][own_shown], lanes[own_shown], options)
     primitives += _lane_line(table, r[own_shown], c[own_shown], lanes[own_shown], options.theme)
-    name, cell = options.theme.type.name, table.cell
-    below = points((table.x + table.columns * cell + 12, table.y + table.rows * cell - 4))
-    at = below if plan.reads else points((table.x, table.y - 10))
-    primitives.append(Labels("elements-name", at, (array.name,), name, options.theme.accent(array.name), "start", "semibold"))
+    style, foot = _name_style(array.name, options), table.box.strip("bottom", table.cell)[0]
+    above = beside("elements-name", table.box, "top", array.name, style, 10)
+    primitives.append(beside("elements-name", foot, "right", array.name, style) if plan.reads else above)
     for read in plan.reads:
         primitives += _read_part(read, plan.grids[read.array.name], shown, options)
     return primitives
@@ -272,14 +261,18 @@ def _lane_line(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme
     return lane_line(middle, 0.5 * table.cell, theme.background, 2.0)
 
 
+def _name_style(name: str, options: ViewOptions) -> Style:
+    return Style(options.theme.type.name, options.theme.accent(name), "semibold")
+
+
 def _read_part(read: WarpRead, part: CellGrid, shown: slice, options: ViewOptions) -> list[Primitive]:
     """Draw what is read of A or B; once the lanes have arrived, with their elements and the sectors that the request moves."""
     theme, name = options.theme, read.array.name
-    at = (part.x, part.y - 10)
+    wide = part.box._replace(width=max(part.box.width, theme.type.name))
     return [
         *_matrix_part(read.array, part, read.elements[shown], read.lanes[shown], options),
         *(outlined(read.array, read.moved, part, options) if options.arrived else ()),
-        text_at(f"read-{name}-name", at, name, theme.type.name, theme.accent(name), "start", "semibold"),
+        beside(f"read-{name}-name", wide, "top", name, _name_style(name, options), 10),
     ]
 
 
@@ -290,36 +283,26 @@ def _costs(
     array, theme = moment.replay.owners.array, options.theme
     assert array is not None
     row, column = array.row_column(elements)
-    size = theme.type.words
     sentence = tr(
         "warp {warp} computes {shape} of {array}",
         warp=warp,
         shape=_shape(np.asarray(row), np.asarray(column)),
         array=array.name,
     )
-    primitives: list[Primitive] = [
-        text_line("mapping-stored", (room.x, room.y + 0.9 * size), sentence, size, room.width, theme.text, "semibold")
-    ]
+    size = theme.type.words
+    head, _ = room.strip("top", 1.08 * size)
+    primitives: list[Primitive] = [write("mapping-stored", head, sentence, theme.strong)]
     meters = [_meter(read, moment, options) for read in reads] or list(meters_of(moment))[:2]
-    high = (room.height - 2.2 * size) / max(1, len(meters))
-    if high < _METER_WORDS + _LEAST_SQUARES:
-        return [*primitives, *_meter_lines(meters, room, size, theme)]
-    squares = Box(0, 0, room.width, high - _METER_WORDS)
-    side = min((square_side(each.moved, squares, _LARGEST_SQUARE)[0] for each in meters), default=0.0)
-    for place, meter in enumerate(meters):
-        box = Box(room.x, room.y + 2.2 * size + place * high, room.width, high - 16.0)
-        primitives += meter_primitives(meter, box, theme, f"mapping-meter-{place}", side=side, largest=_LARGEST_SQUARE)
+    parts = room.trimmed(top=2.2 * size).grid(max(1, len(meters)), 1)
+    if parts[0].height < _METER_WORDS + _LEAST_SQUARES:
+        lines = [Line(f"mapping-meter-{n}", f"{meter.title}: {meter.text}", *theme.plain) for n, meter in enumerate(meters)]
+        return [*primitives, *lines_down(room.trimmed(top=1.34 * size), lines, 1.4)]
+    squares = Box(0, 0, room.width, parts[0].height - _METER_WORDS)
+    side = min((square_side(each.moved, squares, _LARGEST_SQUARE)[0] for each in meters), default=0)
+    for place, (meter, part) in enumerate(zip(meters, parts, strict=False)):
+        box, key = part.trimmed(bottom=16), f"mapping-meter-{place}"
+        primitives += meter_primitives(meter, box, theme, key, side=side, largest=_LARGEST_SQUARE)
     return primitives
-
-
-def _meter_lines(meters: list[Meter], room: Box, size: float, theme: Theme) -> list[Primitive]:
-    """Draw the meters as lines of text, as many as fit."""
-    ys = [room.y + (2.4 + 1.4 * place) * size for place in range(len(meters))]
-    return [
-        text_line(f"mapping-meter-{place}", (room.x, y), f"{meter.title}: {meter.text}", size, room.width, theme.text)
-        for place, (meter, y) in enumerate(zip(meters, ys, strict=True))
-        if y + 0.3 * size <= room.bottom
-    ]
 
 
 def _meter(read: WarpRead, moment: Moment, options: ViewOptions) -> Meter:

@@ -14,13 +14,14 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout
+from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import counted, grouped, many, marked, tr
-from gemmviz.scenes.kit.layout import Box, text_at
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import label_step, text_line, text_width
-from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased, framed, nothing_accessed
+from gemmviz.scenes.kit.layout import REST, Box, beside, square, write, write_all
+from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import label_step
+from gemmviz.scenes.kit.theme import Style, Theme, mixed
+from gemmviz.scenes.kit.view import View, ViewOptions, eased, framed, nothing_accessed
 from gemmviz.scenes.stage.cost import elements_of, request_sectors, sector_grid, sector_places
 
 # Sectors on their way from the address line to where they are drawn large: each as one piece, those of a line together.
@@ -53,10 +54,10 @@ def sector_flight(
 
 Shades = tuple[str, str, str]
 _AWAY, _MOVED, _REQUESTED = range(3)
-_STRIP_HEIGHT, _LEAST_TABLE, _LANE_HEIGHT = 310.0, 200.0, 30.0
-_LINE_GAP, _LARGEST_CELL = 10.0, 110.0
+_STRIP_HEIGHT, _LEAST_TABLE, _LANE_HEIGHT, _LANE_WIDTH = 310, 200, 30, 40
+_LINE_GAP, _LARGEST_CELL, _LARGEST_ELEMENT = 10, 110, 22
 _ASKING = 0.4  # share of the motion in which the lanes ask; then the sectors come
-_LEAST_REQUESTED = 4.0  # units: wide enough to be visible
+_LEAST_REQUESTED = 4  # units: wide enough to be visible
 
 
 def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -111,9 +112,9 @@ def _strip_of(moment: Moment, options: ViewOptions) -> "_Strip | None":
 
 def _room_of_sectors(strip: "_Strip", options: ViewOptions) -> Box:
     """Return the room below the address line for the sectors that are moved; of no height if there is none."""
-    top, size = options.top + strip.height, options.theme.type.note
-    high = options.bottom - top - 2.4 * size if strip.height < options.bottom - options.top else 0.0
-    return Box(MARGIN, top + 2.2 * size, options.width - 2 * MARGIN, high)
+    size, room = options.theme.type.note, options.room()
+    below = room.trimmed(top=strip.height + 2.2 * size, bottom=0.2 * size)
+    return below if strip.height < room.height else below._replace(height=0)
 
 
 def _sectors_moved(moment: Moment) -> MovedSectors:
@@ -132,7 +133,7 @@ def _sectors(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]
     heading = tr(
         "the sectors that are moved, in the order of their addresses; numbers are lanes, ×n: n lanes share the element"
     )
-    return [text_line("memory-heading", (MARGIN, room.y - 0.8 * size), heading, size, room.width, theme.faint), *grid]
+    return [beside("memory-heading", room, "top", heading, Style(size, theme.faint), 0.8 * size), *grid]
 
 
 def followed_lane(moment: Moment) -> int | None:
@@ -200,36 +201,25 @@ class _Strip:
     ) -> None:  # fmt: skip
         self.lanes, self.numbers, self.table, self.array, self.rules = lanes, lines.numbers, lines.first, array, rules
         self.palette, self.theme, self.width = palette, options.theme, options.width
-        self.followed, self.sentence, self.top, self.height = followed, sentence, options.top, height
-        lines_touched, per_line = self.table.shape
-        self.per_line = per_line
-        gaps = _LINE_GAP * (lines_touched - 1)
-        self.cell = min((self.width - 2 * MARGIN - gaps) / (lines_touched * per_line), 22.0)
-        across = lines_touched * per_line * self.cell + gaps
-        self.x = (self.width - across) / 2
-
-    @property
-    def _bar(self) -> float:
-        return max(18.0, min(44.0, self.height * 0.16))
-
-    @property
-    def _line_y(self) -> float:
-        return self.top + self.height - self._bar - 92
+        self.followed, self.sentence, self.height = followed, sentence, height
+        high = max(18, min(44, 0.16 * height))
+        room = options.room()._replace(height=height)
+        _, self.lane_row, ways, bar, self.below, self.foot, self.words = room.rows(26, _LANE_HEIGHT, REST, high, 30, 22, 40)
+        self.ways, (touched, self.per_line) = ways.trimmed(top=2), self.table.shape
+        gaps = _LINE_GAP * (touched - 1)
+        self.cell = min((bar.width - gaps) / (touched * self.per_line), _LARGEST_ELEMENT)
+        line = self.per_line * self.cell
+        self.lines = square(bar.middle, touched * line + gaps, bar.height).columns(*[line] * touched, gap=_LINE_GAP)
+        self.left = np.array([box.x for box in self.lines])
 
     def primitives(self) -> list[Primitive]:
         """Draw everything in a band ``height`` units high."""
-        at, size = points((self.width / 2, self.top + self.height - 14)), self.theme.type.words
-        return [
-            Labels("memory-sentence", at, (self.sentence,), size, self.theme.text, "middle", "semibold"),
-            *self._threads(),
-            *self._lanes(self.top + 26),
-            *self._lines(self._line_y, self._bar),
-        ]
+        sentence = write("memory-sentence", self.words.trimmed(bottom=6), self.sentence, self.theme.strong, "middle")
+        return [sentence, *self._threads(), *self._lanes(), *self._lines()]
 
     def motion(self, share: float) -> tuple[Primitive, ...]:
         """Draw the threads of light of the first lanes alone; ``share``: of the time of the step that has passed."""
-        top = self.top + 26 + _LANE_HEIGHT + 2
-        cover = boxes((0.0, top, self.width, self._line_y - top - 1.0))
+        cover = boxes(self.ways.trimmed(bottom=1)._replace(x=0, width=self.width))
         lanes = np.where(np.arange(len(self.lanes)) < share * len(self.lanes), self.lanes, -1)
         return (Rects("threads-cover", cover, self.theme.background), *self._threads(lanes))
 
@@ -238,16 +228,8 @@ class _Strip:
         cuts = self.rules.line_bytes // self.rules.sector_bytes
         rank = np.minimum(np.searchsorted(self.numbers, sectors // cuts), len(self.numbers) - 1)
         wide = self.per_line * self.cell / cuts
-        x = self.line_x(rank) + sectors % cuts * wide
-        boxes = np.column_stack([x, np.full(len(x), self._line_y), np.full(len(x), wide), np.full(len(x), self._bar)])
-        return boxes, np.where(self.numbers[rank] == sectors // cuts, rank, -1)
-
-    def line_x(self, row: Longs) -> Floats:
-        return np.asarray(self.x + row * (self.per_line * self.cell + _LINE_GAP))
-
-    def _lane_x(self) -> Floats:
-        pitch = (self.width - 2 * MARGIN) / len(self.lanes)
-        return np.asarray(MARGIN + (np.arange(len(self.lanes)) + 0.5) * pitch)
+        x, bar = self.left[rank] + sectors % cuts * wide, np.full((len(rank), 3), (self.lines[0].y, wide, self.lines[0].height))
+        return np.column_stack([x, bar]), np.where(self.numbers[rank] == sectors // cuts, rank, -1)
 
     def _threads(self, lanes: Longs | None = None) -> list[Primitive]:
         """Draw a line for each lane (default: for all), that of the followed one on top."""
@@ -255,60 +237,53 @@ class _Strip:
         active = np.flatnonzero(lanes >= 0)
         elements = lanes[active]
         row = np.searchsorted(self.numbers, elements // self.per_line)
-        x = self.line_x(row) + (elements % self.per_line + 0.5) * self.cell
-        top, bottom = self.top + 26 + _LANE_HEIGHT + 2, self._line_y
-        ends = np.stack([self._lane_x()[active], np.full(len(active), top), x, np.full(len(active), bottom)], axis=1)
+        x = self.left[row] + (elements % self.per_line + 0.5) * self.cell
+        lane_x = np.array([box.middle_x for box in self.lane_row.grid(1, len(self.lanes))])[active]
+        ends = np.column_stack([lane_x, np.full(len(x), self.ways.y), x, np.full(len(x), self.ways.bottom)])
         primitives: list[Primitive] = [Lines("lane-threads", ends, self.theme.accent(self.array.name), 1.6)]
         if self.followed in active.tolist():
             primitives.append(Lines("followed-thread", ends[active == self.followed], self.theme.text, 4.0))
         return primitives
 
-    def _lanes(self, y: float) -> list[Primitive]:
-        x, theme = self._lane_x(), self.theme
-        active = self.lanes >= 0
-        side, size = 40.0, theme.type.least
-        cells = np.stack([x - side / 2, np.full(len(x), y), np.full(len(x), side), np.full(len(x), _LANE_HEIGHT)], axis=1)
-        texts = tuple(str(lane) for lane in range(len(x)))
-        at = np.stack([x, np.full(len(x), y + 22)], axis=1)
-        accent = theme.accent(self.array.name)
-        ink = theme.ink_on(accent)
-        on, off = np.flatnonzero(active), np.flatnonzero(~active)
-        ring = [] if self.followed is None else [Rects("followed-lane", cells[[self.followed]], None, theme.text, 4.0, 5.0)]
-        return [
-            Rects("lanes-active", cells[on], accent, radius=5.0),
-            Rects("lanes-idle", cells[off], theme.empty, radius=5.0),
-            Labels("lane-numbers", at[on], tuple(texts[lane] for lane in on), size, ink, "middle", meaning="scale"),
-            Labels("idle-numbers", at[off], tuple(texts[lane] for lane in off), size, theme.faint, "middle", meaning="scale"),
-            text_at("lane-name", (MARGIN, y - 8), tr("lanes"), size, theme.faint),
-            *ring,
-        ]
+    def _lanes(self) -> list[Primitive]:
+        theme = self.theme
+        cells = [square(box.middle, _LANE_WIDTH, box.height) for box in self.lane_row.grid(1, len(self.lanes))]
+        accent, size = theme.accent(self.array.name), theme.type.least
+        on, off = ([lane for lane, at in enumerate(self.lanes) if (at >= 0) == takes_part] for takes_part in (True, False))
+        ring = [] if self.followed is None else [Rects("followed-lane", boxes(cells[self.followed]), None, theme.text, 4, 5)]
+        drawn: list[Primitive] = []
+        for key, lanes, fill, ink in (("active", on, accent, theme.ink_on(accent)), ("idle", off, theme.empty, theme.faint)):
+            own = [cells[lane] for lane in lanes]
+            numbers = write_all(f"{key}-numbers", own, [str(lane) for lane in lanes], Style(size, ink), "middle")
+            drawn += [Rects(f"lanes-{key}", boxes(*own), fill, radius=5), replace(numbers, meaning="scale")]
+        return [*drawn, beside("lane-name", self.lane_row, "top", tr("lanes"), theme.aside, 8), *ring]
 
-    def _lines(self, y: float, bar: float) -> list[Primitive]:
-        theme, palette = self.theme, self.palette
-        fill = _line_fill(self.table)
-        x = self.line_x(np.arange(len(self.numbers)))
+    def _lines(self) -> list[Primitive]:
+        theme, fill, (_, y, _, high) = self.theme, _line_fill(self.table), self.lines[0]
         primitives: list[Primitive] = []
-        for state, colour in enumerate(palette):
+        for state, colour in enumerate(self.palette):
             row, column = np.nonzero(fill == state)
             wide = max(self.cell, _LEAST_REQUESTED) if state == _REQUESTED else self.cell
-            bytes_ = np.stack([x[row] + column * self.cell, np.full(len(row), y), np.full(len(row), wide),
-                              np.full(len(row), bar)], axis=1)  # fmt: skip
-            primitives.append(Rects(f"line-bytes-{state}", bytes_, colour))
-        sector = self.rules.sector_bytes // self.array.itemsize * self.cell
+            shape = np.full((len(row), 3), (y, wide, high))
+            primitives.append(
+                Rects(f"line-bytes-{state}", np.column_stack([self.left[row] + column * self.cell, shape]), colour)
+            )
         cuts = self.rules.line_bytes // self.rules.sector_bytes
-        marks = [(at + i * sector, y, at + i * sector, y + bar) for at in x.tolist() for i in range(cuts + 1)]
-        primitives.append(Lines("sectors", np.array(marks), theme.background, 2.0))
-        return [*primitives, *self._addresses(x, y + bar + 22)]
+        ends = [x for line in self.lines for x in (*(part.x for part in line.grid(1, cuts)), line.right)]
+        edges = [(x, y, x, y + high) for x in ends]
+        primitives.append(Lines("sectors", boxes(*edges), theme.background, 2))
+        return [*primitives, *self._addresses()]
 
-    def _addresses(self, x: Floats, y: float) -> list[Primitive]:
+    def _addresses(self) -> list[Primitive]:
         """Draw the address of every line, or of every second, fourth, ... if they would overlap."""
-        texts = [grouped(int(number) * self.rules.line_bytes) for number in self.numbers]
-        pitch, size = self.per_line * self.cell + _LINE_GAP, self.theme.type.least
-        every = label_step(pitch, max(text_width(text, size) for text in texts) + 20, len(texts))
-        texts, at = texts[::every], [(left, y) for left in x.tolist()[::every]]
+        texts, aside = [grouped(int(number) * self.rules.line_bytes) for number in self.numbers], self.theme.aside
+        pitch = self.lines[0].width + _LINE_GAP
+        every = label_step(pitch, max(map(aside.width, texts)) + 20, len(texts))
+        rooms = [Box(line.x, self.below.y, max(pitch * every, aside.width(text)), self.below.height)
+                 for line, text in zip(self.lines, texts, strict=True)]  # fmt: skip
         what = tr("byte address of each {line_bytes}-byte line", line_bytes=self.rules.line_bytes)
-        name = text_at("line-name", (MARGIN, y + 26), what, size, self.theme.faint)
-        return [Labels("line-addresses", points(*at), tuple(texts), size, self.theme.faint, meaning="scale"), name]
+        addresses = write_all("line-addresses", rooms[::every], texts[::every], aside)
+        return [replace(addresses, meaning="scale"), write("line-name", self.foot, what, aside)]
 
 
 VIEW = View(marked("Memory: lines and sectors of a request"), Moment, memory_scene, memory_motion, is_count=True, order=2)
