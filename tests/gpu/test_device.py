@@ -186,6 +186,7 @@ def test_counts_of_whole_launches(gpu: RemoteGpu, name: str) -> None:
         stream_launch(setup, ours)
         gpu.count(setup, theirs)
         assert theirs.counts.accesses == ours.counts.accesses
+        assert theirs.counts.branches == ours.counts.branches
         assert theirs.counts.phases == ours.counts.phases
 
 

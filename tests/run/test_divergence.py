@@ -1,14 +1,20 @@
 """Branches at which lanes of a warp part: when they are steps, what they cost, who waits, and what says so."""
 
-import pytest
+import json
 
-from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+import pytest
+from recording import DATA
+from recording.counters import parting_setups
+
+from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.counts import LaunchCounter, count_steps, totals
 from gemmviz.analysis.models.reasons import Launched, causes_of
 from gemmviz.analysis.replay.divergence import NOT_WAITING, divergence_of, waiting_in_block
 from gemmviz.cli.main import main
 from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.program import program_for
+from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.scenes.catalog import view_named
@@ -155,6 +161,49 @@ def test_divergence_is_a_cause_of_the_time() -> None:
         assert bool(found) == kinds
         if found:
             assert found[0].proof == "8 requests on both ways, 4 if no lanes parted"
+
+
+# What an H200 counted (tests/data/h200-divergence.json). As compiled, some launches differ from what is written:
+
+AS_COMPILED = {
+    "chosen": "loads that all ways have are moved in front of the branch",
+    "nested": "loads that all ways have are moved in front of the branch",
+    "split_k": "loads that both ways have are moved in front of the branch, which is predicated",
+    "staggered": "loops are unrolled, and the rests have loads of their own",
+    "reduction_tree": "accesses of lanes that are predicated off are executed",
+    "strided_reduction": "accesses of lanes that are predicated off are executed",
+    "04_tiled": "reads of neighbouring elements are merged",
+}
+
+
+def recorded() -> list[tuple[Setup, dict[str, int]]]:
+    launches = json.loads((DATA / "h200-divergence.json").read_text(encoding="utf-8"))["launches"]
+    by_launch = {(row["kernel"], *row["problem"].values(), *row["parameters"].values()): row["counters"] for row in launches}
+    setups = list(parting_setups())
+    return [(each, by_launch[each.kernel.name, *each.problem.sizes.values(), *each.parameters.values()]) for each in setups]
+
+
+def test_launches_whose_warps_part_are_counted_as_the_hardware_does() -> None:
+    launches = recorded()
+    assert len(launches) >= 60
+    for setup, hardware in launches:
+        counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
+        stream_launch(setup, counter)
+        ours = {name: value for name, value in totals(counter.counts).items() if name in hardware}
+        if setup.kernel.name not in AS_COMPILED:
+            assert ours == {name: hardware[name] for name in ours}, setup
+        assert counter.counts.total().lanes <= hardware["memory_thread_instructions_on"] or setup.kernel.name == "04_tiled"
+
+
+def test_branches_of_two_ways_part_as_often_as_on_the_hardware() -> None:
+    """A guard or an early return becomes a predicate, which the hardware doesn't count as a branch."""
+    for setup, hardware in recorded():
+        if setup.kernel.name in AS_COMPILED:
+            continue
+        counter = LaunchCounter(device_for(setup).rules)
+        stream_launch(setup, counter)
+        both = sum(each.excessive_wavefronts for site, each in counter.counts.branches.items() if len(site.arms) == 2)
+        assert both == hardware["divergent_targets"], setup
 
 
 def test_two_launches_of_which_one_has_branches_are_compared(capsys: pytest.CaptureFixture[str]) -> None:

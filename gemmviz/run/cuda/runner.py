@@ -145,12 +145,13 @@ def _summed(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, ti
         numbers = [np.int32(each) for each in (space.thread_count, space.threads_per_block, space.warps_per_block)]
         launch(kernel, grid, [record.element[start:].data.ptr, some.data.ptr, sums.data.ptr, *numbers])
         wait(timeout_s, work.setup.kernel.file)
-    totals = sums.get()
-    return {
-        (lined_up.sites[site], operand, phase): totals[row].astype(object)
-        for row, (site, operand, phase) in enumerate(buckets.tolist())
-        if lined_up.sites[site].operands or lined_up.sites[site].kind == "branch"
-    }
+    totals, found = sums.get(), dict[SumKey, np.ndarray]()
+    for row, (number, place, phase) in enumerate(buckets.tolist()):
+        site = lined_up.sites[number]
+        if site.operands or site.kind == "branch":
+            key = site, place, phase  # several accesses of an inlined function may be at one site
+            found[key] = found.get(key, 0) + totals[row].astype(object)
+    return found
 
 
 _MOST_WORKLOADS = 2

@@ -111,7 +111,7 @@ class _Plan(NamedTuple):
     @classmethod
     def of(cls, moment: Moment, found: Divergence, options: ViewOptions) -> "_Plan":
         rows, sizes, lanes = _rows(moment, found), options.theme.type, moment.trace.rules.warp_size
-        head, whole, below = options.room().rows(sizes.words, REST, 2.6 * sizes.words if options.words else 0, gap=NEAR)
+        head, whole, below = options.room().rows(sizes.words, REST, 3.6 * sizes.words if options.words else 0, gap=NEAR)
         shares = sum(_HEADING if row.heading else 1.0 for row in rows)
         pitch = min(_TALLEST, whole.height / shares)
         boxes = whole.rows(*[pitch * (_HEADING if row.heading else 1.0) for row in rows])
@@ -194,14 +194,16 @@ def _below(moment: Moment, found: Divergence, box: Box, options: ViewOptions) ->
     """Say what both ways cost one after the other, and what the colours mean."""
     if not options.words:
         return []
-    theme, (upper, lower) = options.theme, box.rows(REST, REST)
+    theme, (upper, middle, lower) = options.theme, box.rows(REST, REST, REST)
     costs = [_counts(moment, found, way.steps.tolist()) for way in found.ways]
     costs = [each for each in costs if each.requests]
     said = tr("What follows accesses no memory")
     if costs:
         said = tr("This warp: {cost}", cost=", ".join(_sums(costs)))
+    aside = tr("As written: a compiler may predicate a short branch, or move what both ways do in front of it")
     looks = [([(theme.chosen, None)], tr("active")), ([(theme.empty, None)], tr("waits"))]
-    return [write("both", upper, said, theme.strong), *swatches("legend", lower, looks, theme.type.note, theme.faint)]
+    words = [write("both", upper, said, theme.strong), write("as-written", middle, aside, theme.aside)]
+    return [*words, *swatches("legend", lower, looks, theme.type.note, theme.faint)]
 
 
 def _sums(costs: list[Counts]) -> list[str]:
