@@ -37,6 +37,7 @@ from tests.conftest import kernel_from, sure
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT
 from tests.run.test_matrix_instructions import MMA, MOVED, TILES, wmma_kernel
+from tests.run.test_pipelines import RIGHT, body_of, setup_of
 
 pytestmark = pytest.mark.gpu
 COUNTED = """#include <cuda_pipeline.h>
@@ -81,6 +82,15 @@ def test_matrix_instructions(gpu: RemoteGpu, kernel: KernelSpec) -> None:
     ours, theirs = (engine(setup, recording=Recording(values=True)) for engine in (trace_kernel, gpu.trace))
     for name in ("site", "visits", "epoch", "element", "origin_step", "origin_array", "origin", "value"):
         assert np.array_equal(getattr(ours.whole, name), getattr(theirs.whole, name)), name
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_pipelines(gpu: RemoteGpu, name: str) -> None:
+    """Warps that wait for each other at barriers make the interpreter's steps, with its results."""
+    setup = setup_of(*body_of(name))
+    ours, theirs = trace_kernel(setup).whole, gpu.trace(setup).whole
+    assert_same(theirs, ours)
+    np.testing.assert_array_equal(theirs.completes, ours.completes)
 
 
 def has_profiler() -> bool:

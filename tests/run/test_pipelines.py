@@ -26,6 +26,7 @@ from tests.run.warp_runs import SIDE, binding_of, program_of
 HEADERS = """#include <cuda_pipeline.h>
 #include <cuda/pipeline>
 #include <cuda/barrier>
+#include <cuda/ptx>
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 namespace cg = cooperative_groups;
@@ -126,6 +127,19 @@ RIGHT: dict[str, tuple[int, str]] = {
           if (t == 0) {{ cde::cp_async_bulk_global_to_shared(s[0], &A[64 * i], 256, bar);
             token = cuda::device::barrier_arrive_tx(bar, 1, 256); }} else {{ token = bar.arrive(); }}
           bar.wait(std::move(token)); sum += s[0][63 - t]; __syncthreads(); }}"""),
+    "bulk copies of cuda::ptx": (64, f"""{TWO} __shared__ uint64_t full; namespace ptx = cuda::ptx;
+        if (t == 0) {{ ptx::mbarrier_init(&full, 1); ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster); }} __syncthreads();
+        for (int i = 0; i < 8; ++i) {{
+          if (t == 0) {{ ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, s[0], &A[64 * i], 256, &full);
+            ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full, 256); }}
+          while (!ptx::mbarrier_try_wait_parity(&full, i % 2)) {{}}
+          sum += s[0][63 - t]; __syncthreads(); }}"""),
+    "bulk copies back": (64, f"""{TWO} for (int i = 0; i < 8; ++i) sum += A[64 * i + 63 - t];
+        s[0][t] = sum; asm volatile("fence.proxy.async.shared::cta;"); __syncthreads();
+        if (t == 0) {{
+          asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" :: "l"(C), "r"(at(s[0])) : "memory");
+          asm volatile("cp.async.bulk.commit_group;"); asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }}
+        __syncthreads(); sum = s[0][t];"""),
     "producer warp, numbered barriers": (96, f"""{TWO} if (t >= 64) {{ for (int i = 0; i < 8; ++i) {{
             if (i >= 2) meet(3 + i % 2, 96);
             s[i % 2][t - 64] = A[64 * i + t - 64]; s[i % 2][t - 32] = A[64 * i + t - 32]; leave(1 + i % 2, 96); }} }}

@@ -271,3 +271,9 @@ def test_a_search_asks_often_whether_it_is_cancelled() -> None:
     finally:
         gc.enable()
     assert max(after - before for before, after in itertools.pairwise(asked[10:])) < 0.05
+
+
+def test_warps_that_wait_at_barriers_of_their_own_are_refused() -> None:
+    body = 'if (threadIdx.x < 32) asm("bar.sync 1, 64;"); else asm("bar.sync 1, 64;"); C[threadIdx.x] = A[threadIdx.x];'
+    with pytest.raises(GemmvizError, match="numbered barriers are not searched"):
+        race_of(setup_for(kernel_from(body, block='["64"]'), Problem(8, 8, 8)))

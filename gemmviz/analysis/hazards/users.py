@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gemmviz.model.arrays import Bools, Longs
+from gemmviz.model.arrays import Bools, Ints, Longs
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
 
@@ -67,12 +67,19 @@ def arrivals(trace: Trace, blocks: slice | Longs) -> Iterator[tuple[int, Site, B
         site, row = trace.site_of(step), int(trace.row[step])
         arrived = elements[row, blocks] >= 0
         if site.is_warp_barrier or not arrived.all():
-            if returned is None:  # the last row in which each thread is active: it is assumed to have returned afterwards
-                returned = np.full(arrived.shape, -1, np.int64)
-                for number, each in enumerate(elements):
-                    returned[each[blocks] >= 0] = number
+            returned = _last_rows(elements, blocks) if returned is None else returned
             arrived |= returned < row
         yield step, site, arrived
+
+
+def _last_rows(elements: Ints, blocks: slice | Longs) -> Longs:
+    """The last row in which each thread of some blocks is active, -1 for none: it is assumed to have returned afterwards."""
+    found = np.full(elements[0, blocks].shape, -1, np.int64)
+    for row in range(len(elements) - 1, -1, -1):
+        found[(found < 0) & (elements[row, blocks] >= 0)] = row
+        if (found >= 0).all():
+            break
+    return found
 
 
 def ordered(site: Site, arrived: Bools, warp_size: int) -> Bools:

@@ -16,6 +16,8 @@ from msgspec import Struct
 
 from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import device_for
+from gemmviz.cuda.nodes import Barrier, Mbarrier
+from gemmviz.cuda.walk import parts
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
@@ -24,6 +26,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
+from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.interleaving import Event, Interleaving, Lead, Slot, Stored
 from gemmviz.run.cpu.simt.interpret import Binding
@@ -75,8 +78,8 @@ def racing_pairs(turns: Iterable[tuple[Slot, Event]], stopped: Cancel) -> list[R
                 row[:] = each
             accesses.setdefault(event.array, []).append(rows)
     found: dict[Lead, tuple[int, RacingPair]] = {}
-    for parts in accesses.values():
-        for early, late in _each(np.concatenate(parts, axis=1), stopped):
+    for several in accesses.values():
+        for early, late in _each(np.concatenate(several, axis=1), stopped):
             epoch = early[0] >> _EPOCH
             lead = Lead(late[1], epoch, late[3] - early[3] + 1, late[2])
             if lead not in found or early[4] < found[lead][0]:
@@ -141,6 +144,8 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
         return cancelled() or time.monotonic() > end
 
     binding = bound(setup)
+    if any(isinstance(part, Mbarrier) or (isinstance(part, Barrier) and part.number) for part in parts(binding.program.body)):
+        raise GemmvizError(tr("orders of warps that wait at mbarriers or numbered barriers are not searched"))
     if not setup.problem.output_names:
         raise GemmvizError("the problem has no outputs, so no order of threads changes its result")
     array = binding.arrays[binding.number(setup.problem.output_names[0])]
