@@ -182,7 +182,7 @@ class _Product(_Picture):
         """Draw the three tiles, and in their corner what the followed lane holds and needs."""
         (high, _), (_, wide) = self.tables["b"].lanes.shape, self.tables["a"].lanes.shape
         upper, lower = room.trimmed(top=_HEAD).rows(Share(high), Share(ROWS), gap=_BETWEEN)
-        widths = _NUMBERS, Share(wide), _NUMBERS, _NUMBERS, Share(COLUMNS), _BETWEEN
+        widths = _NUMBERS, Share(wide), _NUMBERS, _NUMBERS, Share(COLUMNS), _LANE
         (_, corner, _, _, b, _), (_, a, _, _, c, _) = (each.columns(*widths) for each in (upper, lower))
         drawn: list[Primitive] = []
         for (use, held), box in zip(self.tables.items(), (a, b, c), strict=True):
@@ -198,11 +198,13 @@ class _Product(_Picture):
             for size, count in zip(self.shapes[use], cells, strict=True)
         )
         style = theme.strong.inked(theme.legible(theme.accent(use.upper())))
-        head = box._replace(x=box.right + NEAR, width=_BETWEEN) if use != "b" else box._replace(y=box.y - _HEAD, height=_HEAD)
+        head = (
+            box._replace(x=box.right + NEAR, width=_LANE - NEAR) if use != "b" else box._replace(y=box.y - _HEAD, height=_HEAD)
+        )
         return [
             names_of_parts(f"{use}-rows", box, down, self.size, theme.faint, "left"),
             *([names_of_parts(f"{use}-columns", box, across, self.size, theme.faint, "top", 6.0)] if use == "a" else ()),
-            write(f"{use}-name", head, use.upper(), style),
+            write(f"{use}-name", head, "C, D" if use == "c" else use.upper(), style),
         ]
 
     def _needed(self, a: Box, b: Box, corner: Box) -> list[Primitive]:
