@@ -220,7 +220,7 @@ def test_without_a_display_a_lesson_is_rendered(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gemmviz", "slides", "--lecture"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert len(list((tmp_path / "out").glob("slides/*.png"))) == len(shipped_lesson("slides").stops)
+    assert len(list((tmp_path / "out").glob("slides/*.png"))) == len(shipped_lesson("slides").steps)
     assert (tmp_path / "out" / "slides.gif").stat().st_size > 10000
 
 

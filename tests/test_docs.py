@@ -50,7 +50,7 @@ def test_the_table_of_speeds_is_that_of_the_data() -> None:
 
 def test_every_item_of_the_documents_has_steps_that_exist() -> None:
     items = tomllib.loads((ROOT / "docs" / "items.toml").read_text(encoding="utf-8"))["item"]
-    steps = {f"{name}/{step.id}" for name in lesson_names() for step in shipped_lesson(name).stops}
+    steps = {f"{name}/{step.id}" for name in lesson_names() for step in shipped_lesson(name).steps}
     assert all({*item} == {"document", "content", "steps"} for item in items)
     assert {step for item in items for step in item["steps"]} <= steps
     assert len({(item["document"], item["content"]) for item in items}) == len(items) == 114
@@ -59,7 +59,7 @@ def test_every_item_of_the_documents_has_steps_that_exist() -> None:
 
 def test_the_number_of_steps_is_that_of_the_course() -> None:
     text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
-    assert f"Six lessons with {len(shipped_lesson(COURSE).stops)} steps" in text
+    assert f"Six lessons with {len(shipped_lesson(COURSE).steps)} steps" in text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

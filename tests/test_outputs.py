@@ -105,7 +105,7 @@ def test_a_quiz_is_written_over_a_quiz_alone(kernel: Path, capsys: pytest.Captur
     target = kernel.with_name("quiz.toml")
     for _ in range(2):
         assert main(["quiz", str(kernel), "--count", "2", "-o", str(target)]) == 0
-    assert len(read_lesson(target).stops) == 2
+    assert len(read_lesson(target).steps) == 2
     gemmviz.save(shipped_lesson("slides"), target)
     capsys.readouterr()
     assert "this file is not a quiz" in refused(["quiz", "KERNEL", "-o"], kernel, target, capsys)

@@ -114,7 +114,7 @@ def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot
     window.model.course.begin(lesson)
     window.docks.favour("lessons")
     window.lecture.begin(with_notes=True)
-    for place in range(len(lesson.stops)):
+    for place in range(len(lesson.steps)):
         window.model.course.go(place)
         window.model.course.pick(0)
         qtbot.wait(50)

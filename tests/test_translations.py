@@ -119,9 +119,9 @@ def test_a_lesson_is_translated_and_keeps_its_numbers(name: str) -> None:
     use_language("zh_CN")
     chinese = shipped_lesson(name)
     assert chinese.title == lesson_title(name) != title
-    assert [set(each.needed) for each in chinese.stops] == [set(each.needed) for each in english.stops]
-    assert all(a.caption != b.caption for a, b in zip(chinese.stops, english.stops, strict=True) if a.caption)
-    assert [each.shot for each in chinese.stops] == [each.shot for each in english.stops]
+    assert [set(each.needed) for each in chinese.steps] == [set(each.needed) for each in english.steps]
+    assert all(a.caption != b.caption for a, b in zip(chinese.steps, english.steps, strict=True) if a.caption)
+    assert [each.shot for each in chinese.steps] == [each.shot for each in english.steps]
 
 
 def test_wide_characters_are_one_em_wide_and_break_anywhere() -> None:

@@ -216,7 +216,7 @@ class ExportDialog(QDialog):
     def _fill(self, suffix: str) -> None:
         steps = self.session.player.played.steps if self.session.display.has_time else 1
         for what, words in _CONTENT_NAMES.items():
-            can = {"picture": True, "steps": steps > 1, "lesson": bool(self.model.saved_views.lesson.stops)}[what]
+            can = {"picture": True, "steps": steps > 1, "lesson": bool(self.model.saved_views.lesson.steps)}[what]
             if can:
                 self.what.addItem(tr(words), what)
         for name, each in formats().items():

@@ -84,7 +84,7 @@ class Preferences:
         self.put("shot", shot_text(shot))
 
     def keep_lesson(self, lesson: Lesson) -> None:
-        self.put("lesson", lesson_text(lesson) if lesson.stops else "")
+        self.put("lesson", lesson_text(lesson) if lesson.steps else "")
 
     def last_lesson(self) -> Lesson:
         """The lesson of the last session; an empty lesson if it can't be read any more."""

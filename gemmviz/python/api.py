@@ -143,7 +143,7 @@ def load(source: str | PathLike[str]) -> Loaded:
     path = Path(source)
     lesson = named_lesson(str(source))
     if lesson is not None:
-        return lesson.stops[0].shot if lesson.is_view else lesson
+        return lesson.steps[0].shot if lesson.is_view else lesson
     match kind_of(path):
         case "trace":
             return Run(read_trace(path))

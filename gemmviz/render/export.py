@@ -17,13 +17,13 @@ from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
+from gemmviz.render.film import FILMS
 from gemmviz.render.pack import packed
 from gemmviz.render.reel import Deck, Film, Format, Reel, RenderOptions, Still, WebPage
 from gemmviz.scenes.kit.primitives import Scene
 
 OnProgress = Callable[[int, int], None]  # called with the pictures done and their total; may raise to stop
 Item = TypeVar("Item")
-_FILMS = ("mp4", "webm", "gif", "apng", "webp")  # rows of the table of films
 
 
 def _no_progress(done: int, of: int) -> None:
@@ -33,14 +33,8 @@ def _no_progress(done: int, of: int) -> None:
 @cache
 def formats() -> Catalog[Format]:
     """Return the formats by suffix without its dot."""
-    films = {suffix: partial(_film_format, suffix) for suffix in _FILMS}
+    films = {suffix: partial(FILMS.__getitem__, suffix) for suffix in FILMS}
     return extensions_in("gemmviz.render.formats", "FORMAT", Still, Film, Deck, WebPage, also=films)
-
-
-def _film_format(suffix: str) -> Film:
-    from gemmviz.render.film import FILMS  # imported here because a picture needs none of it
-
-    return FILMS[suffix]
 
 
 def stills() -> dict[str, Still]:

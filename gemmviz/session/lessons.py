@@ -90,13 +90,13 @@ class LessonEditor:
     @property
     def next(self) -> LessonStep | None:
         place = 0 if self.at is None else self.at + 1
-        return self.lesson.stops[place] if place < len(self.lesson.stops) else None
+        return self.lesson.steps[place] if place < len(self.lesson.steps) else None
 
     def keep(self, caption: str = "") -> None:
         """Save the present shot after the current view, or at the end."""
-        place = len(self.lesson.stops) if self.at is None else self.at + 1
+        place = len(self.lesson.steps) if self.at is None else self.at + 1
         title = f"{self.session.shot.setup.kernel.name}, {self.session.shot.view}"
-        self.take_lesson(self.lesson.with_stop(LessonStep(self.session.shot, title, caption), place), place)
+        self.take_lesson(self.lesson.with_step(LessonStep(self.session.shot, title, caption), place), place)
 
     def open(self, lesson: Lesson) -> None:
         """Open another list of views and show its first."""
@@ -105,12 +105,12 @@ class LessonEditor:
 
     def is_ready(self, place: int) -> bool:
         """Whether the picture and the caption of a view are at hand."""
-        return 0 <= place < len(self.lesson.stops) and self._at_hand(self.lesson.stops[place]) is not None
+        return 0 <= place < len(self.lesson.steps) and self._at_hand(self.lesson.steps[place]) is not None
 
     def go(self, place: int, part: int = 0) -> None:
         """Show a part of a view, by default its first, as soon as it is ready."""
-        if 0 <= place < len(self.lesson.stops):
-            ready = self._at_hand(self.lesson.stops[place])
+        if 0 <= place < len(self.lesson.steps):
+            ready = self._at_hand(self.lesson.steps[place])
             if ready is None:
                 self._await(place, part)
             else:
@@ -120,7 +120,7 @@ class LessonEditor:
         """Update the current index to the view that matches what is displayed, or None."""
         now, shot = self.now, self.session.shot
         if now is not None and not _shows_same(now.shot, shot):
-            places = [place for place, stop in enumerate(self.lesson.stops) if _shows_same(stop.shot, shot)]
+            places = [place for place, stop in enumerate(self.lesson.steps) if _shows_same(stop.shot, shot)]
             self._turn(at=places[0] if places else None, part=0)
 
     def walk(self, direction: int) -> bool:
@@ -135,23 +135,23 @@ class LessonEditor:
             self._show(replace(self.position, part=self.part + direction))
             return True
         place = (-1 if self.at is None else self.at) + direction
-        if not 0 <= place < len(self.lesson.stops):
+        if not 0 <= place < len(self.lesson.steps):
             return False
         self.go(place, 0 if direction > 0 else LAST)
         return True
 
     def edit(self, place: int, **texts: str) -> None:
         """Change texts of a view: its title, caption, text or notes."""
-        self.take_lesson(self.lesson.changed(place, replace(self.lesson.stops[place], **texts)), self.at)
+        self.take_lesson(self.lesson.changed(place, replace(self.lesson.steps[place], **texts)), self.at)
 
     def build(self, place: int, build: Build) -> None:
         """Set how a view is revealed."""
         assert build in BUILDS
-        self.take_lesson(self.lesson.changed(place, replace(self.lesson.stops[place], build=build)), self.at)
+        self.take_lesson(self.lesson.changed(place, replace(self.lesson.steps[place], build=build)), self.at)
 
     def take(self, place: int) -> None:
         """Replace a saved view by the present shot."""
-        self.take_lesson(self.lesson.changed(place, replace(self.lesson.stops[place], shot=self.session.shot)), place)
+        self.take_lesson(self.lesson.changed(place, replace(self.lesson.steps[place], shot=self.session.shot)), place)
 
     def remove(self, place: int) -> None:
         left = self.lesson.without(place)
@@ -161,7 +161,7 @@ class LessonEditor:
         self.take_lesson(left, at)
 
     def move(self, place: int, to: int) -> None:
-        if 0 <= to < len(self.lesson.stops):
+        if 0 <= to < len(self.lesson.steps):
             self.take_lesson(self.lesson.moved(place, to), to if self.at == place else self.at)
 
     def take_lesson(self, lesson: Lesson, at: int | None = None, redraws: bool = False) -> None:
@@ -233,13 +233,13 @@ class LessonEditor:
         """Prepare the awaited view first, then the current one and those near it."""
         at = -1 if self.at is None else self.at
         places = [*(self.position.awaited or ())[:1], at, at + 1, at - 1, at + 2, at + 3]
-        stops = [self.lesson.stops[place] for place in dict.fromkeys(places) if 0 <= place < len(self.lesson.stops)]
-        self._ready.want(*stops, is_urgent=self.is_waiting)
+        steps = [self.lesson.steps[place] for place in dict.fromkeys(places) if 0 <= place < len(self.lesson.steps)]
+        self._ready.want(*steps, is_urgent=self.is_waiting)
 
     def _on_ready(self, ready: ReadyStep) -> None:
         position = self.position
         awaited, now = position.awaited, position.now
-        if awaited is not None and self.lesson.stops[awaited[0]] is ready.stop:
+        if awaited is not None and self.lesson.steps[awaited[0]] is ready.stop:
             self._arrive(*awaited, ready)
         elif ready.stop is now and (position.shown is None or position.shown.stop is not now):
             self._turn(shown=ready)
@@ -313,7 +313,7 @@ class LessonPlayer(LessonEditor):
         """Caption of the current part, even during playback or exploration."""
         stop = self.now
         if stop is None:
-            return Caption(self.lesson.title if self.lesson.stops else "", self.lesson.about)
+            return Caption(self.lesson.title if self.lesson.steps else "", self.lesson.about)
         return self._part_at(self.position).caption
 
     @property
@@ -335,7 +335,7 @@ class LessonPlayer(LessonEditor):
     def begin(self, lesson: Lesson) -> None:
         """Start a lesson at its first step that has not been seen."""
         self.take_lesson(lesson)
-        places = [place for place, stop in enumerate(lesson.stops) if not self.is_seen(stop)]
+        places = [place for place, stop in enumerate(lesson.steps) if not self.is_seen(stop)]
         self.go(places[0] if places else 0)
 
     def end(self) -> None:

@@ -330,12 +330,12 @@ class Opening:
 
         def show() -> None:
             self._leave_file()
-            if any(stop.expect or stop.question or stop.exercise for stop in lesson.stops):
+            if any(stop.expect or stop.question or stop.exercise for stop in lesson.steps):
                 self.course.begin(lesson)
-            elif len(lesson.stops) > 1:
+            elif len(lesson.steps) > 1:
                 self.saved_views.open(lesson)
             else:
-                shot = lesson.stops[0].shot
+                shot = lesson.steps[0].shot
                 self.session.show(shot, RequestedSizes.of(shot.setup))
 
         return self._and_announce(path, show)

@@ -80,12 +80,12 @@ class ReadySteps:
         """The step with all that it shows; None if it is not ready."""
         return next((each for each in self._ready if each.stop is stop), None)
 
-    def want(self, *stops: LessonStep, is_urgent: bool = False) -> None:
+    def want(self, *steps: LessonStep, is_urgent: bool = False) -> None:
         """Prepare these steps, the first one first, and forget all others. ``is_urgent``: the first one is awaited; otherwise
         the present picture is painted before.
         """
-        self._wanted, self._delay_s = stops, 0.0 if is_urgent else AFTER_PICTURE_S
-        self._ready = tuple(each for each in self._ready if any(each.stop is stop for stop in stops))
+        self._wanted, self._delay_s = steps, 0.0 if is_urgent else AFTER_PICTURE_S
+        self._ready = tuple(each for each in self._ready if any(each.stop is stop for stop in steps))
         self._go_on()
 
     def forget(self) -> None:

@@ -91,12 +91,12 @@ class LessonPosition(Struct, frozen=True, eq=False):
     @property
     def now(self) -> LessonStep | None:
         """The current step; playback may have moved on since it was shown."""
-        return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
+        return None if self.at is None or self.at >= len(self.lesson.steps) else self.lesson.steps[self.at]
 
     @property
     def is_on(self) -> bool:
         """Whether a lesson is open and the student is not exploring."""
-        return bool(self.lesson.stops) and not self.is_away
+        return bool(self.lesson.steps) and not self.is_away
 
     @property
     def is_asking(self) -> bool:

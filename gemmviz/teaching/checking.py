@@ -387,13 +387,13 @@ class LessonChecker:
     def checks_of(self, lesson: Lesson) -> Iterator[LessonCheck]:
         """All checks of a lesson in order; first of the files whose figures its pictures show."""
         for error in self._of_files:
-            yield LessonCheck(lesson.stops[0], "the recordings and devices", None, error=error)
-        for number, step in enumerate(lesson.stops, 1):
-            known = {each.id.rpartition("/")[2] for each in lesson.stops[:number]}
+            yield LessonCheck(lesson.steps[0], "the recordings and devices", None, error=error)
+        for number, step in enumerate(lesson.steps, 1):
+            known = {each.id.rpartition("/")[2] for each in lesson.steps[:number]}
             if "/" not in step.id and (unknown := [need for need in step.needs if need not in known]):
                 error = GemmvizError(f"no step before it has the id {unknown[0]!r}", remedy="name an earlier step")
                 yield LessonCheck(step, "needs", step.place, error=error, number=number)
-            titles = {each.title for each in lesson.stops[: number - 1] if each.file == step.file}
+            titles = {each.title for each in lesson.steps[: number - 1] if each.file == step.file}
             if step.title in titles and not FIELD.search(step.title):
                 yield LessonCheck(step, "the title", step.place, error=GemmvizError("an earlier step has it"), number=number)
             key = step.file, step.place
@@ -475,13 +475,13 @@ def new_checker() -> LessonChecker:
 
 def checks_by_step(names: Iterable[str]) -> list[list[LessonCheck]]:
     """The checks of each step of some shipped lessons, computed by two processes; the longest lessons come first."""
-    names = sorted(names, key=lambda name: -len(shipped_lesson(name).stops))
+    names = sorted(names, key=lambda name: -len(shipped_lesson(name).steps))
     steps: list[list[LessonCheck]] = []
     with ProcessPoolExecutor(_PROCESSES, get_context("spawn")) as pool:
         for name, sent in zip(names, pool.map(_sent_checks, names), strict=True):
-            own: list[list[LessonCheck]] = [[] for _ in shipped_lesson(name).stops]
+            own: list[list[LessonCheck]] = [[] for _ in shipped_lesson(name).steps]
             for number, subject, place, expectation, actual, error, is_remark in sent:
-                step = shipped_lesson(name).stops[number - 1]
+                step = shipped_lesson(name).steps[number - 1]
                 own[number - 1].append(LessonCheck(step, subject, place, expectation, actual, error, is_remark, number))
             steps += own
     return steps

@@ -336,7 +336,7 @@ class Lesson(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     title: str = "Lesson"
-    stops: tuple[LessonStep, ...] = field(name="step", default=())
+    steps: tuple[LessonStep, ...] = field(name="step", default=())
     about: str = ""
     sources: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
@@ -346,11 +346,11 @@ class Lesson(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def is_view(self) -> bool:
         """Whether this is a saved view: a single step without texts."""
-        return len(self.stops) == 1 and not self.stops[0].title and not self.stops[0].caption
+        return len(self.steps) == 1 and not self.steps[0].title and not self.steps[0].caption
 
     @property
     def minutes(self) -> float:
-        return sum(step.minutes for step in self.stops)
+        return sum(step.minutes for step in self.steps)
 
     def name_of(self, step: LessonStep) -> str:
         """The name that identifies a step in all lessons that include it."""
@@ -358,20 +358,20 @@ class Lesson(Struct, frozen=True, forbid_unknown_fields=True):
 
     def find(self, id: str) -> int | None:
         """Index of the step with this id; None if there is none."""
-        return next((place for place, step in enumerate(self.stops) if step.id and step.id == id), None)
+        return next((place for place, step in enumerate(self.steps) if step.id and step.id == id), None)
 
-    def with_stop(self, step: LessonStep, at: int | None = None) -> "Lesson":
+    def with_step(self, step: LessonStep, at: int | None = None) -> "Lesson":
         """A lesson with one more step, before index ``at`` or at the end."""
-        place = len(self.stops) if at is None else at
-        return replace(self, stops=(*self.stops[:place], step, *self.stops[place:]))
+        place = len(self.steps) if at is None else at
+        return replace(self, steps=(*self.steps[:place], step, *self.steps[place:]))
 
     def without(self, at: int) -> "Lesson":
-        return replace(self, stops=(*self.stops[:at], *self.stops[at + 1 :]))
+        return replace(self, steps=(*self.steps[:at], *self.steps[at + 1 :]))
 
     def changed(self, at: int, step: LessonStep) -> "Lesson":
         """A lesson with the step at index ``at`` replaced."""
-        return replace(self, stops=(*self.stops[:at], step, *self.stops[at + 1 :]))
+        return replace(self, steps=(*self.steps[:at], step, *self.steps[at + 1 :]))
 
     def moved(self, at: int, to: int) -> "Lesson":
         """A lesson with the step at index ``at`` moved to index ``to``."""
-        return self.without(at).with_stop(self.stops[at], to)
+        return self.without(at).with_step(self.steps[at], to)

@@ -29,11 +29,11 @@ def translated(lesson: Lesson, translate: Translate) -> Lesson:
     """A lesson whose texts are replaced by what ``translate`` returns for them. Steps of other lessons stay. Raises UsageError
     for a caption with a number that no expectation names.
     """
-    stops = tuple(step if "/" in step.id else _of_step(step, number, translate) for number, step in enumerate(lesson.stops, 1))
+    steps = tuple(step if "/" in step.id else _of_step(step, number, translate) for number, step in enumerate(lesson.steps, 1))
     title, about = (
         _of_text(translate, "the lesson", name, text) for name, text in (("title", lesson.title), ("about", lesson.about))
     )
-    return replace(lesson, title=title, about=about, stops=stops)
+    return replace(lesson, title=title, about=about, steps=steps)
 
 
 def _of_step(step: LessonStep, number: int, translate: Translate) -> LessonStep:
@@ -64,7 +64,7 @@ Places = Mapping[FieldPath, Place]
 def lesson_text(lesson: Lesson) -> str:
     """The lesson as TOML."""
     plain = to_plain(lesson, brief=True)
-    steps = [_named_kernels(step, fields) for step, fields in zip(lesson.stops, plain.get("step", ()), strict=True)]
+    steps = [_named_kernels(step, fields) for step, fields in zip(lesson.steps, plain.get("step", ()), strict=True)]
     return toml_text({"format": _FORMAT, "version": _LESSON_VERSION, "title": lesson.title, **plain, "step": steps})
 
 
@@ -101,14 +101,14 @@ def _lesson_of_plain(plain: dict[str, Any], places: Places, file: str) -> Lesson
     if isinstance(plain["step"], list):
         plain["step"] = [_read_step(each, ("step", number), places) for number, each in enumerate(plain["step"])]
     lesson = read_fields(plain, Lesson, lambda: places)
-    stops = tuple(
+    steps = tuple(
         each if each.file else replace(each, written=WrittenPlace(file, places, ("step", number)))
-        for number, each in enumerate(lesson.stops)
+        for number, each in enumerate(lesson.steps)
     )
-    for each in stops:
+    for each in steps:
         if each.exercise is not None and not (each.exercise.task and each.exercise.until):
             raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', each.written.place("exercise"))
-    return replace(lesson, name=Path(file).stem if file else "", stops=stops)
+    return replace(lesson, name=Path(file).stem if file else "", steps=steps)
 
 
 def _read_step(plain: Any, path: FieldPath, places: Places) -> Any:
@@ -170,8 +170,8 @@ def _taken(plain: dict[str, Any], path: FieldPath, places: Places) -> LessonStep
     lesson = shipped_lesson(name)
     place = lesson.find(id)
     if place is None:
-        raise FormatError(f"{name} has no step {id!r}", remedy=closest(id, [each.id for each in lesson.stops]))
-    return replace(lesson.stops[place], id=f"{name}/{id}")
+        raise FormatError(f"{name} has no step {id!r}", remedy=closest(id, [each.id for each in lesson.steps]))
+    return replace(lesson.steps[place], id=f"{name}/{id}")
 
 
 def lesson_title(name: str) -> str:

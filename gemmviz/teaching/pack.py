@@ -52,7 +52,7 @@ def moodle_xml(quiz: Lesson) -> str:
     question stands alone: it names the launch that it is about and shows the kernel with numbered lines.
     """
     root, category = Element("quiz"), ""
-    for step in quiz.stops:
+    for step in quiz.steps:
         if step.question is None:
             continue
         launch = _launch_name(step.shot)
@@ -167,7 +167,7 @@ def readme_text(lesson: Lesson, name: str, rows: Sequence[tuple[str, str]]) -> s
     width = max(len(command) for command, _ in commands)
     lines = "\n".join(f"{command:{width}}    # {purpose}" if purpose else command for command, purpose in commands)
     return _README.format(
-        title=unmarked(lesson.title), about=unmarked(lesson.about), steps=many(len(lesson.stops), "step"),
+        title=unmarked(lesson.title), about=unmarked(lesson.about), steps=many(len(lesson.steps), "step"),
         minutes=lesson.minutes, version=__version__, rows=table, commands=lines,
     )  # fmt: skip
 
@@ -245,7 +245,7 @@ def _for_students(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
     name, tasks = _stem(lesson), _tasks(lesson)
     yield PackFile(f"students/{name}.pdf", "the slides as a handout", _saver(lesson, engine, theme=_PAPER))
     yield PackFile(f"students/{name}.html", "an interactive page that needs no network", _saver(lesson, engine))
-    if tasks.stops:
+    if tasks.steps:
         yield PackFile(
             "students/worksheet.pdf", "questions and exercises, without answers", _saver(tasks, engine, theme=_PAPER)
         )
@@ -254,10 +254,10 @@ def _for_students(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
 def _for_the_lecturer(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
     yield PackFile(f"lecturer/{_stem(lesson)}.pptx", "slides, with notes for the speaker", _saver(lesson, engine))
     yield PackFile("lecturer/notes.md", "what to say at each step, with its duration", _writer(lambda: _notes(lesson, engine)))
-    if _tasks(lesson).stops:
+    if _tasks(lesson).steps:
         answers = _saver(_tasks(lesson), engine, answers=True, theme=_PAPER)
         yield PackFile("lecturer/worksheet-answers.pdf", "the worksheet with answers", answers)
-    if any(step.question is not None for step in lesson.stops):
+    if any(step.question is not None for step in lesson.steps):
         purpose = "the questions of the lesson, for Moodle's question import"
         yield PackFile("lecturer/quiz.xml", purpose, _writer(lambda: _quiz(lesson, engine)))
     purpose = "generated questions about a run of the lesson, for Moodle's question import"
@@ -272,8 +272,8 @@ def _source_files(lesson: Lesson) -> Iterator[PackFile]:
 
 def kernels_of(lesson: Lesson) -> dict[str, str]:
     """The CUDA text of each kernel of a lesson by its name, those that steps are compared with included."""
-    setups = [step.shot.setup for step in lesson.stops]
-    setups += [step.shot.against.setup for step in lesson.stops if step.shot.against is not None]
+    setups = [step.shot.setup for step in lesson.steps]
+    setups += [step.shot.against.setup for step in lesson.steps if step.shot.against is not None]
     return {name: text for name, text in sorted({each.kernel.name: each.kernel.text for each in setups}.items())}
 
 
@@ -283,7 +283,7 @@ def _stem(lesson: Lesson) -> str:
 
 def _tasks(lesson: Lesson) -> Lesson:
     """The questions and exercises of a lesson alone."""
-    return replace(lesson, stops=tuple(each for each in lesson.stops if each.question is not None or each.exercise is not None))
+    return replace(lesson, steps=tuple(each for each in lesson.steps if each.question is not None or each.exercise is not None))
 
 
 def _writer(text: Callable[[], str]) -> Callable[[Path], None]:
@@ -313,24 +313,24 @@ def _engine_with_answers(engine: Engine) -> EngineOf:
 
 
 def _notes(lesson: Lesson, engine: Engine) -> str:
-    return notes_text(lesson, _filled_steps(lesson.stops, engine))
+    return notes_text(lesson, _filled_steps(lesson.steps, engine))
 
 
-def _filled_steps(stops: tuple[LessonStep, ...], engine: Engine) -> tuple[LessonStep, ...]:
+def _filled_steps(steps: tuple[LessonStep, ...], engine: Engine) -> tuple[LessonStep, ...]:
     """Steps with the numbers in their texts."""
-    return tuple(filled_step(each, Knowledge(each.shot, engine)) for each in stops)
+    return tuple(filled_step(each, Knowledge(each.shot, engine)) for each in steps)
 
 
 def _quiz(lesson: Lesson, engine: Engine) -> str:
     """The questions of a lesson for Moodle."""
-    questions = tuple(each for each in lesson.stops if each.question is not None)
-    return moodle_xml(replace(lesson, stops=_filled_steps(questions, engine)))
+    questions = tuple(each for each in lesson.steps if each.question is not None)
+    return moodle_xml(replace(lesson, steps=_filled_steps(questions, engine)))
 
 
 def _practice(lesson: Lesson, engine: Engine) -> str:
     """Questions about the first run of a lesson that gives enough of them; none if no run does."""
     for count in _PRACTICE_LENGTHS:
-        for step in lesson.stops:
+        for step in lesson.steps:
             with suppress(GemmvizError):  # too few different questions, or a kernel that fails on purpose
                 return moodle_xml(quiz_of(step.shot.setup, engine, count))
-    return moodle_xml(replace(lesson, stops=()))
+    return moodle_xml(replace(lesson, steps=()))

@@ -43,14 +43,14 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: Lab
         raise known.outcome.fault
     random = Random(f"{seed} {kernel_title(setup)} {setup.problem} {setup.kernel.text_hash}")  # other launches, other choices
     source, wrong = QuizSource(known, random, labels), _wrong_with(known)
-    stops = [_quiz_step(number, each, wrong, source) for number, each in enumerate(islice(_questions(source, count), count), 1)]
-    if len(stops) < count:
+    steps = [_quiz_step(number, each, wrong, source) for number, each in enumerate(islice(_questions(source, count), count), 1)]
+    if len(steps) < count:
         raise UsageError(
-            tr("this run gives only {questions} of {count}", questions=many(len(stops), "question"), count=count),
+            tr("this run gives only {questions} of {count}", questions=many(len(steps), "question"), count=count),
             remedy=tr("ask for fewer, or choose larger sizes"),
         )
     return Lesson(
-        tr("Questions about {kernel}", kernel=setup.kernel.name), tuple(stops), source.words.launch.legend, is_quiz=True
+        tr("Questions about {kernel}", kernel=setup.kernel.name), tuple(steps), source.words.launch.legend, is_quiz=True
     )
 
 

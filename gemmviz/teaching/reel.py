@@ -66,20 +66,20 @@ def lesson_reel(
     each shot before it is drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
     A kernel whose listing is beside questions has a page of its own before them.
     """
-    stops = _with_sources(lesson.stops)
-    shown = tuple((step, place) for step in stops for place in range(len(_still_parts(step, answers))))
+    steps = _with_sources(lesson.steps)
+    shown = tuple((step, place) for step in steps for place in range(len(_still_parts(step, answers))))
     pictures = _Pictures(shown, engine_of, manner, changed, answers)
-    count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
+    count, theme = len(shown), page_theme(changed(lesson.steps[0].shot))
     return Reel(
         lesson.title, pictures.slides, count, pictures.frames, pictures.frame_count, pictures.steps, count,
         theme=theme, inks=inks_of_themes(), moments=SAMPLES, trail=TRAIL,
     )  # fmt: skip
 
 
-def _with_sources(stops: tuple[LessonStep, ...]) -> Iterator[LessonStep]:
+def _with_sources(steps: tuple[LessonStep, ...]) -> Iterator[LessonStep]:
     """Steps, with the whole source of a kernel before the first question beside a part of it."""
     known: set[KernelSpec] = set()
-    for stop in stops:
+    for stop in steps:
         kernel = stop.shot.setup.kernel
         if stop.question is not None and stop.shot.view == _LISTING and kernel not in known:
             known.add(kernel)

@@ -38,12 +38,12 @@ class LessonFacts(Struct, frozen=True):
 def lesson_facts(name: str) -> LessonFacts:
     """The facts of a shipped lesson."""
     lesson = shipped_lesson(name)
-    return LessonFacts(name, lesson.title, lesson.about, lesson.minutes, tuple(map(lesson.name_of, lesson.stops)))
+    return LessonFacts(name, lesson.title, lesson.about, lesson.minutes, tuple(map(lesson.name_of, lesson.steps)))
 
 
 def thumbnail_shot(lesson: Lesson) -> Shot | None:
     """The shot of the step that stands for a lesson: of a small run, in the clearest view. None if no step shows a run."""
-    shots = [step.shot for step in lesson.stops if step.question is None and step.exercise is None]
+    shots = [step.shot for step in lesson.steps if step.question is None and step.exercise is None]
     small = [shot for shot in shots if subject_of_view(shot.view).is_of_run and _element_count(shot) <= _SMALL_SHOT]
     ranked = sorted(small, key=lambda shot: _CLEAREST.index(shot.view) if shot.view in _CLEAREST else len(_CLEAREST))
     own = [shot for shot in ranked if shot.setup.kernel.name != "sequential"]  # a single thread moves too little

@@ -131,7 +131,7 @@ def _steps_with(view: str) -> Iterator[tuple[str, Shot]]:
     """Lessons and shots of the steps that show a view, the one in STEPS first."""
     shown = [
         (f"{name}/{stop.id}" != STEPS.get(view), name, stop.shot)
-        for name in lesson_names() for stop in shipped_lesson(name).stops
+        for name in lesson_names() for stop in shipped_lesson(name).steps
         if "/" not in stop.id and stop.shot.view == view and stop.question is None and stop.exercise is None
     ]  # fmt: skip
     for _, name, shot in sorted(shown, key=lambda each: each[0]):
@@ -200,9 +200,9 @@ def cover(lesson: Lesson) -> LessonStep:
     """The step of a lesson whose picture stands for it: that of its card in the window, unless COVERS has another one."""
     named = lesson.find(COVERS.get(lesson.name, ""))
     if named is not None:
-        return lesson.stops[named]
+        return lesson.steps[named]
     shot = thumbnail_shot(lesson)
-    return next((stop for stop in lesson.stops if stop.shot == shot and stop.question is None), lesson.stops[0])
+    return next((stop for stop in lesson.steps if stop.shot == shot and stop.question is None), lesson.steps[0])
 
 
 # Formats
@@ -232,7 +232,7 @@ def picture_of(entry: Entry, folder: Path) -> Path:
         return path
     engine, lesson = engine_for("cpu"), shipped_lesson(entry.lesson)
     reel = lesson_reel(
-        replace(lesson, stops=(cover(lesson),)), with_stored_answers(lambda kernel: nullcontext(engine)), ExportOptions(),
+        replace(lesson, steps=(cover(lesson),)), with_stored_answers(lambda kernel: nullcontext(engine)), ExportOptions(),
         lambda shot: replace(shot, theme="dark"),
     )  # fmt: skip
     save_frame(next(reel.slides()).scene, path)
@@ -300,9 +300,9 @@ def _picture(entry: Entry) -> str:
 def lesson_facts(entry: Entry) -> str:
     """The size of a lesson."""
     lesson = shipped_lesson(entry.lesson)
-    questions = sum(stop.question is not None for stop in lesson.stops)
-    exercises = sum(stop.exercise is not None for stop in lesson.stops)
-    parts = [(len(lesson.stops), "step"), (questions, "question"), (exercises, "exercise"), (len(kernels_of(lesson)), "kernel")]
+    questions = sum(stop.question is not None for stop in lesson.steps)
+    exercises = sum(stop.exercise is not None for stop in lesson.steps)
+    parts = [(len(lesson.steps), "step"), (questions, "question"), (exercises, "exercise"), (len(kernels_of(lesson)), "kernel")]
     size = ", ".join(many(count, word) for count, word in parts if count)
     return f"{size}; {lesson.minutes:g} minutes."
 

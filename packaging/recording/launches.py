@@ -187,7 +187,7 @@ def lesson_schedules() -> None:
     """Add the schedules of all launches on this GPU that a lesson shows block by block and that aren't recorded yet."""
     with closing(RemoteGpu(timeout_s=60)) as remote:
         recorded = read_schedules(measurement("schedules-GPU.npz", remote.gpu()))
-        shots = [stop.shot for name in lesson_names() for stop in shipped_lesson(name).stops]
+        shots = [stop.shot for name in lesson_names() for stop in shipped_lesson(name).steps]
         shown = [shot.setup for shot in shots if view_named(shot.view).subject is GridCase and shot.setup.device == DEVICE]
         _add_schedules(remote, recorded, shown)
 

@@ -148,7 +148,7 @@ def noted(names: Sequence[str]) -> NotedAnswers:
 
 def _stops(names: Sequence[str]) -> Iterator[LessonStep]:
     for name in names:
-        yield from shipped_lesson(name).stops
+        yield from shipped_lesson(name).steps
 
 
 def _setups(ready: ReadyStep) -> Iterator[Setup]:
@@ -197,7 +197,7 @@ def kernels() -> Iterator[tuple[KernelSpec, dict[str, int]]]:
             for value in parameter.choices or ():
                 yield kernel, {**kernel.defaults, parameter.name: value}
     for name in lesson_names():
-        for stop in shipped_lesson(name).stops:
+        for stop in shipped_lesson(name).steps:
             yield stop.shot.setup.kernel, dict(stop.shot.setup.definitions)
 
 

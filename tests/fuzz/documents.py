@@ -70,7 +70,7 @@ def lesson_facts() -> Any:
     """A lesson with a question, an exercise, blanks and steps that expect something, as plain data. Each step has a duration:
     a default would not be written, and so never be changed.
     """
-    stops = [stop for name in lesson_names() for stop in shipped_lesson(name).stops]
+    stops = [stop for name in lesson_names() for stop in shipped_lesson(name).steps]
     wanted: tuple[Callable[[LessonStep], bool], ...] = (
         lambda stop: stop.question is not None,
         lambda stop: stop.exercise is not None,
@@ -95,11 +95,11 @@ def _read_lesson(path: Path, cancelled: Cancel) -> None:
     """Checks some of its steps and draws what they come by."""
     lesson = read_lesson(path)
     assert parse_lesson(lesson_text(lesson), str(path)) == lesson, "a lesson that is saved is another one"
-    first = random_of(path).randrange(max(1, len(lesson.stops) - _MOST_STOPS + 1))
-    lesson = replace(lesson, stops=lesson.stops[first : first + _MOST_STOPS])
+    first = random_of(path).randrange(max(1, len(lesson.steps) - _MOST_STOPS + 1))
+    lesson = replace(lesson, steps=lesson.steps[first : first + _MOST_STOPS])
     for check in LessonChecker(interpreter).checks_of(lesson):
         str(check.as_error())
-    for stop in lesson.stops:
+    for stop in lesson.steps:
         parts_of(stop)
     reel = lesson_reel(lesson, interpreter, ExportOptions(), answers=True)
     for _ in reel.slides():

@@ -62,8 +62,8 @@ def _ask(path: Path, cancelled: Cancel) -> None:
     setup = setup_for(kernel, Problem(*facts["sizes"]) if facts["sizes"] else None, parameters, device=facts["device"])
     quiz = quiz_of(setup, INTERPRETER, facts["count"], facts["variant"])
     assert quiz == quiz_of(setup, INTERPRETER, facts["count"], facts["variant"]), "the same quiz is another one"
-    assert len(quiz.stops) == facts["count"]
-    for stop in quiz.stops:
+    assert len(quiz.steps) == facts["count"]
+    for stop in quiz.steps:
         assert stop.question is not None
         texts = [choice.text for choice in stop.question.choices]
         assert len(set(texts)) == len(texts), "a choice stands there twice"
@@ -73,7 +73,7 @@ def _ask(path: Path, cancelled: Cancel) -> None:
     for each in tree.findall("question/questiontext/text"):
         assert set(re.findall(r"<(/?\w+)", each.text or "")) <= _MOODLE_TAGS, "a text became markup"
     again = parse_lesson(lesson_text(quiz), str(path))
-    assert [stop.question for stop in again.stops] == [stop.question for stop in quiz.stops], "a saved quiz is another one"
+    assert [stop.question for stop in again.steps] == [stop.question for stop in quiz.steps], "a saved quiz is another one"
 
 
 # Answers
@@ -82,7 +82,7 @@ def _ask(path: Path, cancelled: Cancel) -> None:
 @cache
 def _exercises() -> list[LessonStep]:
     """Steps of the course that a student fills in or brings about."""
-    return [stop for name in lesson_names() for stop in shipped_lesson(name).stops if stop.exercise is not None]
+    return [stop for name in lesson_names() for stop in shipped_lesson(name).steps if stop.exercise is not None]
 
 
 def _right(stop: LessonStep) -> tuple[str, ...]:

@@ -229,7 +229,7 @@ def test_the_replay_of_a_count_is_at_the_access_that_costs_most(name: str, line:
 
 def _filled(lesson: str, id: str, key: str) -> tuple[Shot, Task, str]:
     found = shipped_lesson(lesson)
-    step = found.stops[sure(found.find(id))]
+    step = found.steps[sure(found.find(id))]
     return step.shot, exercise_task(lesson, id), step.shot.setup.kernel.filled(answers_of(key)).text
 
 
@@ -238,7 +238,7 @@ def _filled(lesson: str, id: str, key: str) -> tuple[Shot, Task, str]:
 )
 def test_an_exercise_and_a_hand_in_are_judged_alike(lesson: str, id: str, key: str) -> None:
     shot, task, text = _filled(lesson, id, key)
-    exercise = sure(shipped_lesson(lesson).stops[sure(shipped_lesson(lesson).find(id))].exercise)
+    exercise = sure(shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))].exercise)
     for old, new in (("", ""), ("__syncthreads();", "__syncwarp();"), ("__syncthreads();", ""), ("blockIdx.y", "blockIdx.x")):
         changed_text = text.replace(old, new) if old else text
         own = replace(shot, setup=replace(shot.setup, kernel=replace(shot.setup.kernel, text=changed_text, is_shipped=False)))

@@ -120,7 +120,7 @@ def test_named_tasks(tmp_path: Path) -> None:
 
 
 def test_every_exercise_is_a_task() -> None:
-    steps = [(name, stop.id) for name in lesson_names() for stop in shipped_lesson(name).stops if stop.exercise is not None]
+    steps = [(name, stop.id) for name in lesson_names() for stop in shipped_lesson(name).steps if stop.exercise is not None]
     assert len(steps) >= 4
     for lesson, id in steps:
         task = exercise_task(lesson, id)

@@ -114,7 +114,7 @@ def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp
     save_lesson(marks.lesson, tmp_path / "l.toml")
     marks.remove(0)
     window.model.opening.open(tmp_path / "l.toml")
-    assert read_lesson(tmp_path / "l.toml").stops[1].notes == "ask why"
+    assert read_lesson(tmp_path / "l.toml").steps[1].notes == "ask why"
 
 
 def test_a_view_comes_bit_by_bit(window: MainWindow, wall: Wall) -> None:
@@ -330,7 +330,7 @@ def test_a_covered_window_works_again_once_the_lecture_ends(
 
 def test_notes_over_the_picture_have_their_numbers(window: MainWindow, wall: Wall) -> None:
     lesson = shipped_lesson("shared-memory")
-    place = next(at for at, stop in enumerate(lesson.stops) if "{" in stop.notes and not stop.build)
+    place = next(at for at, stop in enumerate(lesson.steps) if "{" in stop.notes and not stop.build)
     window.model.course.begin(lesson)
     window.model.course.go(place)
     settle(wall)
@@ -369,7 +369,7 @@ def test_views_are_there_the_next_time(qtbot: QtBot) -> None:
         if number == 0:
             window.session.navigation.go_to_step(7)
             window.model.saved_views.keep("mine")
-        assert [stop.caption for stop in window.model.saved_views.lesson.stops] == ["mine"]
+        assert [stop.caption for stop in window.model.saved_views.lesson.steps] == ["mine"]
         assert window.session.navigation.run_step == 7
         window.close()
 
@@ -402,8 +402,8 @@ def test_no_step_shows_the_picture_of_another(
 ) -> None:
     """Three steps of the lesson on coalescing: another kernel each, whose whole launch must be counted."""
     course, lesson = window.model.course, shipped_lesson("coalescing")
-    stops = [lesson.stops[sure(lesson.find(id))] for id in ("warps-3d", "bytes", "bytes-coalesced")]
-    course.begin(replace(lesson, stops=(lesson.stops[0], *stops)))
+    stops = [lesson.steps[sure(lesson.find(id))] for id in ("warps-3d", "bytes", "bytes-coalesced")]
+    course.begin(replace(lesson, steps=(lesson.steps[0], *stops)))
     course.go(1)
     qtbot.waitUntil(lambda: band_of(sure(wall.stage.scene)).get("band-place") == "2 of 4", timeout=20_000)
     drawn: list[Scene] = []
@@ -441,7 +441,7 @@ def test_no_step_shows_the_picture_of_another(
 
 
 def test_a_caption_waits_for_its_numbers(window: MainWindow) -> None:
-    stop = shipped_lesson("coalescing").stops[6]
+    stop = shipped_lesson("coalescing").steps[6]
     assert stop.needed
     assert caption_of(stop).caption == ""
     assert caption_of(stop.with_numbers(dict.fromkeys(stop.needed, "512 GiB"))).caption.count("512 GiB")
@@ -462,7 +462,7 @@ def test_a_view_that_waits_leaves_the_last_one(window: MainWindow, qtbot: QtBot)
 
 
 def test_the_presenter_sees_which_choices_are_right() -> None:
-    step = next(stop for stop in shipped_lesson("coalescing").stops if stop.question is not None)
+    step = next(stop for stop in shipped_lesson("coalescing").steps if stop.question is not None)
     choices = sure(step.question).choices
     marks = [line.split(" ")[1] for line in _answers(step).splitlines()]
     assert marks == ["✓" if choice.right else "✗" for choice in choices]

@@ -62,7 +62,7 @@ def test_the_window_starts_with_a_lesson_by_its_name(qtbot: QtBot) -> None:
     course = window.model.course
     assert course.lesson.name == "coalescing"
     assert course.at == 0
-    assert window.session.shot.view == course.lesson.stops[0].shot.view
+    assert window.session.shot.view == course.lesson.steps[0].shot.view
     assert window.preferences.recent == []
     window.close()
 
@@ -197,7 +197,7 @@ def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
 
 
 def test_return_and_space_open_the_marked_step(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
-    at(panel, "coalescing", shipped_lesson("coalescing").name_of(shipped_lesson("coalescing").stops[5]).rpartition("/")[2])
+    at(panel, "coalescing", shipped_lesson("coalescing").name_of(shipped_lesson("coalescing").steps[5]).rpartition("/")[2])
     panel.contents.setFocus()
     first = panel.course.at
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):

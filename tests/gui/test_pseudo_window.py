@@ -100,7 +100,7 @@ def test_no_view_of_the_window_has(accented_window: MainWindow, qtbot: QtBot, vi
 
 def test_a_lesson_and_the_tour_have_none(accented_window: MainWindow, qtbot: QtBot) -> None:
     accented_window.model.opening.open_lesson("lecture", None)
-    qtbot.waitUntil(lambda: bool(accented_window.model.course.lesson.stops), timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: bool(accented_window.model.course.lesson.steps), timeout=_LONG_MS)
     _settle(accented_window, qtbot)
     accented_window.start_tour()
     assert _plain(accented_window, accented_window) == []

@@ -60,14 +60,14 @@ def test_a_card_tells_the_length_and_progress_and_opens_its_lesson(first: MainWi
     qtbot.waitUntil(lambda: "shared-memory" in contents and bool(contents["shared-memory"].frames), timeout=60_000)
     card = next(each for each in shelf(first).cards if each.name == "shared-memory")
     lesson = shipped_lesson("shared-memory")
-    assert card.length == f"{lesson.minutes:g} minutes, {len(lesson.stops)} steps, 0 seen"
+    assert card.length == f"{lesson.minutes:g} minutes, {len(lesson.steps)} steps, 0 seen"
     assert len(set(contents["shared-memory"].frames)) > 5  # it moves
     card.click()
     qtbot.waitUntil(lambda: first.model.course.lesson.name == "shared-memory" and settled(first), timeout=_LONG_MS)
     assert not first.start_mode.is_on
     assert first.docks.all["lessons"].isVisible()
     first.start_mode.begin()
-    assert not first.model.course.lesson.stops
+    assert not first.model.course.lesson.steps
     assert card.length.endswith("1 seen")
     first.close()
 

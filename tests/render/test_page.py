@@ -147,8 +147,8 @@ def test_a_lesson_that_plays_shows_each_picture_for_its_time(
 ) -> None:
     """Pictures arrive in motion, and stay for the five seconds that the page states."""
     lesson = shipped_lesson("coalescing")
-    stops = tuple(lesson.stops[sure(lesson.find(id))] for id in ("uncoalesced", "coalesced"))
-    save_reel(lesson_reel(replace(lesson, stops=stops), interpreter, ExportOptions()), tmp_path / "l.html")
+    stops = tuple(lesson.steps[sure(lesson.find(id))] for id in ("uncoalesced", "coalesced"))
+    save_reel(lesson_reel(replace(lesson, steps=stops), interpreter, ExportOptions()), tmp_path / "l.html")
     page = opened(browser, tmp_path / "l.html")
     played = page.execute_async_script(
         "const done = arguments[0]; window.gemmviz.then(({replay, draw}) => { replay.isPlaying = true; const seen = [];"
@@ -162,9 +162,9 @@ def test_a_lesson_that_plays_shows_each_picture_for_its_time(
 def test_a_lesson_moves_as_in_the_lecture(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:
     """The lanes of a warp swing from a column into a row, through the same places as in the window."""
     lesson = shipped_lesson("coalescing")
-    stops = tuple(lesson.stops[sure(lesson.find(id))] for id in ("uncoalesced", "coalesced"))
+    stops = tuple(lesson.steps[sure(lesson.find(id))] for id in ("uncoalesced", "coalesced"))
     stops = tuple(replace(stop, shot=replace(stop.shot, moment=0.99)) for stop in stops)  # without the beat after the way
-    reel = lesson_reel(replace(lesson, stops=stops), interpreter, ExportOptions())
+    reel = lesson_reel(replace(lesson, steps=stops), interpreter, ExportOptions())
     save_reel(reel, tmp_path / "l.html")
     one, other = (step.after["dark"] for step in reel.steps())
     own = [each for layer in Transition(one, other).at(0.4) for each in layer.primitives if isinstance(each, Squares)]

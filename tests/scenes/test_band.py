@@ -32,7 +32,7 @@ def captions_of(stop: LessonStep) -> list[Caption]:
 
 @pytest.mark.parametrize("name", [name for name in lesson_names() if name != COURSE])
 def test_no_caption_of_a_lesson_is_cut(name: str) -> None:
-    stops = shipped_lesson(name).stops
+    stops = shipped_lesson(name).steps
     for place, stop in enumerate(stops):
         for caption in captions_of(stop):
             scene = band(replace(caption, place=place, count=len(stops)))

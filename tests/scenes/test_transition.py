@@ -135,7 +135,7 @@ def test_different_views_cross_fade() -> None:
 def test_pictures_of_lessons_begin_and_end_as_they_are(lesson: str, ids: tuple[str, str]) -> None:
     """Everything is opaque and at its place at both ends: nothing jumps when the motion begins or ends."""
     engine = Interpreter()
-    stops = [shipped_lesson(lesson).stops[sure(shipped_lesson(lesson).find(id))] for id in ids]
+    stops = [shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))] for id in ids]
     one, other = (
         frame_at(stage, stage.step, 1.0, ExportOptions()).scene
         for stage in (prepare(stop.shot, lambda kernel: nullcontext(engine)) for stop in stops)
@@ -153,7 +153,7 @@ def test_the_swing_is_what_people_see() -> None:
     engine, lesson = Interpreter(), shipped_lesson("coalescing")
     scenes = []
     for id in ("uncoalesced", "coalesced"):
-        stage = prepare(lesson.stops[sure(lesson.find(id))].shot, lambda kernel: nullcontext(engine))
+        stage = prepare(lesson.steps[sure(lesson.find(id))].shot, lambda kernel: nullcontext(engine))
         scenes.append(frame_at(stage, stage.step, 1.0, ExportOptions()).scene)
     way = Transition(scenes[0], scenes[1])
     lanes = [each for layer in way.at(0.5) for each in layer.primitives if isinstance(each, Squares) and len(each.boxes) == 32]

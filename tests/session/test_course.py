@@ -26,11 +26,11 @@ def test_from_step_to_step_and_back(model: TestModel) -> None:
     assert model.session.shot.view == "device"
     assert course.walk(1)
     model.settle()
-    assert (course.at, model.session.shot.view) == (1, course.lesson.stops[1].shot.view)
+    assert (course.at, model.session.shot.view) == (1, course.lesson.steps[1].shot.view)
     assert course.walk(-1)
     assert course.at == 0  # at once, since it is kept
     assert not course.walk(-1)
-    assert {stop.id for stop in course.lesson.stops if course.is_seen(stop)} == {stop.id for stop in course.lesson.stops[:2]}
+    assert {stop.id for stop in course.lesson.steps if course.is_seen(stop)} == {stop.id for stop in course.lesson.steps[:2]}
     course.end()
     course.begin(shipped_lesson("coalescing"))
     model.settle()
@@ -77,7 +77,7 @@ def test_a_ready_picture_is_never_awaited(model: TestModel, lesson: str, view: s
     model.settle()
     course, session = model.course, model.session
     course.begin(shipped_lesson(lesson))
-    place = next(number for number, stop in enumerate(course.lesson.stops) if stop.shot.view == view)
+    place = next(number for number, stop in enumerate(course.lesson.steps) if stop.shot.view == view)
     course.go(place - 1)
     model.inbox.until(lambda: course.is_ready(place))
     model.settle()
@@ -123,7 +123,7 @@ def test_a_verdict_of_a_step_that_was_left_is_dropped(model: TestModel) -> None:
     model.settle()
     course, lesson = model.course, shipped_lesson("slides")
     course.begin(lesson)
-    course.go(next(place for place, stop in enumerate(lesson.stops) if stop.build == "blanks"))
+    course.go(next(place for place, stop in enumerate(lesson.steps) if stop.build == "blanks"))
     model.settle()
     course.attempt(answers_of("blanks"))
     course.go(0)
@@ -149,7 +149,7 @@ def test_what_is_seen_in_the_course_is_seen_in_its_lesson(model: TestModel) -> N
     model.course.end()
     model.course.begin(lecture)
     model.settle()
-    assert model.course.is_seen(lecture.stops[0])
+    assert model.course.is_seen(lecture.steps[0])
     assert model.course.at == 1
 
 
@@ -294,7 +294,7 @@ def test_an_attempt_is_run_shown_and_judged(model: TestModel) -> None:
 def test_exercises_are_judged_by_what_is_shown(
     lesson: str, id: str, kernel: str, parameters: dict[str, int], passes: bool
 ) -> None:
-    stop = shipped_lesson(lesson).stops[sure(shipped_lesson(lesson).find(id))]
+    stop = shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))]
     setup = setup_for(load_kernel(kernel), stop.shot.setup.problem, parameters, device=stop.shot.setup.device)
     assert judged(sure(stop.exercise), replace(stop.shot, setup=setup), Interpreter()).passed is passes
 

@@ -37,8 +37,8 @@ def numbers(lesson: Lesson) -> Iterator[str]:
     """Every expectation is true, and every step has one."""
     found = list(LessonChecker(once).checks_of(lesson))
     yield from (str(each.as_error()) for each in found if not each.is_true)
-    if len(found) < len(lesson.stops):
-        yield f"{len(found)} checks of {len(lesson.stops)} steps"
+    if len(found) < len(lesson.steps):
+        yield f"{len(found)} checks of {len(lesson.steps)} steps"
 
 
 def slides(lesson: Lesson, theme: str = "dark") -> Iterator[str]:
@@ -68,8 +68,8 @@ def page(lesson: Lesson, folder: Path) -> Iterator[str]:
     """Every step is in the page, in its themes."""
     reel = lesson_reel(lesson, once, ExportOptions(PAGE))
     steps = list(reel.steps())
-    if len(steps) != len(lesson.stops) or any(set(step.after) != set(THEMES) for step in steps):
-        yield f"{len(steps)} steps of {len(lesson.stops)}"
+    if len(steps) != len(lesson.steps) or any(set(step.after) != set(THEMES) for step in steps):
+        yield f"{len(steps)} steps of {len(lesson.steps)}"
     save_reel(replace(reel, steps=lambda: iter(steps)), folder / "l.html", PAGE)
     if (folder / "l.html").stat().st_size <= 20_000:
         yield "an empty page"
@@ -78,7 +78,7 @@ def page(lesson: Lesson, folder: Path) -> Iterator[str]:
 def texts(lesson: Lesson) -> Iterator[str]:
     """In a pseudo-language, the picture of a step has no plain words."""
     with pseudo():
-        for stop in lesson.stops:
+        for stop in lesson.steps:
             stage = prepare(stop.shot, once_in_pseudo)
             fault = stage.replay.trace.stop if stage.replay is not None else None
             why = () if fault is None else (fault.sentence,)

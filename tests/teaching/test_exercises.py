@@ -150,7 +150,7 @@ BARRIERS = [
 
 def _step(lesson: str, id: str) -> LessonStep:
     found = shipped_lesson(lesson)
-    return found.stops[sure(found.find(id))]
+    return found.steps[sure(found.find(id))]
 
 
 def _exercise(step: LessonStep) -> Exercise:
@@ -266,7 +266,7 @@ def test_the_picture_is_the_wrong_access_at_the_size_that_fails(
 
 @pytest.mark.parametrize("name", [name for name in lesson_names() if name != "course"])
 def test_the_exercises_that_come_along_are_sound(name: str) -> None:
-    for step in shipped_lesson(name).stops:
+    for step in shipped_lesson(name).steps:
         assert exercise_faults(step) == []
         if step.exercise is not None:
             assert len(step.exercise.sizes) >= 2
@@ -331,10 +331,10 @@ def test_sizes_limits_and_solutions_are_written_and_read() -> None:
     for name in ("slides", "lecture", "coalescing", "shared-memory"):
         lesson = shipped_lesson(name)
         again = parse_lesson(lesson_text(lesson))
-        assert [step.exercise for step in again.stops] == [step.exercise for step in lesson.stops]
+        assert [step.exercise for step in again.steps] == [step.exercise for step in lesson.steps]
 
 
 def test_a_kernel_whose_blanks_are_filled_is_the_students_own() -> None:
-    kernel = next(stop.shot.setup.kernel for stop in shipped_lesson("slides").stops if stop.shot.setup.kernel.blanks)
+    kernel = next(stop.shot.setup.kernel for stop in shipped_lesson("slides").steps if stop.shot.setup.kernel.blanks)
     assert kernel.is_shipped
     assert not kernel.filled(["x"]).is_shipped

@@ -25,7 +25,7 @@ STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 
 
 def filled(lesson: str) -> LessonStep:
-    (stop,) = parse_lesson(HEAD + STEP + lesson).stops
+    (stop,) = parse_lesson(HEAD + STEP + lesson).steps
     return filled_step(stop, Knowledge(stop.shot, Interpreter()))
 
 
@@ -40,7 +40,7 @@ def test_all_texts_of_a_step_have_computed_numbers() -> None:
 
 
 def test_a_text_waits_for_its_numbers() -> None:
-    (stop,) = parse_lesson(HEAD + STEP.replace("One", "{n}") + 'caption = "{n}"\nexpect = [{ quantity = "block_count", is = 4, name = "n" }]\n').stops  # fmt: skip
+    (stop,) = parse_lesson(HEAD + STEP.replace("One", "{n}") + 'caption = "{n}"\nexpect = [{ quantity = "block_count", is = 4, name = "n" }]\n').steps  # fmt: skip
     (part,) = parts_of(stop)
     assert (part.caption.title, part.caption.caption) == ("4", "")
 
@@ -101,13 +101,13 @@ def test_a_typed_number_and_an_unknown_name_are_refused_with_their_line(
 
 @pytest.mark.parametrize("name", OWN)
 def test_no_text_has_a_typed_number(name: str) -> None:
-    typed = {stop.id: [str(error) for _, error in text_errors(stop)] for stop in shipped_lesson(name).stops}
+    typed = {stop.id: [str(error) for _, error in text_errors(stop)] for stop in shipped_lesson(name).steps}
     assert {id: errors for id, errors in typed.items() if errors} == {}
 
 
 @pytest.mark.parametrize("name", lesson_names())
 def test_an_expectation_has_the_file_and_the_line_where_it_is_written(name: str) -> None:
-    for stop in shipped_lesson(name).stops:
+    for stop in shipped_lesson(name).steps:
         lines = Path(stop.file).read_text(encoding="utf-8").splitlines()
         assert f'id = "{stop.id.rpartition("/")[2]}"' == lines[sure(stop.place).line]
         for number, each in enumerate(stop.expect):

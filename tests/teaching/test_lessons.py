@@ -36,35 +36,35 @@ STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_expects_something(name: str) -> None:
-    assert [stop.id for stop in shipped_lesson(name).stops if not stop.expect and stop.exercise is None] == []
+    assert [stop.id for stop in shipped_lesson(name).steps if not stop.expect and stop.exercise is None] == []
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_expects_something_that_a_run_can_contradict(name: str) -> None:
-    assert [stop.id for stop in shipped_lesson(name).stops if not says_something(stop)] == []
+    assert [stop.id for stop in shipped_lesson(name).steps if not says_something(stop)] == []
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_students_have_a_text_of_their_own(name: str) -> None:
     """One or two sentences for each step, which aren't the lecturer's notes."""
-    for stop in shipped_lesson(name).stops:
+    for stop in shipped_lesson(name).steps:
         assert stop.text.endswith((".", "?")), stop.id
         assert 40 <= len(stop.text) <= 260, stop.id
         assert stop.text != stop.notes
 
 
 def test_the_course_goes_through_all_of_them_once() -> None:
-    own = [f"{name}/{stop.id}" for name in OWN if name not in NOT_IN_COURSE for stop in shipped_lesson(name).stops]
-    assert sorted(stop.id for stop in shipped_lesson(COURSE).stops) == sorted(own)
+    own = [f"{name}/{stop.id}" for name in OWN if name not in NOT_IN_COURSE for stop in shipped_lesson(name).steps]
+    assert sorted(stop.id for stop in shipped_lesson(COURSE).steps) == sorted(own)
     assert lesson_names()[-1] == COURSE
     assert all(lesson_title(name) == shipped_lesson(name).title for name in lesson_names())
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_what_a_step_needs_is_there(name: str) -> None:
-    ids = [stop.id for stop in shipped_lesson(name).stops]
+    ids = [stop.id for stop in shipped_lesson(name).steps]
     assert len(set(ids)) == len(ids)
-    for place, stop in enumerate(shipped_lesson(name).stops):
+    for place, stop in enumerate(shipped_lesson(name).steps):
         assert set(stop.needs) <= set(ids[:place]), stop.id
 
 
@@ -265,7 +265,7 @@ def test_captions_are_filled_from_what_is_found() -> None:
 
 
 def test_a_question_comes_first_then_its_right_answer_alone() -> None:
-    stop = next(stop for stop in shipped_lesson("coalescing").stops if stop.question is not None)
+    stop = next(stop for stop in shipped_lesson("coalescing").steps if stop.question is not None)
     question = stop.with_numbers({}).question  # not computed yet
     assert isinstance(question, Question)
     first, answer = parts_of(stop)
@@ -276,7 +276,7 @@ def test_a_question_comes_first_then_its_right_answer_alone() -> None:
 
 def test_an_exported_question_shows_its_counts_only_with_the_answer() -> None:
     lesson = shipped_lesson("coalescing")
-    one = replace(lesson, stops=tuple(stop for stop in lesson.stops if stop.question is not None))
+    one = replace(lesson, steps=tuple(stop for stop in lesson.steps if stop.question is not None))
 
     def shown(answers: bool) -> list[str]:
         slides = lesson_reel(one, once, ExportOptions(), answers=answers).slides()
@@ -289,7 +289,7 @@ def test_an_exported_question_shows_its_counts_only_with_the_answer() -> None:
 
 
 def test_blanks_are_filled_one_after_the_other_and_the_last_text_runs() -> None:
-    stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
+    stop = next(stop for stop in shipped_lesson("slides").steps if stop.build == "blanks")
     parts = parts_of(stop)
     left = [quantity_value("blanks", Knowledge(part.shot, Interpreter())) for part in parts]
     assert left == list(range(8, -1, -1))
@@ -306,5 +306,5 @@ def test_hand_outs_with_and_without_answers(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.pdf"
         assert main(["export", "slides", *flags, "--size", "640x360", "-o", str(path)]) == 0
         pages[name] = len(re.findall(rb"/Type /Page\b", path.read_bytes()))
-    questions = sum(stop.question is not None for stop in shipped_lesson("slides").stops)
-    assert pages == {"without": len(shipped_lesson("slides").stops), "with": len(shipped_lesson("slides").stops) + questions}
+    questions = sum(stop.question is not None for stop in shipped_lesson("slides").steps)
+    assert pages == {"without": len(shipped_lesson("slides").steps), "with": len(shipped_lesson("slides").steps) + questions}

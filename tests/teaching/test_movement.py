@@ -40,13 +40,13 @@ def plays(stage: Prepared) -> bool:
 
 
 def test_few_steps_of_the_course_are_stills() -> None:
-    stills = [stop.id for stop in shipped_lesson(COURSE).stops if not moves(stop, prepared(stop))]
+    stills = [stop.id for stop in shipped_lesson(COURSE).steps if not moves(stop, prepared(stop))]
     assert len(stills) <= MOST_STILLS, stills
 
 
 def test_what_moves() -> None:
     """A picture that plays, one that is frozen at half its motion, and a frozen one that is built from steps."""
-    stop = next(stop for stop in shipped_lesson("shared-memory").stops if stop.id == "tile-loading")
+    stop = next(stop for stop in shipped_lesson("shared-memory").steps if stop.id == "tile-loading")
     assert moves(replace(stop, build=""), prepared(replace(stop, build="")))
     frozen = replace(stop, build="", shot=replace(stop.shot, moment=0.5))
     assert not moves(frozen, prepared(frozen))

@@ -27,7 +27,7 @@ def steps_by_kernel() -> dict[str, list[LessonStep]]:
     """
     steps: dict[str, list[LessonStep]] = {}
     for name in lesson_names():
-        for step in shipped_lesson(name).stops if name != COURSE else ():
+        for step in shipped_lesson(name).steps if name != COURSE else ():
             if not step.shot.setup.kernel.blanks and not any(each.quantity == "fault" for each in step.expect):
                 steps.setdefault(step.shot.setup.kernel.name, []).append(step)
     return steps
@@ -79,5 +79,5 @@ def fails(steps: list[LessonStep], kernel: KernelSpec) -> bool:
     stops = tuple(
         replace(step, needs=(), shot=replace(step.shot, setup=replace(step.shot.setup, kernel=kernel))) for step in steps
     )
-    checks = LessonChecker(lambda kernel: nullcontext(ENGINE)).checks_of(Lesson(stops=stops))
+    checks = LessonChecker(lambda kernel: nullcontext(ENGINE)).checks_of(Lesson(steps=stops))
     return any(not each.is_true and not each.is_remark for each in checks)

@@ -17,7 +17,7 @@ from tests.shots.test_asked_views import COUNT
 
 ENGINE = engine_for("cpu")
 COUNTS = ("count", "lanes", "banks")
-QUESTIONS = [stop for stop in shipped_lesson(COURSE).stops if stop.question is not None]
+QUESTIONS = [stop for stop in shipped_lesson(COURSE).steps if stop.question is not None]
 
 
 def counts_in(part: Reveal, size: tuple[int, int]) -> list[str]:

@@ -39,7 +39,7 @@ def test_a_pack_is_made_by_one_command(tmp_path: Path) -> None:
     assert b"<script" in files["transpose/students/transpose.html"]
     assert len(ElementTree.fromstring(files["transpose/lecturer/practice.xml"]).findall(".//answer[@fraction='100']")) >= 3
     again = parse_lesson(files["transpose/transpose.toml"].decode(), "transpose.toml")
-    assert [stop.title for stop in again.stops] == [stop.title for stop in shipped_lesson("transpose").stops]
+    assert [stop.title for stop in again.steps] == [stop.title for stop in shipped_lesson("transpose").steps]
     for name, text in kernels_of(shipped_lesson("transpose")).items():
         assert files[f"transpose/kernels/{name}.cu"].decode() == text == load_kernel(name).text
 
@@ -48,11 +48,11 @@ def test_a_pack_is_made_by_one_command(tmp_path: Path) -> None:
 def test_every_lesson_says_what_is_in_its_pack(name: str) -> None:
     """A worksheet and its answers where there are questions or exercises, never with the answers for students."""
     lesson, files = shipped_lesson(name), [each.name for each in pack_files(shipped_lesson(name), engine_for("cpu"))]
-    asks = any(stop.question is not None or stop.exercise is not None for stop in lesson.stops)
+    asks = any(stop.question is not None or stop.exercise is not None for stop in lesson.steps)
     assert len(files) == len(set(files))
     assert {"README.md", f"students/{name}.html", f"lecturer/{name}.pptx", "lecturer/practice.xml", f"{name}.toml"} <= {*files}
     assert ("students/worksheet.pdf" in files) == ("lecturer/worksheet-answers.pdf" in files) == asks
-    assert ("lecturer/quiz.xml" in files) == any(stop.question is not None for stop in lesson.stops)
+    assert ("lecturer/quiz.xml" in files) == any(stop.question is not None for stop in lesson.steps)
     assert {Path(each).suffix.removeprefix(".") for each in files} <= {*formats(), "md", "toml", "cu", "xml"}
 
 
@@ -62,10 +62,10 @@ def test_notes_have_numbers_and_answers(tmp_path: Path) -> None:
     notes = next(each for each in pack_files(lesson, engine) if each.name == "lecturer/notes.md")
     notes.write(tmp_path / "notes.md")
     text = (tmp_path / "notes.md").read_text(encoding="utf-8")
-    assert text.count("\n## ") == len(lesson.stops)
+    assert text.count("\n## ") == len(lesson.steps)
     assert "{" not in text
-    assert text.count("**Answer:**") == sum(stop.question is not None for stop in lesson.stops)
-    assert text.count("**Exercise.**") == sum(stop.exercise is not None for stop in lesson.stops) > 0
+    assert text.count("**Answer:**") == sum(stop.question is not None for stop in lesson.steps)
+    assert text.count("**Exercise.**") == sum(stop.exercise is not None for stop in lesson.steps) > 0
 
 
 def test_texts_of_a_lesson_are_no_markup() -> None:
@@ -77,7 +77,7 @@ def test_texts_of_a_lesson_are_no_markup() -> None:
         ),
         "x.toml",
     )
-    assert notes_text(lesson, lesson.stops).count("\n#") == 1
+    assert notes_text(lesson, lesson.steps).count("\n#") == 1
 
 
 def test_a_pack_that_is_called_off_leaves_the_old_one(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_wrong_usage_is_named(words: list[str], said: str, capsys: pytest.Captur
 
 def test_the_page_for_students_has_no_answers(tmp_path: Path) -> None:
     lesson = shipped_lesson("slides")
-    asked = replace(lesson, stops=tuple(stop for stop in lesson.stops if stop.question is not None))
+    asked = replace(lesson, steps=tuple(stop for stop in lesson.steps if stop.question is not None))
     page = next(each for each in pack_files(asked, engine_for("cpu")) if each.name == "students/slides.html")
     page.write(tmp_path / "slides.html")
     packed = re.search(r'id="packed">([^<]+)<', (tmp_path / "slides.html").read_text(encoding="utf-8"))
@@ -121,7 +121,7 @@ def test_the_page_for_students_has_no_answers(tmp_path: Path) -> None:
 
 def test_the_right_choice_gives_the_points_in_moodle() -> None:
     lesson = shipped_lesson("slides")
-    asked = [sure(stop.question) for stop in lesson.stops if stop.question is not None]
+    asked = [sure(stop.question) for stop in lesson.steps if stop.question is not None]
     given = [
         each for each in ElementTree.fromstring(moodle_xml(lesson)).findall("question") if each.get("type") == "multichoice"
     ]

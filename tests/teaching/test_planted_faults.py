@@ -31,7 +31,7 @@ def failing(step: LessonStep, before: tuple[LessonStep, ...] = ()) -> bool:
     """Whether the check of a lesson's step fails. ``before``: the steps before it, which are not checked again."""
     checker = LessonChecker(lambda kernel: nullcontext(ENGINE))
     checker.adopt([[LessonCheck(each, "known", each.place)] for each in before])
-    checks = checker.checks_of(Lesson(stops=(*before, step), name="planted"))
+    checks = checker.checks_of(Lesson(steps=(*before, step), name="planted"))
     return any(not each.is_true and not each.is_remark for each in checks)
 
 
@@ -46,14 +46,14 @@ def text_is_caught(where: str, old: str, new: str) -> bool:
     except GemmvizError:
         return True
     place = sure(lesson.find(id))
-    return failing(lesson.stops[place], tuple(replace(stop, needs=()) for stop in lesson.stops[:place]))
+    return failing(lesson.steps[place], tuple(replace(stop, needs=()) for stop in lesson.steps[:place]))
 
 
 @cache
 def steps_with(kernel: str) -> list[LessonStep]:
     """Steps of a kernel, the smallest problems first."""
     lessons = [original_lesson(name) for name in lesson_names() if name != COURSE]
-    found = [stop for lesson in lessons for stop in lesson.stops if stop.shot.setup.kernel.name == kernel]
+    found = [stop for lesson in lessons for stop in lesson.steps if stop.shot.setup.kernel.name == kernel]
     return sorted(found, key=lambda stop: max(stop.shot.setup.problem.sizes.values()))
 
 
@@ -71,7 +71,7 @@ def kernel_is_caught(name: str, old: str, new: str) -> bool:
 def key_is_caught(where: str, number: int, answer: str, *, monkeypatch: pytest.MonkeyPatch) -> bool:
     name, id = where.split("/")
     lesson = original_lesson(name)
-    step = lesson.stops[sure(lesson.find(id))]
+    step = lesson.steps[sure(lesson.find(id))]
     key = answers_of(sure(step.exercise).key)
     wrong = (*key[: number - 1], answer, *key[number:])
     with monkeypatch.context() as patched:

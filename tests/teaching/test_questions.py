@@ -15,7 +15,7 @@ _SIZE = re.compile(r"\b([A-Za-z_]\w*) = (\d+)")
 
 
 def questions() -> list[LessonStep]:
-    return [stop for name in ("analysis", "slides") for stop in shipped_lesson(name).stops if stop.question is not None]
+    return [stop for name in ("analysis", "slides") for stop in shipped_lesson(name).steps if stop.question is not None]
 
 
 def sizes_in_code(stop: LessonStep) -> dict[str, int]:

@@ -27,9 +27,9 @@ EACH = 40  # of every shipped kernel: more than 300 in all
 @pytest.mark.parametrize("kernel", kernel_names())
 def test_forty_questions_about_every_kernel_have_one_right_answer_each(kernel: str) -> None:
     quiz = quiz_of(setup_for(load_kernel(kernel)), Interpreter(), EACH)
-    texts = [sure(stop.question).text for stop in quiz.stops]
+    texts = [sure(stop.question).text for stop in quiz.steps]
     assert len(set(texts)) == len(texts) == EACH
-    for stop in quiz.stops:
+    for stop in quiz.steps:
         question = sure(stop.question)
         answers = [choice.text for choice in question.choices]
         assert 3 <= len(set(answers)) == len(answers) <= 4
@@ -95,14 +95,14 @@ def test_a_saved_quiz_checks_its_answers(kernel: str, tmp_path: Path, capsys: py
     assert main(["quiz", *kernel.split(), "--count", "8", "-o", str(path)]) == 0
     lesson = read_lesson(path)
     assert main(["lesson", "check", str(path)]) == 0
-    for stop in lesson.stops:
+    for stop in lesson.steps:
         question = sure(stop.question)
         right = question.choices[question.right]
         if "barrier" not in question.text:
             numbers = iter(re.findall(r"\d+", str(right.expect[0].value)))
             assert all(each in numbers for each in re.findall(r"\d+", right.text))
-    wrong = [replace(stop, question=with_another_right(sure(stop.question))) for stop in lesson.stops]
-    save_lesson(replace(lesson, stops=tuple(wrong)), path)
+    wrong = [replace(stop, question=with_another_right(sure(stop.question))) for stop in lesson.steps]
+    save_lesson(replace(lesson, steps=tuple(wrong)), path)
     capsys.readouterr()
     assert main(["lesson", "check", str(path)]) == 1
     errors = capsys.readouterr().err
@@ -121,8 +121,8 @@ def test_notation_is_that_of_the_labels() -> None:
     plain, other = (quiz_of(setup, Interpreter(), 6, labels=labels) for labels in (PLAIN, LabelStyle("column, row", 1, "y, x")))
     assert "Elements are written as [row, column] and counted from 0; threads and blocks as (x, y)" in plain.about
     assert "Elements are written as [column, row] and counted from 1; threads and blocks as (y, x)" in other.about
-    for stop in plain.stops:
-        twin = next((each for each in other.stops if each.shot.at == stop.shot.at and each.shot.focus == stop.shot.focus), None)
+    for stop in plain.steps:
+        twin = next((each for each in other.steps if each.shot.at == stop.shot.at and each.shot.focus == stop.shot.focus), None)
         question = sure(stop.question)
         if twin is None or "Which element" not in question.text:
             continue
@@ -139,7 +139,7 @@ def test_barriers_are_taken_out_wherever_they_are_written() -> None:
     spaced = replace(kernel, text=kernel.text.replace("__syncthreads();", "__syncthreads( ) ;"), is_shipped=False)
     asked = {
         sure(stop.question).text: sure(stop.question)
-        for stop in quiz_of(setup_for(spaced), Interpreter(), EACH).stops
+        for stop in quiz_of(setup_for(spaced), Interpreter(), EACH).steps
         if "barrier" in sure(stop.question).text
     }
     assert len(asked) == 2
@@ -162,15 +162,15 @@ def test_the_printed_source_gives_nothing_away() -> None:
 
 def test_a_kind_without_variety_is_left_out() -> None:
     """Requests of one cost, and barriers that are all alike, are not asked about."""
-    tiled = [sure(stop.question).text for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 30).stops]
+    tiled = [sure(stop.question).text for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 30).steps]
     assert not any("sectors" in text or "wavefronts" in text for text in tiled)
     assert sum("barrier" in text for text in tiled) == 2
-    tree = [sure(stop.question).text for stop in quiz_of(setup_for(load_kernel("reduction_tree")), Interpreter(), 20).stops]
+    tree = [sure(stop.question).text for stop in quiz_of(setup_for(load_kernel("reduction_tree")), Interpreter(), 20).steps]
     assert not any("barrier" in text for text in tree)
 
 
 def test_the_offset_of_an_element_is_computed_from_its_row_and_column() -> None:
-    questions = [sure(stop.question) for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), EACH).stops]
+    questions = [sure(stop.question) for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), EACH).steps]
     told = "\n".join(question.choices[question.right].why for question in questions)
     offsets = re.findall(r"at offset (\d+) = (\d+) · (\d+) \+ (\d+)", told)
     assert offsets
@@ -179,7 +179,7 @@ def test_the_offset_of_an_element_is_computed_from_its_row_and_column() -> None:
 
 
 def test_one_too_far_is_the_next_lane() -> None:
-    questions = [sure(stop.question) for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), EACH).stops]
+    questions = [sure(stop.question) for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), EACH).steps]
     pairs = [
         (question.choices[question.right].text, choice.text)
         for question in questions

@@ -64,7 +64,7 @@ def questions(cases: tuple[Case, ...], count: int = EACH) -> Iterator[tuple[Laun
     for each in cases:
         lesson = quiz(each, count)
         launch = Launch(each[0], lesson.about)
-        for stop in lesson.stops:
+        for stop in lesson.steps:
             yield launch, sure(stop.question)
 
 

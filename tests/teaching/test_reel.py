@@ -22,8 +22,8 @@ def reel_of(*ids: str) -> Reel:
     engine, stops = Interpreter(), []
     for id in ids:
         lesson = shipped_lesson(id.partition("/")[0])
-        stops.append(lesson.stops[sure(lesson.find(id.partition("/")[2]))])
-    lesson = replace(lesson, stops=tuple(stops))
+        stops.append(lesson.steps[sure(lesson.find(id.partition("/")[2]))])
+    lesson = replace(lesson, steps=tuple(stops))
     return lesson_reel(lesson, lambda kernel: nullcontext(engine), ExportOptions(RenderOptions(640, 360), hold_s=1.0))
 
 

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def steps() -> list[LessonStep]:
-    return [stop for name in lesson_names() if name != "course" for stop in shipped_lesson(name).stops]
+    return [stop for name in lesson_names() if name != "course" for stop in shipped_lesson(name).steps]
 
 
 def is_refused(stop: LessonStep) -> bool:
@@ -135,7 +135,7 @@ def test_a_shot_is_ready_without_the_reader_of_sources(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("gemmviz.cuda.program._program", refuse)
     for name in ("coalescing", "shared-memory"):
-        for stop in shipped_lesson(name).stops[:8]:
+        for stop in shipped_lesson(name).steps[:8]:
             ready = complete(Knowledge(stop.shot, StoredAnswers()))
             assert ready.trouble is None, (stop.id, ready.trouble)
 

@@ -143,7 +143,7 @@ def _export_file(args: argparse.Namespace) -> int:
         reel = _lesson_pictures(source, lesson)
         _write_reel(args, reel, source.manner.look)
         return 0
-    stage = _prepared_source(source, path, None if lesson is None else lesson.stops[0].shot)
+    stage = _prepared_source(source, path, None if lesson is None else lesson.steps[0].shot)
     _write_reel(args, _reel_of_stage(source, stage), source.manner.look)
     return _exit_code(stage)
 

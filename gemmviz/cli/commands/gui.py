@@ -89,7 +89,7 @@ def _render(path: Path | None, shot: Shot | None, lesson: str) -> int:
     if named is not None and not named.is_view:
         name, reel = file_stem(named.name or "lesson"), lesson_reel(named, _cpu_engine_of, ExportOptions())
     else:
-        stage = _staged(path, shot if named is None else named.stops[0].shot)
+        stage = _staged(path, shot if named is None else named.steps[0].shot)
         steps = range(0, stage.steps, max(1, -(-stage.steps // _MOST_FRAMES)))
         name, reel = file_stem(stage.shot.setup.kernel.name), run_reel(stage, ExportOptions(), list(steps), range(stage.steps))
         outcome = stage.outcome

@@ -74,12 +74,12 @@ def _print_lessons(names: list[str], as_json: bool) -> int:
     lessons = [_lesson_and_file(name)[0] for name in names]
     if as_json:
         print_json([
-            {"name": each.name, "title": each.title, "minutes": each.minutes, "steps": [step.title for step in each.stops]}
+            {"name": each.name, "title": each.title, "minutes": each.minutes, "steps": [step.title for step in each.steps]}
             for each in lessons
         ])  # fmt: skip
         return 0
     for each in lessons:
-        print(f"{each.name:16} {each.title}: {many(len(each.stops), 'step')}, {each.minutes:g} minutes")
+        print(f"{each.name:16} {each.title}: {many(len(each.steps), 'step')}, {each.minutes:g} minutes")
     return 0
 
 
@@ -101,12 +101,12 @@ def _check_lessons(names: list[str], print_all: bool, as_json: bool) -> int:
                 reported.add(each.key)
                 failed += not each.is_remark
                 print_error(each.as_error(), 0)
-        if not any(step.expect or step.question for step in lesson.stops):
+        if not any(step.expect or step.question for step in lesson.steps):
             failed += 1
             remedy = "add [[step.expect]] with quantity and is"
             print_error(GemmvizError("no step has an expectation, so nothing was checked", file=file, remedy=remedy), 0)
         elif not as_json:
-            print(f"{file}: {many(len(lesson.stops), 'step')}, {many(passed, 'check')} passed")
+            print(f"{file}: {many(len(lesson.steps), 'step')}, {many(passed, 'check')} passed")
     if as_json:
         print_json(rows)
     if failed:

@@ -43,7 +43,7 @@ def _run(args: argparse.Namespace) -> int:
         write_text(args.moodle, moodle_xml(quiz))
     if args.output is not None:
         save_lesson(quiz, args.output)
-    questions = [step.question for step in quiz.stops if step.question is not None]
+    questions = [step.question for step in quiz.steps if step.question is not None]
     if args.json:
         print_json([_question_json(question) for question in questions])
         return 0
@@ -62,7 +62,7 @@ def _check_target(path: Path) -> None:
     if not path.exists():
         return
     with suppress(GemmvizError):
-        if all(step.question is not None for step in read_lesson(path).stops):
+        if all(step.question is not None for step in read_lesson(path).steps):
             return
     raise UsageError("this file is not a quiz and is not overwritten", file=str(path), remedy="choose another name")
 

@@ -213,7 +213,7 @@ class Lecture:
             return
         if direction > 0 and wall.is_moving:
             wall.finish()
-        elif self.model.active_lesson.lesson.stops:
+        elif self.model.active_lesson.lesson.steps:
             self._walk_lesson(wall, direction)
         else:
             self._walk_phases(wall, direction)
@@ -367,7 +367,7 @@ class Presenter(QWidget):
             self.now.set_scene(scene)
         marks = self.model.active_lesson
         stop, following = marks.filled, marks.next
-        count = len(marks.lesson.stops)
+        count = len(marks.lesson.steps)
         place = tr("{at} of {count}: ", at=(marks.at or 0) + 1, count=count) if stop is not None else ""
         none = tr("Not a saved view") if count else tr("No saved views")
         self.title.setText(f"{place}{stop.title}" if stop is not None else none)

@@ -321,7 +321,7 @@ class Wall(QWidget):
     def _caption(self) -> Caption:
         """The caption of the saved view that is shown, with its number; empty after the picture was changed."""
         lesson = self.model.active_lesson
-        caption, count = lesson.said, len(lesson.lesson.stops)
+        caption, count = lesson.said, len(lesson.lesson.steps)
         if caption.is_empty or lesson.at is None:
             return caption
         return replace(caption, place=lesson.at, count=count)

@@ -124,16 +124,16 @@ class Lessons(QWidget):
         """Show the lesson at its current step."""
         course = self.course
         lesson, stop = course.lesson, course.filled
-        self.choice.setCurrentIndex(self.choice.findData(lesson.name if lesson.stops else ""))  # -1: a lesson from a file
+        self.choice.setCurrentIndex(self.choice.findData(lesson.name if lesson.steps else ""))  # -1: a lesson from a file
         self._draw_contents()
-        has = bool(lesson.stops)
+        has = bool(lesson.steps)
         self.choice.setVisible(has)
         self.lesson.setVisible(has)
         self.shelf.setVisible(not has)
-        place = "" if course.at is None else tr("step {at} of {stops}, ", at=course.at + 1, stops=len(lesson.stops))
+        place = "" if course.at is None else tr("step {at} of {stops}, ", at=course.at + 1, stops=len(lesson.steps))
         if course.parts > 1 and stop is not None and stop.question is None and stop.exercise is None:
             place += tr("part {part} of {parts}, ", part=course.part + 1, parts=course.parts)
-        seen_count = sum(course.is_seen(each) for each in lesson.stops)
+        seen_count = sum(course.is_seen(each) for each in lesson.steps)
         self.progress.setText(
             tr("{place}{minutes} minutes, {seen_count} seen", place=place, minutes=f"{lesson.minutes:g}", seen_count=seen_count)
         )
@@ -151,10 +151,10 @@ class Lessons(QWidget):
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
     def _draw_contents(self) -> None:
-        stops = self.course.lesson.stops
+        steps = self.course.lesson.steps
         names = [
             f"{'✓' if self.course.is_seen(stop) else '  '} {number}  {caption_of(stop).title}{_sign(stop)}"
-            for number, stop in enumerate(stops, 1)
+            for number, stop in enumerate(steps, 1)
         ]
         shown = [self.contents.item(row).text() for row in range(self.contents.count())]
         if names != shown:
@@ -179,7 +179,7 @@ def _sign(step: LessonStep) -> str:
 
 def _presenter_text(step: LessonStep, lesson: Lesson) -> str:
     """Return the titles of the steps that a step requires, and its text for students, unless it asks a question."""
-    titles = [caption_of(lesson.stops[place]).title for place in map(lesson.find, step.needs) if place is not None]
+    titles = [caption_of(lesson.steps[place]).title for place in map(lesson.find, step.needs) if place is not None]
     before = tr("Requires: {titles}. ", titles=", ".join(titles)) if titles else ""
     return before + ("" if step.question is not None else step.text)
 

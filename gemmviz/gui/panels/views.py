@@ -128,34 +128,34 @@ class SavedViews(QWidget):
 
     def _edit(self, **words: str) -> None:
         place = self.list.currentRow()
-        stops = self.saved_views.lesson.stops
-        if 0 <= place < len(stops) and any(getattr(stops[place], name) != text for name, text in words.items()):
+        steps = self.saved_views.lesson.steps
+        if 0 <= place < len(steps) and any(getattr(steps[place], name) != text for name, text in words.items()):
             self.saved_views.edit(place, **words)
 
     def draw(self) -> None:
         """Show the current list."""
-        stops, place = self.saved_views.lesson.stops, self.list.currentRow()
+        steps, place = self.saved_views.lesson.steps, self.list.currentRow()
         self.list.blockSignals(True)
         self.list.clear()
-        for number, stop in enumerate(stops):
+        for number, stop in enumerate(steps):
             item = QListWidgetItem(f"{number + 1}  {stop.title or stop.shot.view}")
             font = item.font()
             font.setBold(number == self.saved_views.at)
             item.setFont(font)
             self.list.addItem(item)
         shown = self.saved_views.at if self.saved_views.at is not None else place
-        self.list.setCurrentRow(min(len(stops) - 1, max(-1, shown)))
+        self.list.setCurrentRow(min(len(steps) - 1, max(-1, shown)))
         self.list.blockSignals(False)
         self._show_words()
 
     def _show_words(self) -> None:
-        stops, place = self.saved_views.lesson.stops, self.list.currentRow()
-        chosen = stops[place] if 0 <= place < len(stops) else None
+        steps, place = self.saved_views.lesson.steps, self.list.currentRow()
+        chosen = steps[place] if 0 <= place < len(steps) else None
         for widget in (self.title, self.caption, self.text, self.notes):
             widget.setEnabled(chosen is not None)
         self.build.setEnabled(chosen is not None)
         for name, button in self.buttons.items():
-            button.setEnabled(name == "add" or (bool(stops) if name == "save" else chosen is not None))
+            button.setEnabled(name == "add" or (bool(steps) if name == "save" else chosen is not None))
         for field, text in ((self.title, chosen.title if chosen else ""), (self.caption, chosen.caption if chosen else "")):
             if field.text() != text:
                 field.setText(text)

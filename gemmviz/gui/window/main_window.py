@@ -245,7 +245,7 @@ class MainWindow(QMainWindow):
 
     def _on_lesson(self) -> None:
         """Bring the Lessons panel to the front when another lesson begins."""
-        title = self.model.course.lesson.title if self.model.course.lesson.stops else ""
+        title = self.model.course.lesson.title if self.model.course.lesson.steps else ""
         if title and title != self._lesson:
             self.docks.favour(_LESSONS)
         self._lesson = title

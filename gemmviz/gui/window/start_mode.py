@@ -31,7 +31,7 @@ class StartMode:
         """Show the start panel in place of the docks; an open lesson is closed."""
         if self.is_on:
             return
-        if self.model.course.lesson.stops:
+        if self.model.course.lesson.steps:
             self.model.course.end()
         if self.panel is None:
             self.panel = StartPanel(self.model)

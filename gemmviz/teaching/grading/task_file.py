@@ -374,7 +374,7 @@ def _given_file(folder: Path, name: str, number: int, places: _TaskPlaces) -> tu
 
 def exercise_task(lesson: str, id: str) -> Task:
     """The exercise of a shipped lesson's step as a task: it judges what the lesson does. Raises UsageError if there is none."""
-    steps = [each for each in shipped_lesson(lesson).stops if each.exercise is not None]
+    steps = [each for each in shipped_lesson(lesson).steps if each.exercise is not None]
     step = next((each for each in steps if each.id == id), None)
     if step is None:
         names = [f"{lesson}/{each.id}" for each in steps]
@@ -406,5 +406,5 @@ def task_of(step: LessonStep, name: str) -> Task:
         problem=setup.problem,
         device=setup.device,
         shot=step.shot,
-        digest=text_hash(lesson_text(Lesson(stops=(step,)))),
+        digest=text_hash(lesson_text(Lesson(steps=(step,)))),
     )

@@ -49,7 +49,7 @@ class Walk:
         if place is None or picture.caption.place != place:
             self.wrong.append(f"{picture.place}: caption of step {picture.caption.place}")
             return
-        stop = self.course.lesson.stops[place]
+        stop = self.course.lesson.steps[place]
         parts = self.course._parts_of(stop)
         if len(parts) <= part or self.course.now is not stop:
             return  # the next one is being shown: the frame is still of the last
@@ -121,7 +121,7 @@ def main() -> None:
         print("\n".join(f"{step}.{part}: {ms:.0f} ms, {busy:.0f} busy" for (ms, step, part), busy in each), file=sys.stderr)
     figures = {
         "wait_ms": longest, "at_step": step, "at_part": part, "mib": walk.mib, "wrong": len(walk.wrong), "lost": walk.lost,
-        "busy_ms": max(walk.busy), "steps": len(walk.course.lesson.stops), "presses": len(walk.waits),
+        "busy_ms": max(walk.busy), "steps": len(walk.course.lesson.steps), "presses": len(walk.waits),
         "over_100": sum(wait > 100 for wait, _, _ in walk.waits),
     }  # fmt: skip
     print("\n".join(walk.wrong[:10]), file=sys.stderr)

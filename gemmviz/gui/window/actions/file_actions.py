@@ -48,7 +48,7 @@ def file_actions() -> Iterator[Action]:
     )  # fmt: skip
     yield Action(
         "save-lesson", "file", tr("Save &lesson …"), lambda c: dialogs.ask_to_save_lesson(c.model, c.window),
-        why_not=lambda c: "" if c.model.saved_views.lesson.stops else tr(_NO_SAVED_VIEWS),
+        why_not=lambda c: "" if c.model.saved_views.lesson.steps else tr(_NO_SAVED_VIEWS),
     )  # fmt: skip
     yield Action(
         "export", "file", tr("&Export …"), partial(_open_export, ""), ("Ctrl+E",), tr("export"),

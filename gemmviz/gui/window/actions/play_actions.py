@@ -132,13 +132,13 @@ def lecture_actions() -> Iterator[Action]:
     ):
         yield Action(
             name, "lecture", text, partial(_walk, direction), (key,), description,
-            why_not=lambda c: "" if c.model.active_lesson.lesson.stops else tr(_NOTHING_TO_WALK),
+            why_not=lambda c: "" if c.model.active_lesson.lesson.steps else tr(_NOTHING_TO_WALK),
         )  # fmt: skip
     yield Action(
         "explore", "lecture", tr("E&xplore"), lambda c: c.model.course.toggle_explore(), ("Ctrl+Return",),
         tr("explore, or return to the lesson"),
         text_of=lambda c: tr("Return to the &lesson") if c.model.course.position.is_away else tr("E&xplore"),
-        why_not=lambda c: "" if c.model.course.lesson.stops else tr(_NO_LESSON),
+        why_not=lambda c: "" if c.model.course.lesson.steps else tr(_NO_LESSON),
         is_on=lambda c: c.model.course.position.is_away,
     )  # fmt: skip
     for name in lesson_names():
@@ -162,7 +162,7 @@ def _open_lesson(name: str, context: ActionContext) -> None:
 
 
 def _is_lesson(name: str, context: ActionContext) -> bool:
-    return bool(context.model.course.lesson.stops) and context.model.course.lesson.name == name
+    return bool(context.model.course.lesson.steps) and context.model.course.lesson.name == name
 
 
 def _walk(direction: int, context: ActionContext) -> None:
