@@ -203,7 +203,9 @@ def test_the_readers_know_kernels_of_their_own() -> None:
 
 def test_a_figure_opens_at_its_step_and_a_page_in_its_theme() -> None:
     options: dict[str, Any] = {"M": 4, "N": 4, "K": 4, "TILE_WIDTH": 2}
-    (still,) = gemmviz.figure("04_tiled", step=5, **options).reel.slides()
+    figure = gemmviz.figure("04_tiled", step=5, follow="left", **options)
+    assert figure.options.follow == "left"
+    (still,) = figure.reel.slides()
     assert "step 5 of" in " ".join(piece(still.scene, "progress", Labels).texts)
     dark, light = (gemmviz.show("04_tiled", theme=theme, **options).html for theme in ("dark", "light"))
     assert f"background: {load_theme('dark').background}" in dark

@@ -206,11 +206,13 @@ def test_a_picture_has_the_code_too(tmp_path: Path, qapp: QApplication) -> None:
 
 def test_the_command_writes_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my tiles.html"
-    assert main(["export", "04_tiled", "--phase", "2", "--embed", "--follow", "left", "-o", str(path)]) == 0
+    words = ["--embed", "--follow", "left", "--author", "Ada & Co"]
+    assert main(["export", "04_tiled", "--phase", "2", *words, "-o", str(path)]) == 0
     assert script_hash(figure_script()) in capsys.readouterr().out
     text = path.read_text(encoding="utf-8")
     assert text.startswith("<figure ")
     assert 'data-name="my-tiles" data-theme="auto" data-follow="left"' in text
+    assert "Ada &amp; Co" in text
     assert main(["export", "04_tiled", "--steps", "3:5", "--embed", "--split", "--theme", "dark", "-o", str(path)]) == 0
     text, script = path.read_text(encoding="utf-8"), tmp_path / f"gemmviz-figure-{gemmviz.__version__}.js"
     assert f'<script src="{script.name}" defer></script>' in text
