@@ -258,15 +258,18 @@ def test_a_lesson_is_told_from_an_unknown_kernel(command: str, capsys: pytest.Ca
     assert "'coalescing' is a lesson, not a kernel (open it with: gemmviz coalescing)" in capsys.readouterr().err
 
 
-def test_without_a_display_the_main_job_is_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "name", "steps"),
+    [("02_naive -m 2 -n 2 -k 2 -D BLOCK=2", "02_naive", 5), pytest.param("", "04_tiled", 29, marks=pytest.mark.nightly)],
+)
+def test_without_a_display_the_main_job_is_done(words: str, name: str, steps: int, tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
-    done = subprocess.run(
-        [sys.executable, "-m", "gemmviz"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "gemmviz", *words.split()]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "no display" in done.stdout
-    assert (tmp_path / "out" / "04_tiled.gif").stat().st_size > 10000
-    assert len(list((tmp_path / "out").glob("04_tiled/*.png"))) == 29
+    assert (tmp_path / "out" / f"{name}.gif").stat().st_size > 10000
+    assert len(list((tmp_path / "out").glob(f"{name}/*.png"))) == steps
 
 
 def test_the_engine_needs_neither_qt_nor_cupy(tmp_path: Path) -> None:
