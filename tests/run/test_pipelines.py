@@ -303,3 +303,12 @@ def test_barriers_of_several_branches_get_a_warning() -> None:
     assert all("CUDA leaves this undefined" in each for each in remarks)
     assert len(remarks) == 2
     assert ordering_of(outcome_of(*body_of("producer warp, numbered barriers")).whole).remarks == ()
+
+
+def test_warps_that_wait_in_turn_in_one_place_are_not_accused() -> None:
+    body = """int t = threadIdx.x, mine = 1 + t / 64; if (mine == 2) leave(1, 128);
+        for (int i = 0; i < 4; ++i) { meet(mine, 128); C[t] = A[t]; leave(3 - mine, 128); } if (mine == 1) meet(1, 128);"""
+    fault = outcome_of(128, body).fault
+    assert fault is not None
+    assert fault.id == "unsupported"
+    assert "wait for each other in turn" in fault.message

@@ -5,6 +5,7 @@ once a thread waits for it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,13 +48,17 @@ class Barriers:
 
     def each(self, memory: Memory | None, word: Any) -> Iterator[tuple[_State, Bools]]:
         """The barriers at which active lanes are, each with those lanes, (blocks, threads)."""
-        lanes, words = self._rows(True if self._machine.mask is None else self._machine.mask), self._rows(word)
+        lanes, words = self.active(), self.rows(word)
         for number in np.unique(words[lanes]).tolist():
             if (memory, number) not in self._states:
                 self._states[memory, number] = _State(*lanes.shape)
             yield self._states[memory, number], lanes & (words == number)
 
-    def _rows(self, values: Any) -> Any:
+    def active(self) -> Bools:
+        """The active lanes, (blocks, threads)."""
+        return np.asarray(self.rows(True if self._machine.mask is None else self._machine.mask))
+
+    def rows(self, values: Any) -> Any:
         """Values over (blocks, threads)."""
         space = self._machine.space
         return np.broadcast_to(values, space.shape).reshape(space.blocks.count, space.threads_per_block)
@@ -61,31 +66,31 @@ class Barriers:
     def arrive(self, state: _State, lanes: Bools, arrivals: Any, bytes_: Any = 0) -> None:
         """Lets lanes arrive. ``arrivals`` and ``bytes_``: of each lane."""
         state.own = np.where(lanes, state.phase[:, None], state.own)
-        state.bytes += (lanes * self._rows(bytes_)).sum(axis=1)
-        state.arrived += (lanes * self._rows(arrivals)).sum(axis=1)
+        state.bytes += (lanes * self.rows(bytes_)).sum(axis=1)
+        state.arrived += (lanes * self.rows(arrivals)).sum(axis=1)
 
     def meet(self, number: Any, count: Any) -> list[tuple[_State, Bools]]:
         """Lets the active lanes arrive at barriers with numbers. ``count``: the threads that meet there, None for all."""
         met = list(self.each(NUMBERED, number))
         for state, lanes in met:
             self.arrive(state, lanes, 1)
-            state.expected = self._alive() if count is None else (lanes * self._rows(count)).max(axis=1)
+            state.expected = self._alive() if count is None else (lanes * self.rows(count)).max(axis=1)
             state.settle()
         return met
 
-    def has_opened(self, met: list[tuple[_State, Bools]], for_all: bool) -> bool:
-        """Whether the phases of the barriers at which lanes have arrived are over."""
+    def held(self, met: list[tuple[_State, Bools]], for_all: bool) -> Bools:
+        """The lanes, (blocks, threads), whose phases at the barriers at which they have arrived aren't over."""
+        held: Bools = np.zeros((), bool)
         for state, lanes in met:
             if for_all:  # threads that return are waited for no longer
                 state.expected = self._alive()
                 state.settle()
-            if (lanes & (state.own >= state.phase[:, None])).any():
-                return False
-        return True
+            held = held | (lanes & (state.own >= state.phase[:, None]))
+        return held
 
     def _alive(self) -> Longs:
         gone = self._machine.exited
-        return np.asarray((~self._rows(False if gone is None else gone)).sum(axis=1))
+        return np.asarray((~self.rows(False if gone is None else gone)).sum(axis=1))
 
     def come(self, memory: Memory, word: Any, is_open: Callable[[], bool]) -> list[PendingCopy]:
         """Completes the copies that an mbarrier waits for until it is open. Returns those that have come."""
@@ -94,15 +99,15 @@ class Barriers:
         for transfer in [each for each in transfers if each.barrier is not None and each.barrier[0] is memory]:
             if is_open():
                 break
-            self._complete(transfer, self._rows(word), come)
+            self._complete(transfer, self.rows(word), come)
         self._machine.transfers.under_way = [each for each in transfers if not is_empty(each.lanes)]
         return come
 
     def _complete(self, transfer: PendingCopy, waited: Any, come: list[PendingCopy]) -> None:
         """Completes a bulk copy, or all copies of some lanes with their arrival, at the words that are ``waited`` for."""
         machine, space = self._machine, self._machine.space
-        words = self._rows(transfer.barrier[1])
-        some = self._rows(True if transfer.lanes is None else transfer.lanes) & np.isin(words, np.unique(waited))
+        words = self.rows(transfer.barrier[1])
+        some = self.rows(True if transfer.lanes is None else transfer.lanes) & np.isin(words, np.unique(waited))
         lanes = some.reshape(space.shape)
         if transfer.parts:
             complete(machine, transfer, lanes, come)
@@ -136,17 +141,20 @@ def barrier_closure(node: Barrier, number: Closure | None, count: Closure | None
         barriers, size = machine.barriers, None if count is None else count(machine)
         met = barriers.meet(at, size)
         if waits:
-            machine.tracks.wait(
-                machine, lambda: barriers.has_opened(met, size is None), lambda: _held(machine, place, size is None)
-            )
+            held = partial(barriers.held, met, size is None)
+            machine.tracks.wait(machine, lambda: not held().any(), lambda: _held(machine, place, held(), size is None))
         machine.tracks.end_turn(machine)
         return NORMAL
 
     return run
 
 
-def _held(machine: Machine, place: Place, for_all: bool) -> KernelFault:
-    """The error for threads that wait for ever."""
+def _held(machine: Machine, place: Place, held: Bools, for_all: bool = False) -> KernelFault:
+    """The error for threads that are held at a barrier and that no other track can free."""
+    others = (machine.barriers.active() & ~held).any(axis=1) & held.any(axis=1)
+    if others.any():  # they would free those that are held, if they could go on alone
+        message = tr("threads that are in the same place here wait for each other in turn: this is not supported")
+        return machine.fault(message, place, remedy=tr("let their warps take different branches"), id="unsupported")
     if for_all:
         try:
             check_convergence(machine, place)
@@ -185,7 +193,7 @@ def _init(machine: Machine, memory: Memory, word: Any, given: list[Any], touch: 
     touch()
     for state, lanes in machine.barriers.each(memory, word):
         blocks = lanes.any(axis=1)
-        state.expected = np.where(blocks, (lanes * machine.barriers._rows(given[0])).max(axis=1), state.expected)
+        state.expected = np.where(blocks, (lanes * machine.barriers.rows(given[0])).max(axis=1), state.expected)
         state.phase[blocks] = state.arrived[blocks] = state.bytes[blocks] = 0
 
 
@@ -213,19 +221,18 @@ def _copies(machine: Machine, memory: Memory, word: Any, given: list[Any], touch
 def _wait(machine: Machine, memory: Memory, word: Any, given: list[Any], touch: Callable[[], None], place: Place) -> None:
     barriers, come = machine.barriers, list[PendingCopy]()
 
-    def is_over() -> bool:
+    def held() -> Bools:
+        found: Bools = np.zeros((), bool)
         for state, lanes in barriers.each(memory, word):
             phase = state.phase[:, None]
-            held = (phase & 1) == barriers._rows(given[0]) if given else state.own >= phase
-            if (lanes & held).any():
-                return False
-        return True
+            found = found | (lanes & ((phase & 1) == barriers.rows(given[0]) if given else state.own >= phase))
+        return found
 
     def is_open() -> bool:
-        come.extend(barriers.come(memory, word, is_over))
-        return is_over()
+        come.extend(barriers.come(memory, word, lambda: not held().any()))
+        return not held().any()
 
-    machine.tracks.wait(machine, is_open, lambda: _held(machine, place, False))
+    machine.tracks.wait(machine, is_open, lambda: _held(machine, place, held()))
     touch()
     if come:
         machine.sink.completed(sorted({each.number for each in come}))
