@@ -334,12 +334,12 @@ class Paragraph(NamedTuple):
 
     @classmethod
     def wrapped(
-        cls, key: str, text: str, size: float, colour: str, box: Box, most: int = 99, face: Face = "regular",
-        meaning: Meaning | None = None, leading: float = LINE_PITCH,
+        cls, key: str, text: str, style: Style, box: Box, most: int = 99, meaning: Meaning | None = None,
+        leading: float = LINE_PITCH,
     ) -> "Paragraph":  # fmt: skip
         """Return a text in as many lines as fit a box, at least one."""
-        fits = max(1, min(most, int((box.height + _ROUNDING) / (leading * size))))
-        return cls(key, wrap_text(text, size, box.width, fits, face) if text else (), size, colour, face, meaning)
+        fits = max(1, min(most, int((box.height + _ROUNDING) / (leading * style.size))))
+        return cls(key, wrap_text(text, style.size, box.width, fits, style.face) if text else (), *style, meaning)
 
     def height(self, leading: float = LINE_PITCH) -> float:
         return leading * self.size * len(self.lines)
@@ -360,12 +360,10 @@ def paragraphs_in(
 
 
 def paragraph(
-    key: str, box: Box, text: str, size: float, colour: str, most: int = 99, face: Face = "regular",
-    meaning: Meaning | None = None, leading: float = LINE_PITCH,
-) -> list[Labels]:  # fmt: skip
+    key: str, box: Box, text: str, style: Style, most: int = 99, meaning: Meaning | None = None, leading: float = LINE_PITCH
+) -> list[Labels]:
     """Return a text from the top of a box on, in as many lines as fit it."""
-    lines = Paragraph.wrapped(key, text, size, colour, box, most, face, meaning, leading)
-    return paragraphs_in(box, [lines], leading=leading)[0]
+    return paragraphs_in(box, [Paragraph.wrapped(key, text, style, box, most, meaning, leading)], leading=leading)[0]
 
 
 def names_of_parts(

@@ -165,7 +165,7 @@ def collision_words(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     drawn, rest = paragraphs_in(room, lines, _GAP, _LEADING)
     if rest.height < _LEADING * sizes.note:
         return [*drawn]
-    return [*drawn, *paragraph("clash-words", rest, found[0].words, sizes.note, theme.text, leading=_LEADING)]
+    return [*drawn, *paragraph("clash-words", rest, found[0].words, theme.plain.sized(sizes.note), leading=_LEADING)]
 
 
 def _so_far(moment: Moment, options: ViewOptions) -> str:

@@ -304,7 +304,7 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
     theme, sizes = options.theme, options.theme.type
     found = _asked(moment)
     if found is None:
-        return [*paragraph("request-none", box, tr("No request in this step"), sizes.words, theme.faint, 1)]
+        return [*paragraph("request-none", box, tr("No request in this step"), theme.soft, 1)]
     touched, request = found
     place = tr("{kind} {array}, line {line}", kind=tr(moment.site.kind), array=touched.array.name, line=moment.site.place.line)
     name = tr("request of warp {warp}", warp=request.warp)
@@ -398,13 +398,13 @@ def _drawn_sectors(
         used=used,
     )
     below = foot._replace(y=end + 8.0)
-    return [*drawn, *paragraph("request-bytes", below, text, theme.type.words, theme.text, 2, meaning="count")]
+    return [*drawn, *paragraph("request-bytes", below, text, theme.plain, 2, "count")]
 
 
 def _bank_cost(cost: Counts, foot: Box, theme: Theme) -> list[Labels]:
     wavefronts, needed = many(cost.wavefronts, "wavefront"), counted(cost.ideal_wavefronts)
     text = tr("{wavefronts}, {ideal_wavefronts} needed", wavefronts=wavefronts, ideal_wavefronts=needed)
-    return paragraph("request-wavefronts", foot, text, theme.type.words, theme.text, 2, meaning="count")
+    return paragraph("request-wavefronts", foot, text, theme.plain, 2, "count")
 
 
 def sector_grid(

@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, point
 from gemmviz.scenes.kit.sentence import beat
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import JOINED, fits_lines, fitted, text_width, with_last_words, wrap_text
-from gemmviz.scenes.kit.theme import HEAT_LEVELS, Theme, TypeSizes, heat_palette, most_loads
+from gemmviz.scenes.kit.theme import HEAT_LEVELS, Style, Theme, TypeSizes, heat_palette, most_loads
 from gemmviz.scenes.kit.view import Layer, ViewOptions, kernel_words
 from gemmviz.scenes.stage.collisions import guilty_sites
 from gemmviz.scenes.stage.cost import meter_primitives, meters_of, request_motion, request_primitives
@@ -70,9 +70,9 @@ def _fitting_sentence(text: str, width: float, height: float, sizes: TypeSizes) 
     return size, wrap_text(text, size, width, most, "semibold")
 
 
-def _cost_sentence(moment: Moment, room: Box, theme: Theme, ink: str) -> list[Primitive]:
+def _cost_sentence(moment: Moment, room: Box, style: Style) -> list[Primitive]:
     """Draw what the step costs in words."""
-    return [*paragraph("cost", room, sentence.cost(moment), theme.type.words, ink, meaning="cost", leading=_WORDS_LEADING)]
+    return [*paragraph("cost", room, sentence.cost(moment), style, meaning="cost", leading=_WORDS_LEADING)]
 
 
 # The legend of colours: chips with texts, line by line.
@@ -154,10 +154,10 @@ def cost_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw what the step costs; at a step that ends the run early, why it ends."""
     if moment.trace.stop is not None and moment.step == moment.replay.steps - 1:
-        return _cost_sentence(moment, room, options.theme, options.theme.text)
+        return _cost_sentence(moment, room, options.theme.plain)
     meters, theme = meters_of(moment), options.theme
     if not meters or room.height < _LEAST_METER:
-        return _cost_sentence(moment, room, theme, theme.faint)
+        return _cost_sentence(moment, room, theme.soft)
     is_side_by_side = (room.height - _BETWEEN_METERS * (len(meters) - 1)) / len(meters) < _LEAST_METER
     parts = room.grid(1, len(meters), _BETWEEN_METERS) if is_side_by_side else room.grid(len(meters), 1, _BETWEEN_METERS)
     keys = ["meter"] if len(meters) == 1 else [f"meter-{meter.unit}" for meter in meters]

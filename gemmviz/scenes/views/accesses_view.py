@@ -206,7 +206,7 @@ def _meanings(moment: Moment, shown: _ShownReads, room: Box, options: ViewOption
         (x, y), (right, low) = bracket[:2], bracket.at(1.0, 1.0)
         drawn.append(path("legend-shared", [(x, y), (right, y), (right, low), (x, low)], now, 4.0))
         drawn.append(text_at("legend-shared-text", (row.x + _MARK, baseline(row.middle_y, size)), words, size, theme.faint))
-    return [*drawn, *paragraph("reads-so-far", rest, _reads_sentence(moment, shown), size, theme.text)]
+    return [*drawn, *paragraph("reads-so-far", rest, _reads_sentence(moment, shown), theme.plain.sized(size))]
 
 
 def _sharing(moment: Moment, shown: _ShownReads, drawn: list[Primitive], options: ViewOptions) -> list[Primitive]:

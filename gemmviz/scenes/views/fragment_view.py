@@ -223,7 +223,7 @@ class _Product(_Picture):
             longer = f"{text} {tr('At the right are lanes {first} to {last}.', **values)}"
             lines = wrap_text(longer, self.size, corner.width, LANES)
             text = longer if LINE_PITCH * self.size * len(lines) <= corner.height else text
-        words = paragraph("fragment-words", corner, text, self.size, self.theme.faint)
+        words = paragraph("fragment-words", corner, text, self.theme.soft.sized(self.size))
         return [Rects("needed", boxes(*outlined), None, self.theme.text, STROKE), *words]
 
     def _lane_registers(self, room: Box) -> list[Primitive]:

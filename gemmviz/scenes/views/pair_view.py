@@ -68,7 +68,7 @@ def _head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Pr
     title = fitted(_side_title(moment, pair, box.width, sizes.name), sizes.name, box.width, "semibold")
     lines = [
         Paragraph("title", (title,), sizes.name, theme.text, "semibold", "title"),
-        Paragraph.wrapped("action", said, sizes.words, theme.text, box, 2, meaning="action"),
+        Paragraph.wrapped("action", said, theme.plain, box, 2, "action"),
     ]
     return [*paragraphs_in(box, lines, leading=_HEAD_LEADING)[0]]
 
