@@ -25,9 +25,8 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Outcome, Trace
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import bound, inputs, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import StepCounter

@@ -8,7 +8,7 @@ from gemmviz.cuda.launch.catalog import load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.run.engine import Recording

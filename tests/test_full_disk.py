@@ -24,8 +24,8 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     from gemmviz.cuda.launch.legality import setup_for
     from gemmviz.files.recordings import recorded_schedules, recordings, write_schedules
     from gemmviz.files.whole import chart_csv, write_text
-    from gemmviz.model.outcome import Outcome
     from gemmviz.model.timing import Benchmark
+    from gemmviz.model.trace import Outcome
     from gemmviz.render.export import formats, save_numbered, save_reel
     from gemmviz.render.reel import RenderOptions
     from gemmviz.run.cpu.interpreter import Interpreter

@@ -12,13 +12,11 @@ from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.cli.command import print_error
 from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis
 from gemmviz.files.devices import device_names
-from gemmviz.model.cancelling import cancellable, checkpoint
 from gemmviz.model.device import DEFAULT_DEVICE
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, cancellable, checkpoint
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Outcome, Trace
 from gemmviz.run.choosing import CHOICES, choice_for, engine_for, has_cupy
 from gemmviz.run.engine import Engine
 from gemmviz.run.protocol import TIMEOUT_S

@@ -17,8 +17,7 @@ from typing import IO, Any
 import psutil
 
 from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import ENDLESS, Cancelled, GemmvizError, SourceError
+from gemmviz.model.errors import ENDLESS, Cancelled, GemmvizError, SourceError, is_cancelled
 
 READY = 0  # number of the reply that a process sends when it has started
 _MOST_SECONDS = 2.0  # of a request, while it computes

@@ -16,7 +16,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
 from gemmviz.model.records import replace
 from gemmviz.model.translation import number, tr
-from gemmviz.render.qt.fonts import font
+from gemmviz.render.qt.painter import font
 from gemmviz.scenes.kit.chart import bar_colour, chart_columns, chart_rows, chart_scene, chart_words
 from gemmviz.scenes.kit.curves import apart, curve_colours, curve_names
 from gemmviz.scenes.kit.primitives import Scene

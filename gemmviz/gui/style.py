@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPalette, QScreen
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.render.qt.fonts import font
+from gemmviz.render.qt.painter import font
 from gemmviz.scenes.kit.theme import Theme, mixed
 
 LETTERS = 13  # pixels

@@ -12,8 +12,7 @@ from msgspec import Struct
 from psygnal import Signal
 
 from gemmviz.cuda.launch.catalog import lesson_names
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
 from gemmviz.model.records import replace
 from gemmviz.run.engine import Cancel
 from gemmviz.shots.jobs import LatestTask, Post

@@ -1,7 +1,9 @@
-"""Errors that are shown to users: a message, the file and place in it, and a remedy."""
+"""Errors that are shown to users, with place and remedy; and cooperative cancelling, which ends long work."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal, Self
 
 from msgspec import Struct
@@ -176,3 +178,29 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     """A remedy with the known name most similar to ``name``; None if none is similar."""
     matches = difflib.get_close_matches(name, list(known), 1)
     return tr("did you mean {matches}?", matches=matches[0]) if matches else None
+
+
+_cancelled: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=None)
+
+
+@contextmanager
+def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
+    """A context in which checkpoints raise Cancelled once ``cancelled()`` is true."""
+    assert cancelled is not is_cancelled, "is_cancelled can't depend on itself"
+    before = _cancelled.set(cancelled)
+    try:
+        yield
+    finally:
+        _cancelled.reset(before)
+
+
+def is_cancelled() -> bool:
+    """Whether the work of this thread was cancelled."""
+    cancelled = _cancelled.get()
+    return cancelled is not None and cancelled()
+
+
+def checkpoint() -> None:
+    """Raises Cancelled if the work of this thread was cancelled."""
+    if is_cancelled():
+        raise Cancelled

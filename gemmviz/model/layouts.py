@@ -1,8 +1,9 @@
-"""Layouts of an access: the elements that each thread of a warp touches, relative to the recorded one."""
+"""Which elements each thread of a warp touches in an access, and which ones of a matrix each lane holds."""
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -107,3 +108,50 @@ def fragment(rows: int, columns: int, pitch: int, per_lane: int, matrices: tuple
     places = (divmod(lane * per_lane, columns) for lane in range(lanes))
     starts = [row * pitch + column for row, column in places]
     return Layout(tuple(start + first + at for start in starts for first in matrices for at in range(per_lane)), lanes)
+
+
+ROWS, COLUMNS, LANES = 16, 8, 32
+MatrixName = Literal["a", "b", "c"]
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "f32": 32, "s32": 32}  # of an element in a register
+
+
+class Fragment(Struct, frozen=True, eq=False):
+    """Where the elements of a matrix are: ``row`` and ``column``, int64 (lanes, elements of a lane), in the order of the
+    registers, and in each from the lowest bits on.
+    """
+
+    row: Longs
+    column: Longs
+
+
+def loaded_fragment(is_transposed: bool) -> Fragment:
+    """Return the fragment of a matrix of 8 x 8 elements of 16 bits that ldmatrix loads, stmatrix stores, and movmatrix
+    transposes. Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix".
+    """
+    outer, along = np.arange(LANES)[:, None] // 4, np.arange(LANES)[:, None] % 4 * 2 + np.arange(2)
+    pair = outer + np.zeros_like(along), along
+    return Fragment(*(pair[::-1] if is_transposed else pair))
+
+
+@lru_cache(maxsize=32)
+def fragment_of(use: MatrixName, k: int, bits: int) -> Fragment:
+    """Return the fragment of A, B, or C and D, of an instruction with ``k`` products for each element, whose elements have
+    ``bits`` bits.
+
+    >>> a = fragment_of("a", 16, 16)
+    >>> a.row[0].tolist(), a.column[0].tolist()
+    ([0, 0, 8, 8, 0, 0, 8, 8], [0, 1, 0, 1, 8, 9, 8, 9])
+    """
+    if use == "c":
+        each = np.arange(4)
+        lane = np.arange(LANES)[:, None]
+        return Fragment(lane // 4 + 8 * (each // 2), lane % 4 * 2 + each % 2)
+    packed = 32 // bits
+    count = (ROWS if use == "a" else COLUMNS) * k // LANES
+    register, within = np.divmod(np.arange(count), packed)
+    lane = np.arange(LANES)[:, None]
+    group = lane // 4 + np.zeros_like(register)
+    along = lane % 4 * packed + within
+    if use == "a":
+        return Fragment(group + 8 * (register % 2), along + register // 2 * 4 * packed)
+    return Fragment(along + register * 4 * packed, group)

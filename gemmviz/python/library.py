@@ -14,8 +14,8 @@ from msgspec import Struct, structs
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_names
 from gemmviz.cuda.launch.legality import launch_for, setup_for, tied
 from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
+from gemmviz.model.trace import Outcome
 from gemmviz.model.translation import all_blocks, many
 from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for, run
 from gemmviz.run.engine import record_limit

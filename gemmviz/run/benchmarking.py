@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, legal_choices, setup_for
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace

@@ -6,11 +6,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Literal
 
 from gemmviz.cuda.launch.catalog import is_shipped_kernel
-from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import is_cancelled
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
+from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import blocks_to_trace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, Engine, FallbackEngine, KernelEngines, Recording

@@ -6,16 +6,15 @@ from typing import Any, ClassVar
 import psutil
 from msgspec import Struct, field
 
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
+from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError, is_cancelled
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome, Watched
 from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.timing import Counters, KernelSpeed
+from gemmviz.model.trace import Outcome, Watched
 
 _LEAST_RECORD = 256 << 20
 

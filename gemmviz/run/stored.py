@@ -6,13 +6,13 @@ from typing import Any
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.answer_file import Answers, read_answers
 from gemmviz.files.recordings import recordings
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.errors import is_cancelled
 from gemmviz.model.recording import recording_of, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.timing import Benchmark, KernelSpeed
+from gemmviz.model.trace import Outcome
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import (
     Cancel,

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from gemmviz.cuda.launch.legality import can_run, device_for, setup_for
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, KernelFault, SettingError
+from gemmviz.model.errors import Cancelled, KernelFault, SettingError, is_cancelled
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.problems.catalog import MULTIPLICATIONS
 from gemmviz.model.records import replace

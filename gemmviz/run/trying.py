@@ -27,8 +27,7 @@ from gemmviz.cuda.launch.roles import Roles, fits, is_told
 from gemmviz.cuda.nodes import FunctionParameter, Program
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.types import PointerType, Scalar
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind

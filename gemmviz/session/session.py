@@ -7,8 +7,7 @@ from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.legality import launch_for
-from gemmviz.model.cancelling import cancellable
-from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, cancellable
 from gemmviz.model.kernel import Launch
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup

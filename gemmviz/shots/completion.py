@@ -10,9 +10,9 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.legality import launch_for
 from gemmviz.model.errors import GemmvizError, SettingError
-from gemmviz.model.outcome import Watched
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.model.trace import Watched
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.view import HEIGHT, WIDTH, ViewOptions

@@ -11,10 +11,9 @@ from msgspec import Struct, field
 from gemmviz.analysis.replay.focus import Focus, Position, focus_text, scope_of, step_at
 from gemmviz.analysis.replay.replay import Replay, steps_in_use
 from gemmviz.model.errors import UsageError
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Outcome, Trace
 from gemmviz.model.translation import letter, tr
 from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Frame, Reel, RenderOptions, Slide, Step

@@ -12,9 +12,8 @@ from psygnal import Signal
 from gemmviz.cuda.launch.catalog import is_shipped_kernel
 from gemmviz.files.codec import to_json
 from gemmviz.files.devices import device_of
-from gemmviz.model.cancelling import cancellable
 from gemmviz.model.device import DEFAULT_DEVICE, Gpu
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, cancellable
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr

@@ -19,17 +19,15 @@ from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.files.recordings import recordings
-from gemmviz.model.cancelling import checkpoint, is_cancelled
 from gemmviz.model.device import Device, Needs, OccupancyCase
-from gemmviz.model.errors import GemmvizError, Place, UsageError
+from gemmviz.model.errors import GemmvizError, Place, UsageError, checkpoint, is_cancelled
 from gemmviz.model.kernel import Launch
-from gemmviz.model.outcome import Outcome, Watched
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, kernel_title, launch_title
 from gemmviz.model.timing import Benchmark, KernelSpeed
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Outcome, Trace, Watched
 from gemmviz.model.translation import capital, marked, tr
 from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine, Recording

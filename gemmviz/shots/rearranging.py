@@ -15,8 +15,7 @@ from gemmviz.analysis.memory.warps import PerRow, Rows, request_rows
 from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Longs
-from gemmviz.model.cancelling import checkpoint
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray

@@ -11,12 +11,11 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import phases_text
 from gemmviz.model.timing import KernelSpeed
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Outcome, Trace
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.run.stored import RecordedTimes

@@ -16,9 +16,9 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, setup_for
 from gemmviz.files.recordings import checksum_errors
 from gemmviz.model.errors import GemmvizError, Place, UsageError
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.model.trace import Outcome
 from gemmviz.model.translation import tr
 from gemmviz.run.choosing import EngineOf, engine_for
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -5,12 +5,12 @@ from typing import Any
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.answer_file import answer_key
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.errors import is_cancelled
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import SumKey
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange
+from gemmviz.model.trace import Outcome
 from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, TraceRequest
 
 _MOST_TRACE_BYTES = 256 << 20  # of remembered traces

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from msgspec import Struct
 
 from gemmviz.cuda.launch.legality import shapes_for
-from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.records import replace
 from gemmviz.render.reel import Frame
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -22,15 +22,13 @@ from gemmviz.cuda.reader_link import reader
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, write_answers
 from gemmviz.files.recordings import checked_files, seal
 from gemmviz.files.resources import ROOT
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError, SourceError
+from gemmviz.model.errors import GemmvizError, SourceError, is_cancelled
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.threads import BlockRange
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Outcome, Trace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, Recording, TraceRequest, WatchRequest
 from gemmviz.run.needs import declared_bytes

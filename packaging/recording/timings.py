@@ -22,7 +22,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kernel_file import read_kernel
 from gemmviz.files.recordings import recording_text, write_recording
-from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import AccessTime, AccessTimes, HostCall, HostRun, HostRuns, MemoryPlace, StrideTime, StrideTimes

@@ -18,7 +18,7 @@ from gemmviz.model.errors import Cancelled
 from gemmviz.model.records import replace
 from gemmviz.model.trace import CONSTANT, Trace
 from gemmviz.run.cpu.interpreter import watch_thread
-from gemmviz.scenes.charts.step_costs import cost_chart
+from gemmviz.scenes.charts.models import cost_chart
 from tests.conftest import kernel_from, moment_of, sure, trace_of
 
 
@@ -293,7 +293,7 @@ def test_more_steps_than_a_frame_holds_are_drawn_as_means(monkeypatch: pytest.Mo
     replay = Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
     scope = Reader(replay).scope
     single = cost_chart(replay, scope, 0)
-    monkeypatch.setattr("gemmviz.scenes.charts.step_costs._MOST_BARS", 10)
+    monkeypatch.setattr("gemmviz.scenes.charts.models._MOST_BARS", 10)
     means = cost_chart(replay, scope, 0)
     assert "each bar is the mean of 3 steps" in means.notes[0]
     for bars in means.bars:

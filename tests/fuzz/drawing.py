@@ -9,7 +9,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import LOCKS, Pair
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.cancelling import cancellable
+from gemmviz.model.errors import cancellable
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace

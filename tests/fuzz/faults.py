@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.cancelling import cancellable
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, cancellable
 from gemmviz.run.choosing import run as traced
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel

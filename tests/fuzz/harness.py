@@ -9,8 +9,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as with_seed
 
-from gemmviz.model.cancelling import cancellable
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, cancellable
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.campaigns import CAMPAIGNS
 from tests.fuzz.guard import guarded

@@ -12,7 +12,7 @@ from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, setup_for
-from gemmviz.model.cancelling import cancellable
+from gemmviz.model.errors import cancellable
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel
 from gemmviz.shots.knowledge import Knowledge

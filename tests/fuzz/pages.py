@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from selenium import webdriver
 
 from gemmviz.files.trace_file import read_trace
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.trace import Outcome
 from gemmviz.render.export import save_reel
 from gemmviz.run.engine import Cancel
 from gemmviz.shots.export import ExportOptions, prepare_run, run_reel

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.recordings import recordings
 from gemmviz.files.trace_file import describe, read_trace, write_trace
-from gemmviz.model.cancelling import cancellable
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, cancellable
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Trace
 from gemmviz.run.engine import Cancel

@@ -32,9 +32,8 @@ from gemmviz.files.trace_file import read_trace
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Outcome, Trace
 from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.pack import packed
 from gemmviz.render.reel import Reel, RenderOptions

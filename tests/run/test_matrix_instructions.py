@@ -13,8 +13,8 @@ from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.fragments import BITS, fragment_of
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.layouts import BITS, fragment_of
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.simt import matrix
 from gemmviz.scenes.kit.sentence import cost

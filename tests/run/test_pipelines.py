@@ -12,10 +12,10 @@ from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.launch_hazards import HazardSink
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
+from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.simt.interpret import interpret
 from tests.conftest import kernel_from

@@ -10,8 +10,7 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.cancelling import cancellable
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, cancellable
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.race import race_of

@@ -4,12 +4,11 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.outcome import Watched
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, Triple
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Trace, Watched
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.run.engine import Recording

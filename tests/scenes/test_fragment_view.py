@@ -7,7 +7,7 @@ from gemmviz.analysis.memory.counts import count_steps, totals
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.fragments import fragment_of
+from gemmviz.model.layouts import fragment_of
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.render.reel import RenderOptions

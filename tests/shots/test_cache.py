@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gemmviz.model.errors import UsageError
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
+from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.session.display import SubjectValues
 from gemmviz.shots.knowledge import Context, FactAnswer, Knowledge, LaunchFacts

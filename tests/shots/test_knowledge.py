@@ -10,8 +10,7 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.cancelling import cancellable, is_cancelled
-from gemmviz.model.errors import Cancelled, DeviceError
+from gemmviz.model.errors import Cancelled, DeviceError, cancellable, is_cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -8,7 +8,7 @@ import pytest
 
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
-from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.recording import AccessTimes
 from gemmviz.model.timing import Benchmark, Levels

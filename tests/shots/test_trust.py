@@ -9,9 +9,8 @@ import pytest
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.cuda.launch.catalog import is_shipped_kernel, load_kernel
 from gemmviz.files.trace_file import write_trace
-from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import DeviceError
+from gemmviz.model.errors import DeviceError, is_cancelled
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -7,7 +7,7 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.cuda.launch.legality import launch_for
-from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import is_cancelled
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, EngineRequest

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:

@@ -17,8 +17,7 @@ from msgspec import Struct
 from gemmviz.analysis.hazards.hazard import KINDS, Hazard
 from gemmviz.analysis.hazards.users import NOBODY, Extremes, arrivals, ordered, used_by_several
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled
+from gemmviz.model.errors import Cancelled, is_cancelled
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Touches, Trace
 

@@ -13,7 +13,7 @@ from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
 from gemmviz.analysis.hazards.shared_hazards import examined
 from gemmviz.analysis.hazards.users import arrivals
 from gemmviz.files.devices import load_device
-from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import is_cancelled
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import many, tr

@@ -11,9 +11,8 @@ from gemmviz.analysis.memory.banks import wavefronts
 from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
 from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows, warp_rows
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.errors import Cancelled
+from gemmviz.model.errors import Cancelled, checkpoint
 from gemmviz.model.sinks import COST_COLUMNS, AccessSink, SumKey
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace

@@ -5,7 +5,7 @@ from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
-from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.errors import checkpoint
 
 
 class ElementHistory(Struct, frozen=True):

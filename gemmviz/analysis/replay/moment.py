@@ -18,11 +18,10 @@ from gemmviz.analysis.replay.replay import Area, Replay
 from gemmviz.analysis.replay.terms import OwnTerms, Terms, ThreadTerms, of_thread
 from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE, TileContent, Tiles
 from gemmviz.model.arrays import Floats, Ints, Longs
-from gemmviz.model.cancelling import checkpoint
-from gemmviz.model.outcome import VariableValue, Watched
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import Trace, VariableValue, Watched
 
 # The reuse map: loads of each element up to a step, updated from step to step.
 

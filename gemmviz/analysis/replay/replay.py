@@ -17,7 +17,7 @@ from gemmviz.analysis.replay.grid import NEVER, Grid, Owners
 from gemmviz.analysis.replay.terms import Terms, size_of, terms_of
 from gemmviz.analysis.replay.timeline import Timeline, timeline_of
 from gemmviz.model.arrays import Ints, Longs
-from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.sites import SPACES, Access, Space

@@ -18,7 +18,7 @@ from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.grid import Owners
 from gemmviz.analysis.replay.tiles import EMPTY, stored_at
 from gemmviz.model.arrays import Longs
-from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.trace import Trace
 
 _MOST_CELLS = 48_000_000  # of a table of reads

@@ -10,7 +10,7 @@ from msgspec import Struct
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.model.arrays import Ints, Longs
-from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.sites import Access, MemoryArray, Operand
 from gemmviz.model.trace import CONSTANT, Trace
 

@@ -26,8 +26,8 @@ from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_folder
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
+from gemmviz.model.trace import Outcome
 from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, check_link, figure_name
 from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, script_hash, stills
 from gemmviz.render.figure import figure_script, script_name

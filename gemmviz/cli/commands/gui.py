@@ -16,8 +16,8 @@ from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file, is_folder
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
+from gemmviz.model.trace import Outcome
 from gemmviz.model.translation import capital, many
 from gemmviz.render.export import save_numbered, save_reel
 from gemmviz.render.qt.libraries import platform_here, require_qt

@@ -10,9 +10,8 @@ from msgspec import Struct
 from gemmviz.cuda.launch.formula import evaluate
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recorded_registers
-from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import Device
-from gemmviz.model.errors import ErrorId, GemmvizError, SettingError, SourceError, UsageError
+from gemmviz.model.errors import ErrorId, GemmvizError, SettingError, SourceError, UsageError, checkpoint
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Shape

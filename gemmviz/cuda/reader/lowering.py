@@ -56,8 +56,7 @@ from gemmviz.cuda.types import (
     unit_bytes,
 )
 from gemmviz.cuda.walk import parts
-from gemmviz.model.cancelling import checkpoint
-from gemmviz.model.errors import ErrorId, Place, SourceError
+from gemmviz.model.errors import ErrorId, Place, SourceError, checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.site_kinds import SiteKind
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.controls import MESSAGE_MS
 from gemmviz.model.translation import tr
-from gemmviz.render.qt.fonts import font
+from gemmviz.render.qt.painter import font
 
 Tool = Literal["", "spotlight", "ink", "zoom"]
 _INK, _INK_WIDTH = "#E6461E", 5.0

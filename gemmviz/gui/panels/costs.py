@@ -8,7 +8,7 @@ from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.charts.step_costs import cost_chart
+from gemmviz.scenes.charts.models import cost_chart
 
 if TYPE_CHECKING:
     from gemmviz.gui.chart_plot import ChartPlot

@@ -11,7 +11,7 @@ from gemmviz.gui.widgets.refresh import Refresh, unless_covered
 from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
-from gemmviz.model.outcome import VariableValue
+from gemmviz.model.trace import VariableValue
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.answers import branch_answer
 from gemmviz.shots.subject import step_at_text

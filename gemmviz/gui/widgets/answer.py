@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QToolButton, QToolTip, 
 
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.model.translation import tr
-from gemmviz.render.qt.fonts import font
+from gemmviz.render.qt.painter import font
 
 _WIDTH, _MARGIN, _AWAY = 44, 12, 14  # in letters; pixels; pixels from the place
 _LARGER, _LINES = 1.15, 45.0  # than other text; letters on a large stage: so many lines of them fill its height

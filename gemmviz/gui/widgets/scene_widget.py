@@ -8,8 +8,7 @@ from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.fact_table import FactGrid, OwnWords, PictureTables, Words, scene_grids
-from gemmviz.render.qt.fonts import font
-from gemmviz.render.qt.painter import ScenePainter, Viewport
+from gemmviz.render.qt.painter import ScenePainter, Viewport, font
 from gemmviz.render.qt.retained import Ground, Layers, RetainedLayer
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
 

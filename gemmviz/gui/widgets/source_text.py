@@ -21,7 +21,7 @@ from gemmviz.analysis.listing import without_comments
 from gemmviz.gui.style import LETTERS
 from gemmviz.model.errors import Place
 from gemmviz.model.translation import tr
-from gemmviz.render.qt.fonts import font
+from gemmviz.render.qt.painter import font
 from gemmviz.scenes.kit.theme import Theme, load_theme, mixed
 
 _HIGHLIGHTED = re.compile(

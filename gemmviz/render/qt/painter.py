@@ -6,18 +6,58 @@ primitives are drawn directly.
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap, QStaticText, QTextLayout, QTransform
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontMetricsF,
+    QImage,
+    QPainter,
+    QPen,
+    QPixmap,
+    QStaticText,
+    QTextLayout,
+    QTransform,
+)
 from shiboken6 import Shiboken
 
-from gemmviz.render.qt.fonts import font
+from gemmviz.model.errors import InstallationError
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width, wide_characters
+from gemmviz.scenes.kit.text import CAP_HEIGHT, font_path, text_width, wide_characters
+
+
+@cache
+def load_fonts() -> dict[Face, str]:
+    """Register the bundled fonts with Qt, once, and return the family of each face.
+
+    Needs a QGuiApplication. Raises InstallationError for a font file that is missing or damaged.
+    """
+    families: dict[Face, str] = {}
+    faces: tuple[Face, ...] = ("regular", "semibold", "mono")
+    for face in faces:
+        number = QFontDatabase.addApplicationFont(str(font_path(face)))
+        if number < 0:
+            raise InstallationError("this font can't be read", file=str(font_path(face)))
+        families[face] = QFontDatabase.applicationFontFamilies(number)[0]
+    return families
+
+
+def font(face: Face, pixels: float) -> QFont:
+    """Return a bundled font at a size in pixels."""
+    font = QFont(load_fonts()[face])
+    font.setPixelSize(max(1, round(pixels)))
+    font.setWeight(QFont.Weight.DemiBold if face == "semibold" else QFont.Weight.Normal)
+    font.setFeature(QFont.Tag("calt"), 0)  # no ligatures: code keeps its columns
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font
+
 
 # Glyphs and squares, painted by the thousand: each kind from one pixmap in one call.
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgRenderer
 
 from gemmviz.model.translation import tr
-from gemmviz.render.qt.fonts import load_fonts
+from gemmviz.render.qt.painter import load_fonts
 from gemmviz.render.qt.raster import start_qt
 from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg

@@ -8,8 +8,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QBuffer, QIODevice, QRectF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 
-from gemmviz.render.qt.fonts import font
-from gemmviz.render.qt.painter import ScenePainter, Viewport
+from gemmviz.render.qt.painter import ScenePainter, Viewport, font
 from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.scenes.kit.primitives import Scene
 

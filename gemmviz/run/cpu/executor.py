@@ -12,17 +12,15 @@ from gemmviz.cuda.launch.launch_form import judged_check
 from gemmviz.cuda.launch.legality import device_for, launch_for, other_choices, shared_limit_text
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Ints, Longs
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError, is_cancelled
 from gemmviz.model.kernel import Launch
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
-from gemmviz.model.trace import BOUNDS, INTERPRETER, EarlyExit, Trace
+from gemmviz.model.trace import BOUNDS, INTERPRETER, EarlyExit, Outcome, Trace
 from gemmviz.model.translation import listed, tr
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret

@@ -9,12 +9,11 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import NamedSlot, Program
 from gemmviz.cuda.walk import variables_of_accesses
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import SettingError
-from gemmviz.model.outcome import VariableValue, Watched, WatchedVariable
+from gemmviz.model.errors import SettingError, is_cancelled
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
+from gemmviz.model.trace import VariableValue, Watched, WatchedVariable
 from gemmviz.run.cpu.executor import bound, inputs, requested_phases, stream_launch, trace_kernel, within
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.local import LocalMemory

@@ -19,8 +19,7 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import Barrier, Mbarrier
 from gemmviz.cuda.walk import parts
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup

@@ -11,8 +11,7 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from cupy_backends.cuda.libs import cublas
 
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, DeviceError
+from gemmviz.model.errors import Cancelled, DeviceError, is_cancelled
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check

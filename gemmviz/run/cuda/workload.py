@@ -14,8 +14,7 @@ from gemmviz.cuda.nodes import FunctionParameter
 from gemmviz.cuda.program import macros_of
 from gemmviz.cuda.twin.units import DeviceSource, real_source
 from gemmviz.cuda.types import PointerType, Scalar
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import DeviceError
+from gemmviz.model.errors import DeviceError, is_cancelled
 from gemmviz.model.kernel import NULL_POINTER, Launch
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup

@@ -20,8 +20,7 @@ from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.files.kinds import names_kernel_file, split_name
 from gemmviz.files.resources import cache_folder
 from gemmviz.files.whole import atomic_write, is_file
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
+from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest, is_cancelled
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin, text_hash
 from gemmviz.model.outline import KernelOutline, LaunchOutline
 from gemmviz.model.problems.catalog import IN_PARTS, PROBLEM_KINDS

@@ -12,8 +12,7 @@ from gemmviz.cuda.reader_link import reader
 from gemmviz.files.codec import FormatError
 from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import KERNEL_SUFFIXES
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, is_cancelled
 from gemmviz.model.kernel import MOST_TEXT, ProjectFile
 from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
 

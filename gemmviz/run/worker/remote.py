@@ -23,16 +23,15 @@ from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_c
 from gemmviz.files.codec import from_plain
 from gemmviz.files.devices import device_of
 from gemmviz.files.trace_file import read_from_folder
-from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import Cancelled, DeviceError
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.errors import Cancelled, DeviceError, is_cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.timing import Counters, KernelSpeed, Measured, Timing, Transfer
+from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import origins
 from gemmviz.run.engine import (
     Cancel,

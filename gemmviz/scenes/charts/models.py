@@ -1,12 +1,19 @@
 """Charts of models: growth of work and traffic, and limits of scaling."""
 
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
+from gemmviz.analysis.replay.focus import Scope, focus_text
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.cases import LaunchCase, TrafficCase
-from gemmviz.model.chart import Axis, Chart, Curve, Mark
+from gemmviz.model.chart import Axis, Bars, Chart, Curve, Mark, Role
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
+from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured
 from gemmviz.model.translation import counted, marked, spaced, tr
 from gemmviz.scenes.charts.speeds import rate_chart
@@ -165,3 +172,53 @@ def traffic_chart(case: TrafficCase) -> Chart:
         families=names,
         notes=tuple(notes),
     )
+
+
+_MOST_BARS = 2000
+
+
+def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
+    """Return the costs of the watched block or warps, with a mark at ``step``. The axis counts steps from 1."""
+    columns = [COST_COLUMNS.index(name) for name in ("sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")]
+    costs: npt.NDArray[np.number[Any]] = replay.costs(scope)[:, columns]
+    together = -(-len(costs) // _MOST_BARS)
+    if together > 1:
+        starts = np.arange(0, len(costs), together)
+        costs = np.add.reduceat(costs, starts, axis=0) / np.diff(starts, append=len(costs))[:, None]
+    sectors, needed, wavefronts, ideal = costs.T
+    nothing = np.zeros_like(needed)
+    parts: tuple[tuple[Role, np.ndarray, np.ndarray], ...] = (
+        ("needed", nothing, needed),
+        ("lost", needed, sectors - needed),
+        ("also needed", nothing, -ideal),
+        ("lost", -ideal, ideal - wavefronts),
+    )
+    rules = replay.trace.rules
+    mean = tr("; each bar is the mean of {count} steps", count=together) if together > 1 else ""
+    return Chart(
+        tr("Cost per step"),
+        Axis(tr("step")),
+        Axis(
+            tr(
+                "up: {sector_bytes}-byte sectors of global memory; down: wavefronts of shared memory",
+                sector_bytes=rules.sector_bytes,
+            ),
+            unsigned=True,
+        ),
+        bars=tuple(_cost_bars(*part, together) for part in parts if part[2].any()),
+        marks=(Mark(step + 1, is_here=True),),
+        notes=(
+            tr(
+                "{focus_text}, counted from the trace; red: excess{mean}",
+                focus_text=focus_text(scope.focus, replay.trace),
+                mean=mean,
+            ),
+        ),
+        hint=tr("Click to go to a step"),
+    )
+
+
+def _cost_bars(role: Role, bottoms: np.ndarray, heights: np.ndarray, together: int) -> Bars:
+    bars = np.flatnonzero(heights)
+    x, low, high = (bars * together + (together + 1) / 2).tolist(), bottoms[bars].tolist(), heights[bars].tolist()
+    return Bars(role, tuple(map(float, x)), tuple(map(float, low)), tuple(map(float, high)), 0.86 * together)

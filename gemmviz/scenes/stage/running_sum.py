@@ -15,7 +15,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.labels import LabelStyle
-from gemmviz.model.outcome import VariableValue, WatchedVariable
+from gemmviz.model.trace import VariableValue, WatchedVariable
 from gemmviz.model.translation import counted, many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, boxes, points

@@ -4,7 +4,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.chart import Chart
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked
-from gemmviz.scenes.charts.step_costs import cost_chart
+from gemmviz.scenes.charts.models import cost_chart
 from gemmviz.scenes.kit.chart import chart_view
 
 

@@ -13,7 +13,7 @@ from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
 from gemmviz.model.arrays import Longs
-from gemmviz.model.fragments import BITS, COLUMNS, LANES, ROWS, Fragment, MatrixName, fragment_of, loaded_fragment
+from gemmviz.model.layouts import BITS, COLUMNS, LANES, ROWS, Fragment, MatrixName, fragment_of, loaded_fragment
 from gemmviz.model.translation import counted, grouped, listed, many, marked, tr
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,

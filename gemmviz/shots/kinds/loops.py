@@ -9,9 +9,9 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.grid import Owners
 from gemmviz.model.cases import Counter, LoopRun, LoopsCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.outcome import VariableValue, Watched
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.model.trace import VariableValue, Watched
 from gemmviz.model.translation import tr
 from gemmviz.shots.knowledge import Context, Knowledge
 from gemmviz.shots.shot import Shot

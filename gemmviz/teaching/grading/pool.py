@@ -18,8 +18,7 @@ import psutil
 
 from gemmviz.cuda.reader_link import reader
 from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
 from gemmviz.teaching.grading.grade import HandIn, Limits, limit_this_process
 from gemmviz.teaching.grading.graded import Graded, graded, stopped
 from gemmviz.teaching.grading.task import Task

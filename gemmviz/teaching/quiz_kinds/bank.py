@@ -5,7 +5,7 @@ import numpy as np
 from gemmviz.analysis.memory.banks import lane_words
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:

@@ -6,7 +6,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource
 
 _OUTCOMES = {  # by kind of hazard: what happens, why, and why it doesn't
     "read-after-write": (

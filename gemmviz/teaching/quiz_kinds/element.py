@@ -7,7 +7,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizAccess, QuizKind, QuizSource, off_by_one, swaps
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizAccess, QuizKind, QuizSource, off_by_one, swaps
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:

@@ -4,7 +4,7 @@ from gemmviz.analysis.replay.focus import Focus, thread_number
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.legend import extents_text
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource
 
 
 def _mistakes(thread: tuple[int, int, int], source: QuizSource) -> tuple[tuple[int, str], ...]:

@@ -6,7 +6,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, swaps
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource, swaps
 
 _Thread = tuple[Triple, Triple, str]  # threadIdx, blockIdx and a reason
 

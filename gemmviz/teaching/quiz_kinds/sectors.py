@@ -4,7 +4,7 @@ import numpy as np
 
 from gemmviz.model.translation import many, marked, tr, trn
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:

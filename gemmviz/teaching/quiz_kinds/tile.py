@@ -6,7 +6,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizAccess, QuizKind, QuizSource, off_by_one, swaps
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizAccess, QuizKind, QuizSource, off_by_one, swaps
 
 _Held = tuple[int, int]  # the number of a matrix, and the element of it
 

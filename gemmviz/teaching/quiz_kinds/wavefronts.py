@@ -6,7 +6,7 @@ from gemmviz.analysis.memory.banks import bank_words, lane_words
 from gemmviz.model.arrays import Longs
 from gemmviz.model.translation import many, marked, tr
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:

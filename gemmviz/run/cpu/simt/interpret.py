@@ -15,9 +15,8 @@ from gemmviz.cuda.launch.legality import evaluated_formula, shapes_for
 from gemmviz.cuda.nodes import FunctionParameter, Program, SharedArray, Touch
 from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of, size_bytes
 from gemmviz.cuda.walk import touches_of
-from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
-from gemmviz.model.errors import KernelFault, SourceError
+from gemmviz.model.errors import KernelFault, SourceError, is_cancelled
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, Launch, place_in
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem_kind import Shape

@@ -10,7 +10,7 @@ from gemmviz.cuda.functions import CLOCKS, function_for
 from gemmviz.cuda.nodes import Call
 from gemmviz.cuda.types import Scalar, VectorType, scalar_of
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.fragments import LANES
+from gemmviz.model.layouts import LANES
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.functions import code_for

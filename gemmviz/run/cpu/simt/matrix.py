@@ -20,7 +20,7 @@ from gemmviz.cuda.nodes import LoadMatrix, MatrixProduct, MoveMatrix, StoreMatri
 from gemmviz.cuda.types import UINT, USHORT, VectorType
 from gemmviz.model.arrays import Floats
 from gemmviz.model.errors import Place
-from gemmviz.model.fragments import BITS, COLUMNS, LANES, ROWS, MatrixName, fragment_of
+from gemmviz.model.layouts import BITS, COLUMNS, LANES, ROWS, MatrixName, fragment_of
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.accesses import over_memories
 from gemmviz.run.cpu.simt.domain import Compiling

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.fragments import LANES
+from gemmviz.model.layouts import LANES
 from gemmviz.model.threads import ThreadSpace
 
 

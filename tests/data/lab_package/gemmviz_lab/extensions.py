@@ -13,7 +13,7 @@ from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource
 
 
 def _scene(moment: Moment, options: ViewOptions) -> Scene:
