@@ -10,12 +10,12 @@ __device__ __forceinline__ void gv_barrier(bool waits, unsigned int number, unsi
 }
 
 struct gv_states { // of the phases in which the thread arrived last, by mbarrier
-    const void* at[8] = {};
-    unsigned long long state[8];
+    const void* at[32] = {};
+    unsigned long long state[32];
     __device__ __forceinline__ unsigned long long& of(const void* word)
     {
         unsigned int slot = 0;
-        while (slot < 7 && at[slot] && at[slot] != word) ++slot;
+        while (slot < 31 && at[slot] && at[slot] != word) ++slot;
         at[slot] = word;
         return state[slot];
     }
