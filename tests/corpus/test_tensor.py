@@ -15,7 +15,6 @@ TENSOR = Path(__file__).parent / "tensor"
 NAMES = sorted(path.stem for path in TENSOR.glob("*.cu"))
 NOT_YET: dict[str, str] = {  # files that don't open yet, and what they need
     "double_dmma": "matrix instructions of doubles",
-    "dynamic_shared_stages": "bytes of shared memory from a constexpr function of a type",
 }
 SLOW = (  # half a second or more each
     "bf16_wmma", "blog_colmajor", "cg_memcpy_async", "half_accumulator", "macro_heavy", "persistent_tiles", "producer_consumer",

@@ -22,6 +22,8 @@ from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import DATA, sure
 from tests.corpus.test_habits import HABITS, expected_kernels
+from tests.corpus.test_tensor import NAMES as TENSOR_NAMES
+from tests.corpus.test_tensor import TENSOR
 from tests.problem_kernels import OF_TESTS, problem_kernel
 
 pytestmark = pytest.mark.gpu
@@ -37,7 +39,9 @@ OPENERS: dict[str, Callable[[], KernelSpec]] = {
         f"habit-{each.file}-{each.name}": partial(open_kernel, str(HABITS / each.file), GivenLaunch(entry=each.name))
         for each in expected_kernels()
     },
+    **{f"tensor-{name}": partial(open_kernel, str(TENSOR / f"{name}.cu")) for name in TENSOR_NAMES},
 }
+INEXACT: tuple[str, ...] = ()  # of the tensor-core kernels, those whose functions a GPU approximates
 ODD, EVEN = {"M": 33, "N": 17, "K": 9}, {"M": 32, "N": 64, "K": 128}
 
 
@@ -79,6 +83,8 @@ def test_every_step_thread_address_and_value(gpu: RemoteGpu, name: str) -> None:
         if not _is_atomic(want):
             active = got.element >= 0
             values, expected = sure(got.value)[active], sure(want.value)[active]
+            if name.startswith("tensor-") and name not in INEXACT:
+                np.testing.assert_array_equal(values, expected, err_msg=str(setup.problem))
             np.testing.assert_allclose(values, expected, rtol=5e-3, atol=1e-3, err_msg=str(setup.problem))
 
 

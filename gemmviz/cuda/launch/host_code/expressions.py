@@ -122,7 +122,13 @@ def _call(cursor: Cursor, scope: HostScope) -> str:
     given = arguments(cursor)
     helper = helper_of(cursor, scope)
     if helper is not None and helper.returns and not scope.is_deep:
-        return _returned(helper, scope_inside(helper, given, scope))
+        try:
+            return _returned(helper, scope_inside(helper, given, scope))
+        except UnreadError:
+            value = evaluated(cursor)
+            if value is None:
+                raise
+            return repr(value)
     if cursor.spelling in _FUNCTIONS and given:
         listed = inner_parts(unwrapped(given[0]))
         given = listed if len(given) == 1 and unwrapped(given[0]).kind == CursorKind.INIT_LIST_EXPR else given
@@ -213,6 +219,8 @@ def scope_inside(helper: HostFunction, given: list[Cursor], scope: HostScope) ->
 def _named(cursor: Cursor, scope: HostScope) -> str:
     declaration = cursor.referenced
     if declaration is not None and declaration.kind == CursorKind.ENUM_CONSTANT_DECL:
+        if _is_of_template(declaration):
+            raise UnreadError(f"{cursor.spelling} has another value for each type", cursor)
         return scope.use(cursor.spelling, "global", declaration.enum_value)
     if declaration is not None and declaration.kind == CursorKind.TEMPLATE_NON_TYPE_PARAMETER:
         return _template_value(cursor, scope)
@@ -226,6 +234,14 @@ def _named(cursor: Cursor, scope: HostScope) -> str:
     if variable.key in scope.inlined and not variable.member:
         return scope.adopt(*scope.inlined[variable.key])
     return variable_formula(variable, scope)
+
+
+def _is_of_template(declaration: Cursor) -> bool:
+    """Whether a declaration stands in a class template that isn't instantiated."""
+    outer = declaration.semantic_parent
+    while outer is not None and outer.kind not in (CursorKind.CLASS_TEMPLATE, CursorKind.TRANSLATION_UNIT):
+        outer = outer.semantic_parent
+    return outer is not None and outer.kind == CursorKind.CLASS_TEMPLATE
 
 
 def _element(cursor: Cursor, scope: HostScope) -> HostVariable | None:
