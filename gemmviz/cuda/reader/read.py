@@ -33,6 +33,7 @@ _CLASSES = (k.STRUCT_DECL, k.UNION_DECL, k.CLASS_DECL, k.CLASS_TEMPLATE)
 _DEVICE = (k.GLOBAL_ATTR, k.DEVICE_ATTR, k.CONSTANT_ATTR, k.SHARED_ATTR)
 _CONSTANT = re.compile(r"\bconst\b")
 _OF_BOTH = re.compile(r"\bconstexpr\b|\b__managed__\b")
+_OF_ONE = re.compile(r'extern\s*"[^"]*"\s*[^{\s]')  # a linkage without braces
 _BY_THE_COMPILER = re.compile(r"=\s*(?:default|delete)\s*$")
 
 
@@ -46,7 +47,9 @@ def host_code(cursors: Cursors) -> tuple[HostCode, ...]:
 def _host_code(cursors: Cursors, around: RawCursor, record: RawCursor | None) -> Iterator[HostCode]:
     for each in cursors.top_level(around):
         if each.kind in _AROUND:
-            yield from _host_code(cursors, each.cursor, None)
+            inner, where = tuple(_host_code(cursors, each.cursor, None)), cursors.file_place(each)
+            is_one = bool(inner) and where is not None and _OF_ONE.match(where[2]) is not None
+            yield from (HostCode(where[1], where[0]),) if is_one and where is not None else inner
         elif each.kind in _CLASSES:
             if not cursors.is_stub(each.cursor):
                 yield from _host_code(cursors, each.cursor, each.cursor)
