@@ -44,7 +44,7 @@ from gemmviz.cuda.nodes import (
     Unary,
     touches,
 )
-from gemmviz.cuda.types import UCHAR, USHORT, PointerType, Scalar, VectorType, scalar_of
+from gemmviz.cuda.types import UCHAR, USHORT, ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
 from gemmviz.model.records import replace
 
@@ -64,12 +64,14 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
     targets = _pointer_targets(program, {slot: {slot} for slot in memories}, unknown_is_all=True)
     everything = {slot for several in targets.values() for slot in several}
     types: dict[int, set[Scalar]] = {slot: set() for slot in memories}
+    shared = {each.slot for each in program.shared}
     untyped = {id(touch.at) for part in parts(program.body) for touch in touches(part) if not touch.is_typed}
     for part in parts(program.body):
         of_matrix = isinstance(part, LoadMatrix | StoreMatrix)
         at = part.row if of_matrix else part
         if isinstance(at, Deref) and (of_matrix or id(at) not in untyped):
-            for slot in _roots(at.pointer, targets, everything) & memories:
+            in_shared = getattr(at.pointer.type, "space", None) == "shared"
+            for slot in _roots(at.pointer, targets, everything) & (shared if in_shared else memories):
                 types[slot].add(USHORT if of_matrix else scalar_of(at.type))
     return {slot: frozenset(scalars) for slot, scalars in types.items()}
 
@@ -136,11 +138,11 @@ def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen:
     """The type of the elements in which accesses to a memory are recorded: the narrowest by which it is accessed.
 
     A memory that isn't accessed by narrower types than it is declared with keeps its own, unless it ``may_widen``; floats don't
-    widen to integers, which move several of them. ``declared`` is None for structs.
+    widen to integers, which move several of them. ``declared`` is None for structs of several types.
     """
     least = min((scalar.bytes for scalar in used), default=0)
     if declared is not None:
-        widens = may_widen and (not declared.is_float or any(scalar.is_float for scalar in used))
+        widens = may_widen and (not declared.is_float or all(scalar.is_float for scalar in used))
         if not used or least == declared.bytes or (least > declared.bytes and not widens):
             return declared
     narrowest = [scalar for scalar in used if scalar.bytes == least]
@@ -148,8 +150,21 @@ def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen:
 
 
 def declared_scalar(element: Any) -> Scalar | None:
-    """The scalar of a declared element type; None for a struct."""
-    return scalar_of(element) if isinstance(element, Scalar | VectorType) else None
+    """The scalar of a declared element type, of a struct that of all its members; None for one with several."""
+    scalars = set(scalars_in(element))
+    return scalars.pop() if len(scalars) == 1 else None
+
+
+def scalars_in(ctype: CType) -> Iterator[Scalar]:
+    """The scalars that a type consists of."""
+    match ctype:
+        case Scalar() | VectorType():
+            yield scalar_of(ctype)
+        case ArrayType(element=element):
+            yield from scalars_in(element)
+        case StructType(fields=fields):
+            for each in fields:
+                yield from scalars_in(each.type)
 
 
 # Floats that hold numbers and nothing of a matrix: sizes divided, rounded up, compared. What follows from them follows from

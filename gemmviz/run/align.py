@@ -28,7 +28,6 @@ from gemmviz.run.cpu.simt.machine import NeedsValues
 from gemmviz.run.cpu.simt.tracks import has_barriers
 
 OUTSIDE, NOTHING = 0x7FFFFFFF, 0xFFFFFFFF
-_MOST_ASKED = 64  # threads
 
 
 class Path(Struct, frozen=True):
@@ -251,14 +250,14 @@ def alignment(
     binding: Binding,
     paths: Sequence[Path],
     taken: npt.NDArray[np.int64],
-    first_words: Callable[[int, int], npt.NDArray[np.uint32]],
+    least_words: Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.NDArray[np.uint32]],
     regions: Mapping[int, Region],
     space: ThreadSpace,
 ) -> Alignment:
     """The alignment of a run's words, of the threads of ``space``.
 
-    ``taken`` (threads,) is the path of each thread, ``first_words(thread, n)`` gives the first n words of a thread, and
-    ``regions`` are the locations of the arrays by number.
+    ``taken`` (threads,) is the path of each thread, ``least_words(threads, slots)`` gives the least word of some threads in
+    each of some slots, and ``regions`` are the locations of the arrays by number.
     """
     steps, touches = steps_of(binding.program, paths, known_order(binding, space)), touches_of(binding.program)
     words_of = np.array([max(1, len(touches.get(n, ()))) for n in range(len(binding.program.accesses))], np.int64)
@@ -270,7 +269,9 @@ def alignment(
         access = path.access[path.recorded]
         count = words_of[access]
         rows = np.repeat(first[of_path] - (np.cumsum(count) - count), count) + np.arange(count.sum())
-        words = _known_words(threads, len(rows), first_words)
+        words = least_words(threads[:1], np.arange(len(rows)))
+        unknown = np.flatnonzero(words == NOTHING)
+        words[unknown] = least_words(threads, unknown)
         slots.append(_slots_of_path(binding, np.repeat(access, count), rows, threads, words, regions))
         array[rows] = slots[-1].array
     pairs: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -314,18 +315,6 @@ def without_agreement(
     rows = np.flatnonzero(np.repeat(kept, count))
     left = Alignment(sites, site, visits, lined_up.epoch[kept], completes, len(rows), lined_up.slots)
     return left, rows
-
-
-def _known_words(
-    threads: npt.NDArray[np.int64], count: int, first_words: Callable[[int, int], npt.NDArray[np.uint32]]
-) -> npt.NDArray[np.uint32]:
-    """One word of each slot, (n,), of some thread of a path: that of the first if it accessed anything there."""
-    words = first_words(int(threads[0]), count)
-    for thread in threads[1:_MOST_ASKED]:
-        if not (words == NOTHING).any():
-            break
-        words = np.where(words == NOTHING, first_words(int(thread), count), words)
-    return words
 
 
 def _slots_of_path(

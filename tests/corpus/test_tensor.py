@@ -50,3 +50,16 @@ def test_it_opens_as_it_stands_and_c_is_right(name: str) -> None:
     assert trace.check.passed, str(trace.check)
     assert trace.check.unwritten == 0
     assert not ordering_of(trace).hazards
+
+
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [
+        ("policy_templates", {"C": "float32", "smem": "float16"}),
+        ("ldmatrix_padded", {"C": "float16", "s_a": "float16"}),
+        ("shared_tiles_wmma", {"As": "float16", "Bs": "float16"}),
+    ],
+)
+def test_arrays_are_drawn_in_the_elements_that_are_declared(name: str, types: dict[str, str]) -> None:
+    arrays = {each.name: each.element_type for each in trace_kernel(setup_for(opened(name))).whole.arrays}
+    assert {each: arrays[each] for each in types} == types

@@ -107,7 +107,9 @@ class HostTwins:
                 int(shared_at[same]), binding.arrays[len(binding.matrices) + index].itemsize
             )
         paths = [book.paths[int(each)] for each in hashes]
-        lined_up = alignment(binding, paths, inverse.ravel(), lambda thread, n: words[:n, thread], regions, space)
+        lined_up = alignment(
+            binding, paths, inverse.ravel(), lambda threads, slots: words[np.ix_(slots, threads)].min(axis=1), regions, space
+        )
         element = _elements(binding, space, lined_up, words)
         lined_up, rows = without_agreement(lined_up, space, element)
         return lined_up, element[rows], placed["C"]

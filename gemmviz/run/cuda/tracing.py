@@ -29,6 +29,7 @@ _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256
 MOST_ROWS = 32768  # of a grid
 _NOTHING_BAD = 2**64 - 1
+_MOST_COMPARED = 1 << 24  # words that are compared at once
 _FIRST_EVENTS = 1 << 20
 _MOST_RUNS = 6
 _FIRST_STEPS = 4096
@@ -102,8 +103,8 @@ class TwinRunner:
             reporters = [int(thread) for thread in first if int(path[thread]) not in self.book.paths]
             if not reporters:
                 paths = [self.book.paths[int(path[thread])] for thread in first]
-                words, regions = (lambda thread, n: buffers.words[:n, thread].get()), self._regions(buffers)
-                lined_up = alignment(self.work.binding, paths, inverse, words, regions, space)
+                regions = self._regions(buffers)
+                lined_up = alignment(self.work.binding, paths, inverse, buffers.least_words, regions, space)
                 return self._aligned(lined_up, space, buffers)
             buffers.make_events(len(reporters), max(64, 4 * needed))
         raise DeviceError(
@@ -197,6 +198,14 @@ class _Buffers:
         self.path = cupy.empty(threads, cupy.uint64)
         self.shared_at = cupy.zeros(shared, cupy.uint32)
         self.make_events(1, _FIRST_EVENTS)
+
+    def least_words(self, threads: npt.NDArray[np.int64], slots: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+        """The least word of some threads in each of some slots."""
+        least, size, columns = np.empty(len(slots), np.uint32), max(1, _MOST_COMPARED // len(threads)), cupy.asarray(threads)
+        for start in range(0, len(slots), size):
+            rows = cupy.asarray(slots[start : start + size])
+            least[start : start + size] = self.words[rows[:, None], columns].min(axis=1).get()
+        return least
 
     def make_words(self, capacity: int) -> None:
         self.words = cupy.empty((capacity, self.threads), cupy.uint32)

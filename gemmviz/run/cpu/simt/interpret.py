@@ -1,7 +1,7 @@
 """Runs a Program over a space of threads, with values or by tags, and reports every access to a sink."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,11 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.cuda.divergence import diverging
-from gemmviz.cuda.granularity import declared_scalar, recorded_scalar, types_of_memories
+from gemmviz.cuda.granularity import declared_scalar, recorded_scalar, scalars_in, types_of_memories
 from gemmviz.cuda.launch.launch_form import judged_fault
 from gemmviz.cuda.launch.legality import evaluated_formula, shapes_for
 from gemmviz.cuda.nodes import FunctionParameter, Program, SharedArray, Touch
-from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of, size_bytes
+from gemmviz.cuda.types import PointerType, Scalar, VectorType, scalar_of, size_bytes
 from gemmviz.cuda.walk import touches_of
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError, is_cancelled
@@ -138,22 +138,11 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
 def _pointed_to(parameter: FunctionParameter, spec: KernelSpec) -> Scalar:
     """The scalar that a parameter points to; of a struct, that of all its members."""
     assert isinstance(parameter.type, PointerType)
-    scalars = set(_scalars(parameter.type.to))
+    scalars = set(scalars_in(parameter.type.to))
     if len(scalars) != 1:
         message = f"the parameter {parameter.name} points to {parameter.type.to}, which holds no numbers of one type"
         raise SourceError(message, file=spec.file, id="unsupported")
     return scalars.pop()
-
-
-def _scalars(ctype: CType) -> Iterator[Scalar]:
-    match ctype:
-        case Scalar() | VectorType():
-            yield scalar_of(ctype)
-        case ArrayType(element=element):
-            yield from _scalars(element)
-        case StructType(fields=fields):
-            for each in fields:
-                yield from _scalars(each.type)
 
 
 def own_memories(program: Program) -> tuple[SharedArray, ...]:
