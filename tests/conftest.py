@@ -204,6 +204,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return compare
 
 
+@pytest.fixture
+def without_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files hold the characters that are used in place of a font with their glyphs, which takes longer than the picture."""
+    monkeypatch.setattr("gemmviz.render.svg._subset", lambda face, characters: f"{face} {characters}".encode())
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _one_application(request: pytest.FixtureRequest) -> None:
     """A QApplication serves windows and images alike; the reverse would not. The engine is tested where there is no Qt, too."""

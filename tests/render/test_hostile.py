@@ -189,6 +189,7 @@ def scenes(payload: str) -> Iterator[tuple[str, Scene]]:
     yield "device", view_named("device").scene(case, options)
 
 
+@pytest.mark.usefixtures("without_fonts")
 def test_svg_holds_texts_and_nothing_else(payload: str, tmp_path: Path, qapp: QApplication) -> None:
     seen = 0
     for name, scene in scenes(payload):

@@ -26,7 +26,7 @@ def compile_twin(setup: Setup, *options: str) -> bytes:
     return code
 
 
-@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("name", sampled(kernel_names()))
 @pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.nightly), ("-DGV_VALUES", "-DGV_PHASES")])
 def test_the_twin_of_every_shipped_kernel(name: str, flags: tuple[str, ...]) -> None:
     assert TWIN_ENTRY.encode() in compile_twin(setup_for(load_kernel(name)), *flags)

@@ -25,7 +25,7 @@ from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.knowledge import occupancy_case
 from gemmviz.shots.shot import Against, Shot, Trial
 from tests.analysis.test_reasons import counted, setup_of
-from tests.conftest import piece, sure, trace_of
+from tests.conftest import piece, sampled, sure, trace_of
 from tests.legible import texts_of, wrong_with
 
 FRAMES = [(1600.0, 900.0), (1600.0, 1059.0), (1600.0, 1200.0), (1100.0, 1000.0), (930.0, 1300.0), (1067.0, 600.0)]
@@ -53,8 +53,10 @@ def views() -> list[str]:
     return [name for name in views_of(Moment) if name != "pair"]
 
 
-@pytest.mark.parametrize("step", ["first", "load", "compute", "last"])
-@pytest.mark.parametrize("kernel", kernel_names())
+@pytest.mark.parametrize(
+    ("kernel", "step"),
+    sampled([(kernel, step) for kernel in kernel_names() for step in ("first", "load", "compute", "last")], 3),
+)
 def test_every_view_of_every_kernel(kernel: str, step: str) -> None:
     reader = reader_of(kernel)
     now = reader.at(steps_of(reader)[step])
@@ -65,8 +67,7 @@ def test_every_view_of_every_kernel(kernel: str, step: str) -> None:
     assert {name: each[:3] for name, each in wrong.items() if each} == {}
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("kernel", kernel_names())
+@pytest.mark.parametrize(("kernel", "frame"), sampled([(kernel, frame) for kernel in kernel_names() for frame in FRAMES], 5))
 def test_the_stage_in_every_shape(kernel: str, frame: tuple[float, float]) -> None:
     reader = reader_of(kernel)
     wrong = {}

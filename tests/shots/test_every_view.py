@@ -43,6 +43,7 @@ def test_there_are_all_the_views() -> None:
     assert all(subject_of_view(name).kind is view.subject for name, view in views().items())
 
 
+@pytest.mark.usefixtures("without_fonts")
 @pytest.mark.parametrize("view", views())
 def test_the_command_draws_a_saved_view_as_the_library_does(view: str, tmp_path: Path) -> None:
     save_view(shot_of(view), tmp_path / "view.toml")
