@@ -88,7 +88,7 @@ def work_chart(case: LaunchCase) -> Chart:
         label, ticks, mark = (
             tr("size, in multiples of {sizes}", sizes=here.dimensions),
             tuple((n, f"× {n:g}") for n in problems),
-            1.0,
+            1,
         )
     at = tr(
         "{sizes}: {work_of} operations, the longest chain has {span_of}",

@@ -40,7 +40,7 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         [x.at(ridge), y.at(peak), room.right, y.at(peak)],
     ])  # fmt: skip
     powers = [4**each for each in range(-3, 6)]
-    rates = [10.0**each for each in range(math.ceil(math.log10(peak * _LOWEST_RATE)), int(math.log10(peak * 2)) + 1)]
+    rates = [10**each for each in range(math.ceil(math.log10(peak * _LOWEST_RATE)), int(math.log10(peak * 2)) + 1)]
     grid = boxes(
         *((x.at(at), room.y, x.at(at), room.bottom) for at in powers),
         *((room.x, y.at(at), room.right, y.at(at)) for at in rates),

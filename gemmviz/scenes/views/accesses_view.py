@@ -22,8 +22,8 @@ from gemmviz.scenes.stage.words import code_primitives
 
 # Brackets in a table of reads that join the threads which read the same element for one k.
 
-_NOSE, _APART, _INSET = 12.0, 10.0, 12.0  # length of a bracket's ends; between brackets; from the cell's edge
-_BRACKET_WIDTH = 4.0
+_NOSE, _APART, _INSET = 12, 10, 12  # length of a bracket's ends; between brackets; from the cell's edge
+_BRACKET_WIDTH = 4
 
 
 def brackets(key: str, column: Cells, groups: list[list[int]], colours: list[str]) -> list[Primitive]:
@@ -50,10 +50,10 @@ def _is_apart(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 _MOST_THREADS, _MOST_KS, _MOST_APART = 8, 8, 4  # k that have a column for each array
 _MOST_READERS = 64  # threads of a block whose reads are compared
-_TABLE, _LARGEST, _STRETCH = 0.6, 28.0, 2.6  # of the height; text size, which leaves room for brackets; height of rows
-_MATRICES, _CODE = 420.0, 520.0  # most width of the matrices, and of the source, below the table
-_MATRICES_SHARE, _CODE_SHARE, _LEAST_WORDS, _GAP = 0.3, 0.36, 250.0, 24.0
-_BESIDE, _MARK = 44.0, 26.0  # from the matrices to the words; from the edge of a mark to what it means
+_TABLE, _LARGEST, _STRETCH = 0.6, 28, 2.6  # of the height; text size, which leaves room for brackets; height of rows
+_MATRICES, _CODE = 420, 520  # most width of the matrices, and of the source, below the table
+_MATRICES_SHARE, _CODE_SHARE, _LEAST_WORDS, _GAP = 0.3, 0.36, 250, 24
+_BESIDE, _MARK = 44, 26  # from the matrices to the words; from the edge of a mark to what it means
 
 
 def shown_ks(moment: Moment) -> range:
@@ -177,12 +177,12 @@ def _below(moment: Moment, shown: _ShownReads, room: Box, options: ViewOptions) 
     placed = _matrices(moment, room, options)
     words = room.trimmed(left=max(table.right for table in placed.values()) + _BESIDE - room.x)
     wide = min(_CODE, _CODE_SHARE * room.width)
-    wide = 0.0 if words.width - wide - _GAP < _LEAST_WORDS else wide
-    code, words = words.strip("right", wide, _GAP if wide else 0.0)
+    wide = 0 if words.width - wide - _GAP < _LEAST_WORDS else wide
+    code, words = words.strip("right", wide, _GAP if wide else 0)
     return [
         *small_matrices(moment, placed, shown.now, options),
         *_meanings(moment, shown, words, options),
-        *code_primitives(moment, code.trimmed(top=4.0), options),
+        *code_primitives(moment, code.trimmed(top=4), options),
     ]
 
 
@@ -202,9 +202,9 @@ def _meanings(moment: Moment, shown: _ShownReads, room: Box, options: ViewOption
         drawn += swatches("legend-tile", row, [([(theme.panel, theme.faint)], other)], size, theme.faint)
     else:
         words = fitted(tr("joined: one element, read by each"), size, row.width - _MARK)
-        bracket = square((row.x + 9.0, row.middle_y), 18.0)
-        (x, y), (right, low) = bracket[:2], bracket.at(1.0, 1.0)
-        drawn.append(path("legend-shared", [(x, y), (right, y), (right, low), (x, low)], now, 4.0))
+        bracket = square((row.x + 9, row.middle_y), 18)
+        (x, y), (right, low) = bracket[:2], bracket.at(1, 1)
+        drawn.append(path("legend-shared", [(x, y), (right, y), (right, low), (x, low)], now, 4))
         drawn.append(text_at("legend-shared-text", (row.x + _MARK, baseline(row.middle_y, size)), words, size, theme.faint))
     return [*drawn, *paragraph("reads-so-far", rest, _reads_sentence(moment, shown), theme.plain.sized(size))]
 

@@ -19,8 +19,8 @@ from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import ARRIVAL, MARGIN, View, ViewOptions, eased, message, titled
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
-_TOP, _HEAD, _NAMES = 116.0, 64.0, 96.0  # the heading and the axis above a picture; the names beside it
-_LARGEST, _TALLEST = 84.0, 270.0
+_TOP, _HEAD, _NAMES = 116, 64, 96  # the heading and the axis above a picture; the names beside it
+_LARGEST, _TALLEST = 84, 270
 _LAYERS_APART = 1.35  # cells by which a layer is behind the one before
 _WARP_HEIGHT = 0.84  # of the pitch of warps: height of one
 _TO_AXIS = 9  # from a picture to its numbers
@@ -58,7 +58,7 @@ class _BlockPlan(Struct, frozen=True):
         rows = min(-(-dx * dy * dz // warp_size), _MOST_ROWS)
         if dy == dz == 1:
             cell = min(room.width / dx, _LARGEST)
-            tall = min(max(cell, 40.0), 0.2 * room.height)
+            tall = min(max(cell, 40), 0.2 * room.height)
             warps = Box(room.x + _NAMES, room.y + tall + _HEAD + 14, room.width - _NAMES, room.height - tall - _HEAD - 14)
             layers: tuple[tuple[float, float], ...] = ((room.x, room.y),)
         else:
@@ -166,7 +166,7 @@ def _layers(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
         primitives.append(
             Cells(
                 f"layer-{z}", x, y, plan.cell, fill, theme.warps, inks, number.astype("<U4") if fits else None,
-                size if fits else 0.0, theme.background, height=plan.tall, tips=_layer_tips(number, plan),
+                size if fits else 0, theme.background, height=plan.tall, tips=_layer_tips(number, plan),
             )
         )  # fmt: skip
         if plan.block[2] > 1:
@@ -228,7 +228,7 @@ def _rows_of_warps(plan: _BlockPlan, options: ViewOptions) -> list[Primitive]:
     rows = plan.warps._replace(height=plan.rows * plan.pitch).grid(plan.rows, 1)
     drawn: list[Primitive] = []
     for row, box in enumerate(rows):
-        lanes, own = box.part(down=(0.0, _WARP_HEIGHT)), number[row : row + 1]
+        lanes, own = box.part(down=(0, _WARP_HEIGHT)), number[row : row + 1]
         tips = _lane_tips(own, plan)
         drawn.append(cells_in(f"warp-{row}", lanes, fill[row : row + 1], palette, theme.background, palette, tips=tips))
         drawn += _lane_runs(row, lanes, plan, theme) if options.arrived else []
@@ -248,7 +248,7 @@ def _lane_runs(row: int, lanes: Box, plan: _BlockPlan, theme: Theme) -> list[Pri
     runs = [list(run) for _, run in groupby(range(first, first + plan.warp_size), lambda n: _row_of(n, plan))]
     parts, texts = lanes.columns(*(Share(len(run)) for run in runs)), [_run_text(run, plan) for run in runs]
     cuts = boxes(*((box.x, box.y, box.x, box.bottom) for box in parts[1:]))
-    drawn: list[Primitive] = [Lines(f"runs-{row}", cuts, theme.background, 4.0)] if len(cuts) else []
+    drawn: list[Primitive] = [Lines(f"runs-{row}", cuts, theme.background, 4)] if len(cuts) else []
     if lanes.height < 1.2 * size or any(text_width(t, size) + 14 > box.width for t, box in zip(texts, parts, strict=True)):
         return drawn
     for place, (text, run, part) in enumerate(zip(texts, runs, parts, strict=True)):
@@ -297,4 +297,4 @@ def _thread_index(number: int, plan: _BlockPlan) -> str:
     return f"({number % dx}, {number // dx % dy}, {number // (dx * dy)})"
 
 
-VIEW = View(marked("Block: threads and warps"), LaunchCase, block_scene, draw_motion=block_motion, least=280.0, order=41)
+VIEW = View(marked("Block: threads and warps"), LaunchCase, block_scene, draw_motion=block_motion, least=280, order=41)

@@ -22,9 +22,9 @@ from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, title_size
 
 _COLUMNS, _LEVELS = 400, 8
 _MOST_WAVES = 100
-_FEW_BLOCKS, _LEAST_ROW, _MOST_ROW = 64, 24.0, 96.0
+_FEW_BLOCKS, _LEAST_ROW, _MOST_ROW = 64, 24, 96
 _LATER = 0.4  # strength of what has not happened yet
-HEAD, _AXIS, _NEAR = 34.0, 34.0, 10.0  # above the rows for their heading, below them for their axis; beside them
+HEAD, _AXIS, _NEAR = 34, 34, 10  # above the rows for their heading, below them for their axis; beside them
 
 
 def sm_rows(
@@ -87,7 +87,7 @@ def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
     y = room.y + schedule.sm * pitch + _place_in_row(case, shared) * high
     bars = np.column_stack([room.x + start + 1.5, y + 2, np.maximum(1.0, stop - start - 3), np.full(len(start), high - 4)])
     state = np.where(schedule.stop_ns <= at_ns, 2, np.where(schedule.start_ns <= at_ns, 1, 0))
-    fills = (None, theme.loaded(1.0), theme.tint("C", 0.5))
+    fills = (None, theme.loaded(1), theme.tint("C", 0.5))
     drawn: list[Primitive] = [
         cells_in("lanes", room, np.zeros((case.sms, 1), np.uint8), (theme.panel,), theme.background, (theme.faint,), "sms"),
         *_waves(case, span_ns, room, theme),
@@ -95,7 +95,7 @@ def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
     for which, fill in enumerate(fills):
         if (state == which).any():
             stroke = theme.faint if fill is None else None
-            drawn.append(Rects(f"bars-{which}", bars[state == which], fill, stroke, 1.5, 4.0))
+            drawn.append(Rects(f"bars-{which}", bars[state == which], fill, stroke, 1.5, 4))
             drawn += _bar_names(which, fill, bars, state, case, theme)
     return [
         *drawn,
@@ -147,8 +147,8 @@ def _held_over_time(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
     table = cells_in("lanes", room, fill, _held_shades(theme), None, meaning="sms")
     frame = [Rects("lanes-frame", boxes(table.box), None, theme.line, 1.5)]
     if 0 <= options.sm < case.sms:
-        here = room.shifted(y=options.sm * pitch)._replace(height=max(4.0, pitch)).inset(-3, -1)
-        frame.append(Rects("sm-here", boxes(here), None, theme.text, 2.0))
+        here = room.shifted(y=options.sm * pitch)._replace(height=max(4, pitch)).inset(-3, -1)
+        frame.append(Rects("sm-here", boxes(here), None, theme.text, 2))
     ends = sorted({0, case.sms - 1})
     at = points(*((room.x - _NEAR, baseline(room.y + (sm + 0.5) * pitch, size)) for sm in ends))
     numbers = Labels("lanes-numbers", at, tuple(f"SM {sm}" for sm in ends), size, theme.faint, "end")
@@ -177,11 +177,11 @@ def _held_shades(theme: Theme) -> tuple[str, ...]:
     return *until, *(mixed(theme.background, colour, _LATER) for colour in until)
 
 
-_TOP, _FOOT = 118.0, 132.0
-_LINE = 28.0
+_TOP, _FOOT = 118, 132
+_LINE = 28
 _SOURCE_LINES = 2
 _MOST_TIPS, _MOST_LABELS = 4096, 256
-_NUMBERS_ROOM, _LARGEST, _LEAST_CELL = 84.0, 170.0, 8.0
+_NUMBERS_ROOM, _LARGEST, _LEAST_CELL = 84, 170, 8
 _WIDE, _BLOCKS_SHARE = 1.2, 0.62
 _LEGEND, _LEGEND_NARROW = 28, 100  # from the lower edge of the frame to the legend
 _HERE = len(["waiting", "running", "done"])  # palette entries from here on are of the marked SM
@@ -197,13 +197,13 @@ def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
     own = not case.shares_time
     scenes = [_alone(side, half, side.schedule.duration_ns if own else span, rows, own) for side in sides]
     primitives: list[Primitive] = [
-        path("between", [(half.width, 12.0), (half.width, options.height - 12)], options.theme.line, 2.0)
+        path("between", [(half.width, 12), (half.width, options.height - 12)], options.theme.line, 2)
     ]
     words: list[Primitive] = []
     for place, scene in enumerate(scenes):
         x, side = place * half.width, SIDES[place]
-        primitives += [moved(each, x, 0.0, side) for each in scene.primitives]
-        words += [moved(each, x, 0.0, side) for each in scene.words]
+        primitives += [moved(each, x, 0, side) for each in scene.primitives]
+        words += [moved(each, x, 0, side) for each in scene.words]
     return Scene(options.width, options.height, options.theme.background, tuple(primitives), words=tuple(words))
 
 
@@ -212,11 +212,11 @@ def _alone(case: GridCase, options: ViewOptions, span_ns: int, rows: int, has_ow
     has another axis.
     """
     width, height = options.width, options.height
-    top, bottom = (_TOP, height - _FOOT) if options.words else (14.0, height - 14.0)
+    top, bottom = (_TOP, height - _FOOT) if options.words else (14, height - 14)
     if _is_narrow(options):
-        top += _SOURCE_LINES * _LINE if options.words else 0.0
+        top += _SOURCE_LINES * _LINE if options.words else 0
         room = Box(MARGIN, top, width - 2 * MARGIN, bottom - top)
-        blocks = room.part(down=(0.0, _BLOCKS_SHARE)).trimmed(bottom=16)
+        blocks = room.part(down=(0, _BLOCKS_SHARE)).trimmed(bottom=16)
         taken = HEAD + _block_side(case, blocks) * case.grid[1] * case.grid[2] + 24
         lanes = room.trimmed(_NUMBERS_ROOM, taken)  # the SMs take what is left
     else:
@@ -249,7 +249,7 @@ def _grid_of_blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, opti
     labels = _block_labels(case, cell, size)
     line = theme.background if cell * options.pixels >= _LEAST_CELL else None
     tips = _block_tips(case, state).reshape(high, columns) if len(state) <= _MOST_TIPS else None
-    table = Cells("grid", x, y, cell, fill, palette, inks, labels, size if labels is not None else 0.0, line, tips=tips,
+    table = Cells("grid", x, y, cell, fill, palette, inks, labels, size if labels is not None else 0, line, tips=tips,
                   meaning="grid")  # fmt: skip
     name = (
         tr("{columns} × {rows} × {planes} blocks over C", columns=columns, rows=rows, planes=planes)
@@ -269,7 +269,7 @@ def _grid_palette(theme: Theme) -> tuple[str, ...]:
 
 def _state_colours(theme: Theme) -> tuple[str, str, str]:
     """Return the colours by state."""
-    by_state = {WAITING: theme.empty, RUNNING: theme.loaded(1.0), DONE: theme.tint("C", 0.5)}
+    by_state = {WAITING: theme.empty, RUNNING: theme.loaded(1), DONE: theme.tint("C", 0.5)}
     return by_state[0], by_state[1], by_state[2]
 
 

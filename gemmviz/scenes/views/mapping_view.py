@@ -112,7 +112,7 @@ def _lane_chips(
     middle = start[seen] * (1 - share) + table.middle(row[seen], column[seen]) * share
     side = _CHIP_AT_LANE * (1 - share) + table.cell * share
     return Rects(
-        f"flying-{array.name}", boxes_around(middle, side), options.theme.accent(array.name), options.theme.background, 1.0, 2.0
+        f"flying-{array.name}", boxes_around(middle, side), options.theme.accent(array.name), options.theme.background, 1, 2
     )
 
 
@@ -248,7 +248,7 @@ def _matrix_part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Lo
     fits = size >= theme.type.least and text_width("31" if single else "×32", size) <= table.cell - 2
     line = theme.background if table.cell >= 5 else None
     key = f"mapping-{array.name}"
-    labels, size = (texts, size) if fits else (None, 0.0)
+    labels, size = (texts, size) if fits else (None, 0)
     return [Cells(key, table.x, table.y, table.cell, fill, palette, inks, labels, size, line, ids=ids)]
 
 
@@ -258,7 +258,7 @@ def _lane_line(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme
         return []
     first = np.unique(lanes, return_index=True)[1]  # one element of each lane
     middle = table.middle(rows[first], columns[first])
-    return lane_line(middle, 0.5 * table.cell, theme.background, 2.0)
+    return lane_line(middle, 0.5 * table.cell, theme.background, 2)
 
 
 def _name_style(name: str, options: ViewOptions) -> Style:

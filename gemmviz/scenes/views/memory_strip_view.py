@@ -63,7 +63,7 @@ def layout_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
         now = np.column_stack([now[:, 0] - side / 2, now[:, 1] - side / 2, side])
         fill = matrix.fill.ravel()[order][there]
         names = None if matrix.labels is None else matrix.labels.ravel()[order]
-        size = 0.0 if names is None else _fit(names, float(end[:, 2].min()), options.theme.type)
+        size = 0 if names is None else _fit(names, float(end[:, 2].min()), options.theme.type)
         labels = names[there] if names is not None and size else None
         flying.append(Squares(f"flying-{place}", now[there], fill, matrix.palette, matrix.inks, labels, size,
                               options.theme.background))  # fmt: skip
@@ -78,7 +78,7 @@ def _emptied(piece: Primitive, options: ViewOptions) -> Primitive:
     """Return a strip without its elements."""
     assert isinstance(piece, Cells)
     empty, ink = (options.theme.empty,), (options.theme.faint,)
-    return replace(piece, fill=np.zeros_like(piece.fill), palette=empty, inks=ink, labels=None, label_size=0.0)
+    return replace(piece, fill=np.zeros_like(piece.fill), palette=empty, inks=ink, labels=None, label_size=0)
 
 
 def _middles(cells: Cells) -> Floats:
@@ -175,7 +175,7 @@ def _formulas(array: MemoryArray, room: Box, options: ViewOptions) -> list[Primi
 
 def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
     """Return a shade of the matrix's colour for each row, then the colour of the current access."""
-    shares = (0.14 + 0.4 * min(1.0, row / max(1, rows - 1)) for row in range(_MOST_OF_MATRIX_DRAWN))
+    shares = (0.14 + 0.4 * min(1, row / max(1, rows - 1)) for row in range(_MOST_OF_MATRIX_DRAWN))
     return *(mixed(theme.background, theme.accent(name), share) for share in shares), theme.accent(name)
 
 
@@ -222,8 +222,8 @@ def _strip_tips(array: MemoryArray, labels: np.ndarray, offset: np.ndarray) -> n
 
 def _fit(texts: np.ndarray, cell: float, sizes: TypeSizes) -> float:
     """Return the size in which all labels fit a cell; 0 if they would be unreadable."""
-    size = min(sizes.words, (cell - 3) / max(0.1, *(text_width(str(text), 1.0) for text in texts)))
-    return size if size >= sizes.least else 0.0
+    size = min(sizes.words, (cell - 3) / max(0.1, *(text_width(str(text), 1) for text in texts)))
+    return size if size >= sizes.least else 0
 
 
 VIEW = View(marked("Memory layout"), Moment, layout_scene, draw_motion=layout_motion, order=36)

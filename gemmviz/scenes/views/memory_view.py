@@ -27,7 +27,7 @@ from gemmviz.scenes.stage.cost import elements_of, request_sectors, sector_grid,
 # Sectors on their way from the address line to where they are drawn large: each as one piece, those of a line together.
 
 _LINE_FLIGHT = 0.6  # share of the time that one line's sectors take, if there are others
-_OUTLINE_EDGE = 2.0  # units that an outline reaches beyond its sector
+_OUTLINE_EDGE = 2  # units that an outline reaches beyond its sector
 
 
 def sector_flight(
@@ -37,12 +37,12 @@ def sector_flight(
     line of each; ``start``, ``end`` (sectors, 4): boxes; ``colours``: of elements that are requested, and of those that aren't.
     """
     last = int(lines.max())
-    flight = _LINE_FLIGHT if last else 1.0
+    flight = _LINE_FLIGHT if last else 1
     passed = np.clip((share - (1.0 - flight) * lines / max(1, last)) / flight, 0.0, 1.0)
     along = eased(passed)[:, None]
-    now, open_ = start + (end - start) * along, passed < 1.0
+    now, open_ = start + (end - start) * along, passed < 1
     cover = end[open_] + (-_OUTLINE_EDGE, -_OUTLINE_EDGE, 2 * _OUTLINE_EDGE, 2 * _OUTLINE_EDGE)
-    flying = open_ & (passed > 0.0)
+    flying = open_ & (passed > 0)
     asked = moved.is_asked[: len(end)]
     return [
         Rects("sectors-cover", cover, theme.background),
@@ -73,19 +73,19 @@ def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 def memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the request lane by lane over the still picture, then the sectors on their way from the address line."""
-    strip = _strip_of(moment, options) if options.moment < 1.0 else None
+    strip = _strip_of(moment, options) if options.moment < 1 else None
     if strip is None:
         return ()
     moved, room = _sectors_moved(moment), _room_of_sectors(strip, options)
     end = sector_places(moved, room, _LARGEST_CELL) if room.height > 0 else np.zeros((0, 4))
     if not len(end):
         return strip.motion(options.moment)
-    asking, share = min(1.0, options.moment / _ASKING), max(0.0, (options.moment - _ASKING) / (1.0 - _ASKING))
+    asking, share = min(1, options.moment / _ASKING), max(0, (options.moment - _ASKING) / (1 - _ASKING))
     start, lines = strip.sector_boxes(moved.numbers[: len(end)])
     start = np.where(lines[:, None] < 0, end, start)
     colours = strip.palette[_REQUESTED], strip.palette[_MOVED]
     flight = sector_flight(moved, np.maximum(lines, 0), start, end, share, colours, options.theme)
-    return (*(strip.motion(asking) if asking < 1.0 else ()), *flight)
+    return (*(strip.motion(asking) if asking < 1 else ()), *flight)
 
 
 def _strip_of(moment: Moment, options: ViewOptions) -> "_Strip | None":
@@ -242,7 +242,7 @@ class _Strip:
         ends = np.column_stack([lane_x, np.full(len(x), self.ways.y), x, np.full(len(x), self.ways.bottom)])
         primitives: list[Primitive] = [Lines("lane-threads", ends, self.theme.accent(self.array.name), 1.6)]
         if self.followed in active.tolist():
-            primitives.append(Lines("followed-thread", ends[active == self.followed], self.theme.text, 4.0))
+            primitives.append(Lines("followed-thread", ends[active == self.followed], self.theme.text, 4))
         return primitives
 
     def _lanes(self) -> list[Primitive]:

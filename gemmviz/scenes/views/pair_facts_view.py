@@ -19,7 +19,7 @@ from gemmviz.scenes.kit.view import View, ViewOptions, kernel_words, titled
 from gemmviz.scenes.views.pipeline_view import pipeline_of
 
 _ALIKE = 0.005  # a ratio that is nearer to 1 isn't shown
-_LINES, _APART = 4, 8.0  # below the table
+_LINES, _APART = 4, 8  # below the table
 
 
 class _Row(NamedTuple):
@@ -43,8 +43,8 @@ def pair_facts_scene(pair: Pair, options: ViewOptions) -> Scene:
     theme, sizes = options.theme, options.theme.type
     heads = ["", *_names(pair), tr("right / left")]
     drawn: list[Primitive] = []
-    high = 1.4 * sizes.note if options.words else 0.0
-    upper, *below = options.room().rows(REST, *[high] * _LINES, gap=_APART if options.words else 0.0)
+    high = 1.4 * sizes.note if options.words else 0
+    upper, *below = options.room().rows(REST, *[high] * _LINES, gap=_APART if options.words else 0)
     rows = [_cells(row) for row in _rows(pair)]
     drawn += table("facts", heads, rows, upper, theme, sizes.words)
     for number, (box, text) in enumerate(zip(below, _sources(pair), strict=True) if options.words else ()):

@@ -69,9 +69,9 @@ from gemmviz.scenes.stage.running_sum import running_sum
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 from gemmviz.scenes.stage.words import code_primitives, cost_motion, cost_primitives, legend, sentence_words
 
-_LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
-_RING_AROUND = 4.0  # from a followed thread's cell to its ring
-_LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in units, and the most bars
+_LEAST_ORDERED, _LEAST_RING = 8, 10
+_RING_AROUND = 4  # from a followed thread's cell to its ring
+_LEAST_BARRED, _MOST_BARRED = 16, 1024  # smallest cell of C with a bar, in units, and the most bars
 
 
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -216,7 +216,7 @@ def _drawn_matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, o
     elif area is not None:
         box = table.part(area[:2], area[2:])
         if box[2] and box[3]:
-            primitives.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
+            primitives.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4))
     return primitives
 
 
@@ -307,7 +307,7 @@ def _sum_bars(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitiv
     visible = table.holds(rows, columns)
     if not visible.any():
         return []
-    inner, high = 0.8 * table.cell, max(2.0, 0.1 * table.cell)
+    inner, high = 0.8 * table.cell, max(2, 0.1 * table.cell)
     middle = table.middle(rows[visible], columns[visible])
     share = done[on_the_way][visible] / max(1, terms.length)
     left, top = middle[:, 0] - inner / 2, middle[:, 1] + 0.5 * table.cell - 1.6 * high
@@ -349,8 +349,8 @@ def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
     table = plan.matrices[name]
     if not bool(table.holds(row, column)):
         return []
-    ring = table.boxes(np.array([row]), np.array([column]), max(0.0, (_LEAST_RING - table.cell) / 2))
-    return [Rects("marked", ring, None, options.theme.warning, 5.0, radius=3.0)]
+    ring = table.boxes(np.array([row]), np.array([column]), max(0, (_LEAST_RING - table.cell) / 2))
+    return [Rects("marked", ring, None, options.theme.warning, 5, radius=3)]
 
 
 def _has_lane_order(moment: Moment, table: CellGrid, options: ViewOptions) -> bool:
@@ -373,13 +373,13 @@ def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
 
 
 def _result_rings(
-    key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str, around: float = 0.0
+    key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str, around: float = 0
 ) -> list[Primitive]:
     """Draw a ring around some elements of the result, ``around`` units from their cells; nothing for none."""
     array = moment.replay.owners.array
     if array is None or not len(elements):
         return []
-    return [Rects(key, plan.matrices[array.name].of(array, elements, around), None, colour, 4.0)]
+    return [Rects(key, plan.matrices[array.name].of(array, elements, around), None, colour, 4)]
 
 
 def _followed_ring(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:

@@ -195,15 +195,15 @@ def _fitting_terms(
 ) -> _ShownTerms:
     """Return the terms around the current one, as many as fit in a size that can be read."""
     labels, least = options.labels, options.theme.type.words
-    plus, room = text_width("  +  ", 1.0), options.width - 2 * MARGIN
+    plus, room = text_width("  +  ", 1), options.width - 2 * MARGIN
     for most in range(_MOST_TERMS, 0, -1):
         first = 0 if len(order) <= most else min(max(0, reached - 1) // most * most, len(order) - 1)
         ks, tail = [int(k) for k in order[first : first + most]], first + most < len(order)
         texts = [f"{labels.element('A', element[0], k)} · {labels.element('B', k, element[1])}" for k in ks]
         left = labels.element("C", *element) + " = " + ("… + " if first else "")
-        widest = max(text_width(text, 1.0, "semibold") for text in texts)
-        long = text_width(left, 1.0, "semibold")
-        size = min(_LARGEST_TERM, room / (long + len(ks) * (widest + plus) + (1.0 if tail else 0.0)))
+        widest = max(text_width(text, 1, "semibold") for text in texts)
+        long = text_width(left, 1, "semibold")
+        size = min(_LARGEST_TERM, room / (long + len(ks) * (widest + plus) + (1 if tail else 0)))
         if size >= least or most == 1:
             break
     known = {k: value for k, value in values.items() if steps[k] <= step}

@@ -58,9 +58,9 @@ def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
     bars of the causes grow. Once a run has begun to compute, the picture is whole in each of its steps.
     """
     theme, (left, right) = options.theme, _halves(options)
-    moment = 1.0 if case.has_begun else min(1.0, options.moment / ARRIVAL)
-    until = left.x + float(eased(min(1.0, moment / _DRAWN))) * left.width + 1
-    way = max(0.0, (moment - _DRAWN) / (1.0 - _DRAWN))
+    moment = 1 if case.has_begun else min(1, options.moment / ARRIVAL)
+    until = left.x + float(eased(min(1, moment / _DRAWN))) * left.width + 1
+    way = max(0, (moment - _DRAWN) / (1 - _DRAWN))
     drawn = _slid([*_levels(case, left, theme), *_causes(case, right, theme)], way)
     return tuple(_until(each, until, float(eased(moment))) for each in drawn if _what(each))
 
@@ -69,7 +69,7 @@ def _slid(drawn: list[Primitive], way: float) -> list[Primitive]:
     """Return what is drawn, with the marks of further levels a share of their way along the roof from the first one."""
     roof = next(each for each in drawn if isinstance(each, Lines) and each.meaning == Part("roof")).segments
     marks = [each for each in drawn if isinstance(each, Rects) and _what(each) == "level on the roof"]
-    if way >= 1.0 or len(marks) < 2:
+    if way >= 1 or len(marks) < 2:
         return drawn
     first = float(marks[0].boxes[0, 0] + marks[0].boxes[0, 2] / 2)
     found: dict[Meaning | None, Primitive | None] = {}
@@ -92,7 +92,7 @@ def _what(each: Primitive) -> str:
 def _until(each: Primitive, until: float, share: float) -> Primitive:
     """Return the part of a primitive that is drawn: left of ``until``, or a bar of which a share has grown."""
     if isinstance(each, Rects) and _what(each) == "bar":
-        return replace(each, boxes=each.boxes * (1.0, 1.0, share, 1.0))
+        return replace(each, boxes=each.boxes * (1, 1, share, 1))
     if isinstance(each, Lines):
         ends = each.segments[each.segments[:, 0] < until]
         cut = np.clip((until - ends[:, 0]) / np.maximum(1e-9, ends[:, 2] - ends[:, 0]), 0.0, 1.0)[:, None]
@@ -251,7 +251,7 @@ def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
     """Return the length of a cause's bar, 0 to 1, and its text; no length without a cost."""
     if case.model_ms is None:
         share = 1 - 1 / cause.excess
-        times = tr("{excess} times", excess=counted(number(cause.excess))) if cause.excess > 1.0 else tr("no excess")
+        times = tr("{excess} times", excess=counted(number(cause.excess))) if cause.excess > 1 else tr("no excess")
         return share, tr("{share} % lost", share=counted(f"{100 * share:.0f}")) if cause.is_waste else times
     if cause.cost_ms is None:
         return None, tr("not in the model: no latency")
@@ -262,7 +262,7 @@ def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
 
 def _time_text(time_ms: float) -> str:
     """Return a time with its unit."""
-    for scale, unit in ((1e3, "s"), (1.0, "ms"), (1e-3, "µs"), (1e-6, "ns")):
+    for scale, unit in ((1e3, "s"), (1, "ms"), (1e-3, "µs"), (1e-6, "ns")):
         if time_ms >= scale:
             return f"{number(time_ms / scale)} {unit}"
     return tr("0 ns")
