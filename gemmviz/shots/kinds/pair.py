@@ -61,9 +61,9 @@ def _make_pair(shot: Shot, context: Context) -> Pair | None:
 
 
 def _resources(shot: Shot, speed: KernelSpeed | None) -> OccupancyCase | None:
-    """What a block needs; the registers are those of the run whose time is shown, if nothing else is known of them."""
+    """What a block needs; the registers are those of the run whose time is shown, if they are known."""
     case, resources = occupancy_case(shot, speed), None if speed is None else speed.measured.resources
-    if case is None or speed is None or resources is None or case.own.registers is not None:
+    if case is None or speed is None or resources is None:
         return case
     needs = replace(case.own, registers=resources.registers)
     return replace(case, needs=needs, own=needs, registers_source=speed.short_source)
