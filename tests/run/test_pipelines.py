@@ -155,7 +155,8 @@ RIGHT: dict[str, tuple[int, str]] = {
             arrive_copies(&full[i % 2]); }} }}
         else {{ for (int i = 0; i < 8; ++i) {{ wait(&full[i % 2], i / 2 % 2); sum += s[i % 2][63 - t]; arrive(&empty[i % 2]); }} }}"""),
     "producer thread, bulk copies": (96, f"""{SPLIT.replace("init_bar(&full[i], 32)", "init_bar(&full[i], 1)")}
-        if (t >= 64) {{ if (t == 64) for (int i = 0; i < 8; ++i) {{ wait(&empty[i % 2], (i / 2 + 1) % 2);
+        unsigned is_one; asm volatile("{{ .reg .pred p; elect.sync _|p, %1; selp.b32 %0, 1, 0, p; }}" : "=r"(is_one) : "r"(0xffffffff));
+        if (t >= 64) {{ if (is_one) for (int i = 0; i < 8; ++i) {{ wait(&empty[i % 2], (i / 2 + 1) % 2);
             expect(&full[i % 2], 256); bulk(s[i % 2], &A[64 * i], 256, &full[i % 2]); }} }}
         else {{ for (int i = 0; i < 8; ++i) {{ wait(&full[i % 2], i / 2 % 2); sum += s[i % 2][63 - t]; arrive(&empty[i % 2]); }} }}"""),
     "roles of a pipeline": (96, f"""{TWO} __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;

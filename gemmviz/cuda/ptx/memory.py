@@ -76,6 +76,8 @@ class MemoryInstructions:
                 return self._copy(instruction)
             case "cp", ("async", "mbarrier", "arrive", *_):
                 return self._at_mbarrier("copies", instruction.operands[0], Const(INT, int(not instruction.has("noinc"))))
+            case "cp", ("async", "bulk", "prefetch", "L2", *_):
+                return Block(())
             case "cp", ("async", "bulk", "commit_group"):
                 return Commit(self.place)
             case "cp", ("async", "bulk", "wait_group", *_):

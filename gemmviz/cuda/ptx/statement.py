@@ -284,6 +284,8 @@ class _Asm:
         match instruction.opcode:
             case "setp":
                 return self._predicate(instruction)
+            case "elect":
+                return self._elected(instruction)
             case "cvta":
                 return self._address(instruction)
             case "mov" if any(each.startswith("{") for each in instruction.operands):
@@ -325,6 +327,16 @@ class _Asm:
         if value is None or "|" in target:
             raise unknown(self.registers, instruction)
         return self.registers.assign(target, value)
+
+    def _elected(self, instruction: AsmInstruction) -> Stmt:
+        """``elect.sync``: whether the lane is the lowest of a mask; the number of that lane."""
+        (target, mask), place = instruction.operands, self.place
+        lane, is_lane = (part.strip() for part in target.split("|"))
+        first = Call(INT, "__ffs", (self.registers.value(mask, INT),), place)
+        lowest = Binary(UINT, "-", Convert(UINT, first), Const(UINT, 1), place)
+        own = self.registers.value("%laneid", UINT)
+        chosen = self.registers.assign(is_lane, Binary(BOOL, "==", own, lowest, place))
+        return chosen if lane == "_" else Block((self.registers.assign(lane, lowest), chosen))
 
     def _address(self, instruction: AsmInstruction) -> Stmt:
         """``cvta``: an address in a window as a generic one, or back."""
