@@ -25,9 +25,8 @@ DockArea = Literal["left", "right", "bottom"]
 class Panel(Struct, frozen=True):
     """A panel, defined by a file in ``gemmviz.gui.panels`` that ends with ``PANEL = Panel(...)``. The file's name is its id.
 
-    Panels at the bottom are tabs of one place; panels at a side are stacked by ``order``. ``least_width`` is in pixels.
-    ``scrolls``: whether the widget may be higher than the dock. ``behind``: the id of the panel that it shares a place with, as
-    a tab. ``tour``: title and text of its caption in the tour.
+    Panels of one place are its tabs, in their ``order``. ``least_width`` is in pixels. ``scrolls``: whether the widget may be
+    higher than the dock. ``tour``: title and text of its caption in the tour.
     """
 
     title: str
@@ -36,7 +35,6 @@ class Panel(Struct, frozen=True):
     order: int = 99
     least_width: int = 0
     scrolls: bool = False
-    behind: str = ""
     tour: tuple[str, str] | None = None
 
 

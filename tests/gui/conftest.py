@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
@@ -44,9 +45,15 @@ def window(qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
     qtbot.addWidget(made)
     made.session.completion.known = Knowledge(default_shot(), made.session.engines.cpu, with_values=False, like=(first_run,))
     made.start()
+    for dock in made.docks.all.values():
+        dock.show()  # all panels are open, so that every test finds its own
+    made.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, made.docks.all["metrics"])  # not behind the settings
+    for name in ("settings", "request"):
+        made.docks.all[name].raise_()
     made.show()
     qtbot.waitExposed(made)
     qtbot.waitUntil(lambda: settled(made), timeout=_LONG_MS)
+    made.docks.fit()
     QApplication.processEvents()  # the docks take their places
     qtbot.wait(60)  # and the panels show what is known
     made.activateWindow()

@@ -139,8 +139,14 @@ def test_every_element_of_the_lecture_has_a_name(reader: None, window: MainWindo
 
 
 def test_a_cell_says_element_value_address_and_who_touches_it(reader: None, window: MainWindow, qtbot: QtBot) -> None:
+    window.docks.reset()  # the request of a warp needs room on the stage
     window.session.navigation.go(0)
-    window.replay.stage.tables.update()
+
+    def tells_lanes() -> bool:
+        window.replay.stage.tables.update()
+        return any(each.accessibleName().startswith("lanes") for each in window.replay.stage.tables.tables)
+
+    qtbot.waitUntil(tells_lanes)
     cells = texts(table(window, "A, global memory"))
     assert len(cells) == 64
     first = cells[0]
@@ -176,6 +182,9 @@ def test_tables_are_dropped_once_the_keyboard_has_left(window: MainWindow, qtbot
 
 
 def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -> None:
+    window.docks.reset()
+    window.docks.favour("metrics")
+    qtbot.wait(60)
     stage = window.replay.stage
     said: list[list[str]] = []
     window.model.pointer.lines_changed.connect(said.append)

@@ -50,7 +50,7 @@ def test_the_first_picture_plays_beside_the_lessons(first: MainWindow) -> None:
     titles = [card.title for card in shelf(first).shown]
     assert titles == sorted(titles)
     sure(first.start_mode.panel).explore.click()
-    assert first.docks.all["settings"].isVisible()
+    assert first.docks.all["source"].isVisible()
     assert not first.start_mode.is_on
     first.close()
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QScrollBar,
     QTabBar,
     QTableWidget,
+    QToolButton,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -189,7 +190,7 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     QApplication.processEvents()
     assert {name: control.geometry() for name, control in form.controls.items()} == rows  # the form didn't move
     middle = field(window, "K").mapTo(window, field(window, "K").rect().center())
-    assert callout.geometry().left() > middle.x()
+    assert callout.geometry().right() < middle.x()
     assert callout.geometry().top() <= middle.y() <= callout.geometry().bottom()
     qtbot.mouseClick(callout.remedy, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.session.is_busy)
@@ -703,7 +704,7 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     pictured(first, qtbot, lambda: first.start(shot=wanted))
     first.session.player.jump(9)
     first.session.navigation.look(Camera(3.0, 0.25, 0.5))
-    first.docks.all["metrics"].close()
+    first.docks.favour("metrics")
     seen = first.session.shot
     first.close()
     second = MainWindow(QSettings(kept, QSettings.Format.IniFormat))
@@ -713,9 +714,10 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     assert second.session.shot == seen
     assert second.session.navigation.run_step == 9
     assert second.session.display.theme == LIGHT
-    assert not second.docks.all["metrics"].isVisible()
-    second.docks.reset()
     assert second.docks.all["metrics"].isVisible()
+    second.docks.reset()
+    assert not second.docks.all["metrics"].isVisible()
+    assert second.docks.all["source"].isVisible()
     second.close()
 
 
@@ -838,15 +840,16 @@ def tab_bars(window: MainWindow) -> list[list[str]]:
 
 
 def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
-    expected = [["Request", "Warp", "Costs", "Occupancy", "Saved views"], ["Source", "Lessons"]]
-    for kept in ({}, {"layout": window.docks.layout_state()}, {"layout": window.saveState()}):
+    below, beside = ["Request", "Warp", "Costs", "Occupancy"], ["Settings", "Lessons", "Saved views"]
+    opened = {"layout": window.docks.layout_state()}
+    for kept, expected in (({}, []), (opened, [below, beside]), ({"layout": window.saveState()}, [])):
         made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), **kept))
         qtbot.addWidget(made)
         made.resize(1024, 640)
         made.show()
         assert tab_bars(made) == expected
         made.docks.reset()
-        assert tab_bars(made) == expected
+        assert tab_bars(made) == []
         made.close()
         del made
         gc.collect()  # in this thread: another's collector may delete the window while the next one is made
@@ -902,7 +905,7 @@ def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: M
     assert callout.isVisible()
     qtbot.waitUntil(lambda: callout.remedy.text() == "Use TILE_WIDTH = 32")
     field = settings_of(window).setup.controls["TILE_WIDTH"]
-    assert callout.geometry().left() > field.mapTo(window, field.rect().bottomLeft()).x()
+    assert callout.geometry().right() < field.mapTo(window, field.rect().bottomLeft()).x()
     pictured(window, qtbot, callout.remedy.click)
     assert not callout.isVisible()
 
@@ -1145,3 +1148,27 @@ def test_an_error_points_at_the_field_that_its_remedy_changes(window: MainWindow
     name = next(iter(error.nearest))
     assert name in callout_of(window).remedy.text()
     assert callout_of(window)._field is form.controls[name]
+
+
+@pytest.mark.parametrize(("size", "least"), [((1366, 768), 0.6), ((1920, 1080), 0.6), ((1024, 768), 0.5)])
+def test_the_picture_has_most_of_the_window(qtbot: QtBot, size: tuple[int, int], least: float) -> None:
+    made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
+    qtbot.addWidget(made)
+    made.resize(*size)
+    made.show()
+    pictured(made, qtbot, made.start)
+    stage = made.replay.stage
+    assert stage.width() * stage.height() >= least * made.width() * made.height()
+    assert [name for name, dock in made.docks.all.items() if dock.isVisible()] == ["source"]
+    assert made.replay.tiles.slider.isVisible()
+    made.close()
+
+
+def test_a_button_opens_and_closes_the_settings(qtbot: QtBot, window: MainWindow) -> None:
+    window.docks.reset()
+    settings = window.docks.all["settings"]
+    button = next(each for each in window.findChildren(QToolButton) if each.defaultAction() is settings.toggleViewAction())
+    button.click()
+    assert settings.isVisible()
+    button.click()
+    assert not settings.isVisible()

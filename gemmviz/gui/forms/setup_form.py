@@ -139,7 +139,7 @@ class Callout(QWidget):
         row.addWidget(self.text, 1)
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self._column = column = QVBoxLayout(self)
-        column.setContentsMargins(_MARGIN + _TIP, _MARGIN, _MARGIN // 2, _MARGIN)
+        column.setContentsMargins(_MARGIN + _TIP, _MARGIN, _MARGIN // 2 + _TIP, _MARGIN)
         column.addLayout(row)
         column.addWidget(self.remedy, 0, Qt.AlignmentFlag.AlignLeft)
         self.hide()
@@ -184,23 +184,32 @@ class Callout(QWidget):
         if field is None or not field.isVisible() or field.visibleRegion().isEmpty():
             self.move((window.width() - self.width()) // 2, 60)
         else:
-            at = field.mapTo(window, QPoint(field.width() + 4, field.height() // 2))
+            at = field.mapTo(window, QPoint(0, field.height() // 2))
+            left = at.x() - self.width() - 4 if self._is_left else at.x() + field.width() + 4
             top = max(4, min(at.y() - self.height() // 2, window.height() - self.height() - 4))
-            self.move(min(at.x(), window.width() - self.width() - 4), top)
+            self.move(max(4, min(left, window.width() - self.width() - 4)), top)
         self.update()
+
+    @property
+    def _is_left(self) -> bool:
+        """Whether the bubble is at the left of its field, since there is no room at the right."""
+        assert self._field is not None
+        end = self._field.mapTo(self._over, QPoint(self._field.width() + 4, 0)).x()
+        return end + self.width() > self._over.width()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self.theme.warning), 1.5))
         painter.setBrush(QColor(self.theme.panel))
-        painter.drawRoundedRect(self.rect().adjusted(_TIP, 1, -1, -1), 6, 6)
+        painter.drawRoundedRect(self.rect().adjusted(_TIP, 1, -_TIP, -1), 6, 6)
         if self._field is not None and self._field.isVisible():
             middle = self.mapFrom(self._over, self._field.mapTo(self._over, self._field.rect().center())).y()
             tip = max(14, min(middle, self.height() - 14))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self.theme.warning))
-            painter.drawPolygon(QPolygon([QPoint(0, tip), QPoint(_TIP, tip - 7), QPoint(_TIP, tip + 7)]))
+            end, root = (self.width(), self.width() - _TIP) if self._is_left else (0, _TIP)
+            painter.drawPolygon(QPolygon([QPoint(end, tip), QPoint(root, tip - 7), QPoint(root, tip + 7)]))
         painter.end()
 
 

@@ -321,4 +321,4 @@ def _step_button(text: str, tip: str) -> QPushButton:
     return button
 
 
-PANEL = Panel(marked("Lessons"), "right", Lessons, order=3, behind="source")
+PANEL = Panel(marked("Lessons"), "right", Lessons, order=3)

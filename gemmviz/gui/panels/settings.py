@@ -53,4 +53,4 @@ _TOUR = (
         "threads to watch and what colours mean."
     ),
 )
-PANEL = Panel(marked("Settings"), "left", Settings, order=1, least_width=284, scrolls=True, tour=_TOUR)
+PANEL = Panel(marked("Settings"), "right", Settings, order=1, least_width=284, scrolls=True, tour=_TOUR)

@@ -133,4 +133,4 @@ _TOUR = (
         "step. The variables of the watched thread are below."
     ),
 )
-PANEL = Panel(marked("Source"), "right", Source, order=2, tour=_TOUR)
+PANEL = Panel(marked("Source"), "left", Source, order=2, tour=_TOUR)

@@ -245,7 +245,7 @@ class ReplayPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self.stage, 1)
         column.addWidget(self.timeline)
-        column.addWidget(self.tiles)
+        self.timeline.beside.addWidget(self.tiles, 1)
         for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, model.theme_changed):
             event.connect(self.draw)
         self.session.position_changed.connect(self._on_moved)

@@ -1,7 +1,7 @@
 """The slider below the stage that changes the tile size of the kernel while it is dragged."""
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QWidget
 
 from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
@@ -11,6 +11,7 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
 
 _HIGH, _EDGE, _STOP, _LEAST = 38, 18, 5.0, 150
+_WITH_LARGER, _WITH_FACTS = 400, 560  # pixels: of a row with the button of a larger problem, and with what the size brings
 _SLIDER_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
 _SLIDER_TIP = marked(
     "Drag, or use the arrow keys (I moves the focus here). Sizes with a small mark don't suit: hover over them for the reason"
@@ -109,7 +110,7 @@ class TileSlider(QWidget):
         self.larger = QPushButton(tr("Try 64 × 64"))
         self.larger.setToolTip(tr("Matrices of 64 × 64 elements have room for larger tiles"))
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 0, 10, 2)
+        row.setContentsMargins(16, 0, 10, 0)
         row.setSpacing(10)
         row.addWidget(self.name)
         row.addWidget(self.slider, 2)
@@ -137,6 +138,16 @@ class TileSlider(QWidget):
             self._fits = fits
             self.sync()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what a narrow row has no room for."""
+        super().resizeEvent(event)
+        self._show_what_fits()
+
+    def _show_what_fits(self) -> None:
+        tiles = self.slider.tiles
+        self.larger.setVisible(tiles is not None and tiles.larger is not None and self.width() >= _WITH_LARGER)
+        self.facts.setVisible(self.width() >= _WITH_FACTS)
+
     def sync(self) -> None:
         """Show the session's tile size, and what it brings once that is counted."""
         display = self.session.display
@@ -147,7 +158,7 @@ class TileSlider(QWidget):
             return
         self.name.setText(tiles.name)
         self.slider.show_sizes(tiles, self.model.theme)
-        self.larger.setVisible(tiles.larger is not None)
+        self._show_what_fits()
         shown, error = self.session.shown, self.session.error
         present = tiles.sizes[tiles.place]
         if error is None and shown is not None and shown.setup == self.session.shot.setup:

@@ -1,8 +1,9 @@
-"""The docks around the stage, one for each panel of ``gemmviz.gui.panels``."""
+"""The docks around the stage, one for each panel of ``gemmviz.gui.panels``: the source at the left, and closed at first, tabs
+at the right and below the stage.
+"""
 
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QPaintEvent
@@ -24,9 +25,11 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
 
-_RIGHT, _MOST_RIGHT, _LEAST_REST = 530, 0.28, 1060  # pixels: 60 characters of source; of the width; pixels for all else
+_SOURCE, _MOST_SOURCE, _LEAST_REST = 480, 0.21, 740  # pixels: 54 characters; of the width; pixels for all else
+_RIGHT, _MOST_RIGHT = 340, 0.26  # pixels; of the width
 _ROOM = 240, 154  # pixels: the least place of a panel, kept until it is made, so that the stage doesn't give way to it then
-_LAYOUT_VERSION = 1  # layouts of version 0 named docks by their titles
+_DRAWERS: tuple[DockArea, DockArea] = ("right", "bottom")
+_LAYOUT_VERSION = 2  # layouts of version 1 had panels on all sides
 _AREAS: dict[DockArea, Qt.DockWidgetArea] = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea,
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
@@ -86,7 +89,7 @@ class Docks:
         room.setMinimumSize(*_ROOM)
         dock.setWidget(room)
         self.window.addDockWidget(_AREAS[panel.area], dock)
-        dock.toggleViewAction().triggered.connect(lambda on: dock.raise_() if on else None)  # Qt shows it behind its neighbours
+        dock.toggleViewAction().triggered.connect(lambda on: self.favour(name) if on else None)  # Qt shows it behind others
         dock.visibilityChanged.connect(lambda on: self.widgets[name] if on else None)
         return dock
 
@@ -113,8 +116,8 @@ class Docks:
         return widget
 
     def in_area(self, area: DockArea) -> list[QDockWidget]:
-        """Return the docks of an area that are not tabs behind another dock."""
-        return [self.all[name] for name, panel in self.panels.items() if panel.area == area and not panel.behind]
+        """Return the docks of an area."""
+        return [self.all[name] for name, panel in self.panels.items() if panel.area == area]
 
     @property
     def are_hidden(self) -> bool:
@@ -157,39 +160,36 @@ class Docks:
             self.window.addDockWidget(_AREAS[panel.area], dock)
         self.window.setCorner(Qt.Corner.BottomLeftCorner, _AREAS["left"])
         self.window.setCorner(Qt.Corner.BottomRightCorner, _AREAS["right"])
-        for area in ("left", "right"):
-            side = self.in_area(area)  # type: ignore[arg-type]
-            for above, below in pairwise(side):
-                self.window.splitDockWidget(above, below, Qt.Orientation.Vertical)
-        first, *others = self.in_area("bottom")
-        for dock in others:
-            self.window.tabifyDockWidget(first, dock)
-        first.raise_()
-        for name, panel in self.panels.items():
-            if panel.behind in self.all:
-                self.window.tabifyDockWidget(self.all[panel.behind], self.all[name])
-                self.all[panel.behind].raise_()
+        for area in _DRAWERS:
+            first, *others = drawer = self.in_area(area)
+            for dock in others:
+                self.window.tabifyDockWidget(first, dock)
+            for dock in drawer:
+                dock.hide()
         layout.setEnabled(True)
         layout.activate()
         self.fit()
 
     def favour(self, name: str) -> None:
-        """Raise a panel of the right side and give it most of that side's height."""
-        dock, below, height = self.all[name], self.in_area("right")[1], self.window.height()
-        dock.show()
-        dock.raise_()
-        self.window.resizeDocks([dock, below], [height * 3 // 4, height // 4], Qt.Orientation.Vertical)
+        """Show a panel, in front of its neighbours."""
+        others = self.in_area(self.panels[name].area)
+        is_first = all(each.isHidden() for each in others)
+        self.all[name].show()
+        self.all[name].raise_()
+        if is_first:
+            self.fit()
 
     def fit(self) -> None:
         """Size the docks for the current window; in small windows the stage keeps most of the space."""
         width, height = self.window.width(), self.window.height()
-        left, right, bottom = self.in_area("left"), self.in_area("right"), self.in_area("bottom")
         scale = QApplication.font().pixelSize() / LETTERS  # panels are as wide as their text needs
-        across = [
-            max(284, min(round(300 * scale), width // 4)),
-            max(296, min(round(_RIGHT * scale), round(_MOST_RIGHT * width), width - _LEAST_REST)),
-        ]
-        self.window.resizeDocks([left[0], right[0]], across, Qt.Orientation.Horizontal)
+        source = max(_ROOM[0], min(round(_SOURCE * scale), round(_MOST_SOURCE * width), width - _LEAST_REST))
+        right = max(296, min(round(_RIGHT * scale), round(_MOST_RIGHT * width)))
+        across = [(self.in_area("left")[0], source), *((each, right) for each in self._shown("right")[:1])]
+        self.window.resizeDocks([dock for dock, _ in across], [size for _, size in across], Qt.Orientation.Horizontal)
         low = min(176, height // 5 if height > 700 else height // 7)
-        self.window.resizeDocks([bottom[0]], [low], Qt.Orientation.Vertical)
-        self.window.resizeDocks(right[:2], [height * 55 // 100, height * 45 // 100], Qt.Orientation.Vertical)
+        for each in self._shown("bottom")[:1]:
+            self.window.resizeDocks([each], [low], Qt.Orientation.Vertical)
+
+    def _shown(self, area: DockArea) -> list[QDockWidget]:
+        return [each for each in self.in_area(area) if not each.isHidden()]

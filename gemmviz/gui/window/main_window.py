@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QChildEvent, QElapsedTimer, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QHBoxLayout,
+    QMainWindow,
+    QMenu,
+    QStackedWidget,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gemmviz.files.kinds import is_known
 from gemmviz.files.whole import is_folder
@@ -86,6 +97,7 @@ class MainWindow(QMainWindow):
         self._ring = FocusRing(self)
         self._lay_out()
         self.docks = Docks(self, self.model)
+        self._add_panel_buttons()
         self.start_mode = StartMode(self.model, self.docks, self._row, self._on_explore)
         self._tours_later = False
         self.menus = Menus(
@@ -123,7 +135,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for widget in (self.tabs, self.banner, self.launch, self.pages):
+        for widget in (self.banner, self.launch, self.pages):
             column.addWidget(widget, 1 if widget is self.pages else 0)
         self._row = QHBoxLayout()
         self._row.setContentsMargins(0, 0, 0, 0)
@@ -132,8 +144,34 @@ class MainWindow(QMainWindow):
         whole.setLayout(self._row)
         self.setCentralWidget(whole)
         self.status = Status(self.statusBar(), self.model)
+        self._top = QWidget()
+        row = QHBoxLayout(self._top)
+        row.setContentsMargins(0, 0, 6, 0)
+        row.setSpacing(2)
+        row.addWidget(self.tabs)
+        if self.menuBar().isNativeMenuBar():
+            column.insertWidget(0, self._top)
+        else:
+            self.menuBar().setCornerWidget(self._top)
         self.menuBar().setAccessibleName(tr("Menus"))
         self.tabs.setAccessibleName(tr("Pages"))
+
+    def _add_panel_buttons(self) -> None:
+        """Add buttons that open the drawer: one for the settings, one with all panels."""
+        settings, panels = QToolButton(), QToolButton()
+        settings.setDefaultAction(self.docks.all["settings"].toggleViewAction())
+        panels.setText(tr("Panels"))
+        panels.setToolTip(tr("Open panels beside the picture"))
+        panels.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(panels)
+        menu.addActions([dock.toggleViewAction() for dock in self.docks.all.values()])
+        panels.setMenu(menu)
+        row = self._top.layout()
+        assert row is not None
+        for button in (settings, panels):
+            button.setAutoRaise(True)
+            button.setAccessibleName(button.text())
+            row.addWidget(button)
 
     def _listen(self) -> None:
         session = self.session

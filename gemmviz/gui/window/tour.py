@@ -28,7 +28,7 @@ def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
     )
     stops: list[TourStep] = [(replay.stage, tr("The stage"), stage), (replay.timeline, tr("Time"), time)]
     for name, panel in docks.panels.items():
-        if panel.tour is not None:
+        if panel.tour is not None and not docks.all[name].isHidden():
             title, text = panel.tour
             stops.append((docks.all[name], tr(title), tr(text)))
     return stops
