@@ -41,7 +41,8 @@ OPENERS: dict[str, Callable[[], KernelSpec]] = {
     },
     **{f"tensor-{name}": partial(open_kernel, str(TENSOR / f"{name}.cu")) for name in TENSOR_NAMES},
 }
-INEXACT: tuple[str, ...] = ()  # of the tensor-core kernels, those whose functions a GPU approximates
+INEXACT = ("tensor-gelu_bf16", "tensor-sample_gemm")  # a GPU approximates tanh, and fuses a product and a sum
+NOT_COMPILED = ("tensor-torch_extension",)  # needs headers of PyTorch
 ODD, EVEN = {"M": 33, "N": 17, "K": 9}, {"M": 32, "N": 64, "K": 128}
 
 
@@ -92,6 +93,8 @@ def test_every_step_thread_address_and_value(gpu: RemoteGpu, name: str) -> None:
 def test_the_real_kernel_computes_what_its_twin_does(name: str) -> None:
     from gemmviz.run.cuda.discovery import open_runner
 
+    if name in NOT_COMPILED:
+        pytest.skip("it needs headers that aren't there")
     runner = open_runner()
     for setup, want in runs_of(name):
         outputs = setup.problem.output_names
@@ -122,6 +125,8 @@ def test_counts_of_whole_launches(gpu: RemoteGpu, name: str) -> None:
 
 @pytest.mark.parametrize("name", OPENERS)
 def test_the_real_kernel_is_checked_and_its_blocks_are_watched(gpu: RemoteGpu, name: str) -> None:
+    if name in NOT_COMPILED:
+        pytest.skip("it needs headers that aren't there")
     for setup, want in runs_of(name):
         timed = gpu.time_kernel(setup)
         assert sure(timed.check).passed == want.check.passed, setup.problem

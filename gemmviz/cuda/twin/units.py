@@ -8,7 +8,7 @@ which it made them.
 
 import posixpath
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from math import prod
 from pathlib import Path
@@ -55,8 +55,8 @@ class DeviceSource(Struct, frozen=True):
 def real_source(spec: KernelSpec, program: Program, macros: Mapping[str, str]) -> DeviceSource:
     """The kernel's file with its host functions blanked; every line and column is kept.
 
-    The macros take precedence over the file's own of the same name. They are defined in the text: options would define them
-    in the compiler's own headers too, where a macro T breaks templates.
+    The macros take precedence over the file's own of the same name, and are defined where the file defines those: the
+    compiler's own headers are read before, where a macro T breaks templates.
     """
     return _compiled_text(spec, program, _own_text(spec, program), macros, "")
 
@@ -82,8 +82,9 @@ def _compiled_text(spec: KernelSpec, program: Program, own: str, macros: Mapping
     """The file to compile, the kernel's own or the one that includes it, where the kernel's file has the text ``own``."""
     texts = {each.name: _blanked(each.text, _places_within(program.host_code, each.name)) for each in spec.project}
     texts[spec.own_name] = own
-    texts = {name: _without_definitions(text, macros) for name, text in texts.items()}
-    defined = "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    in_place = {name for text in texts.values() for name in _defined_in(text, macros)}
+    texts = {name: _redefined(text, macros, in_place) for name, text in texts.items()}
+    defined = "".join(f"#define {name} {value}\n" for name, value in macros.items() if name not in in_place)
     text = texts.get(spec.compiled or spec.own_name, own)
     name = (spec.compiled or spec.file).replace("\\", "/").replace('"', "")
     headers = tuple((each, _in_ascii(of)) for each, of in _included(texts).items())
@@ -95,13 +96,35 @@ def _in_ascii(text: str) -> str:
     return re.sub(r"[^\x00-\x7f]", lambda found: f"\\U{ord(found[0]):08x}", text)
 
 
-def _without_definitions(text: str, macros: Mapping[str, str]) -> str:
-    """The text with its own definitions of these macros blanked, but for the ends of lines."""
+def _defined_in(text: str, macros: Mapping[str, str]) -> Iterator[str]:
+    """Those of the macros that a text defines under no condition but that something isn't defined."""
+    around: list[str] = []
+    for line in text.split("\n"):
+        match line.replace("#", "# ", 1).split():
+            case ["#", "define", name, *_] if name in macros and all(each == "ifndef" for each in around):
+                yield name
+            case ["#", ("if" | "ifdef" | "ifndef") as word, *_]:
+                around.append(word)
+            case ["#", ("elif" | "else") as word, *_] if around:
+                around[-1] = word
+            case ["#", "endif", *_] if around:
+                around.pop()
+
+
+def _redefined(text: str, macros: Mapping[str, str], in_place: Container[str]) -> str:
+    """The text with other values of these macros where it defines them, if ``in_place``, else with its own definitions
+    blanked. All lines stay.
+    """
     if not macros:
         return text
     names = "|".join(re.escape(name) for name in macros)
-    own = re.compile(rf"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(?:{names})\b(?:\\\n|[^\n])*", re.MULTILINE)
-    return own.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    own = re.compile(rf"^[ \t]*#[ \t]*(define|undef)[ \t]+({names})\b(?:\\\n|[^\n])*", re.MULTILINE)
+
+    def changed(found: re.Match[str]) -> str:
+        kept = found[1] == "define" and found[2] in in_place
+        return (f"#define {found[2]} {macros[found[2]]}" if kept else "") + "\n" * found[0].count("\n")
+
+    return own.sub(changed, text)
 
 
 def _included(texts: dict[str, str]) -> dict[str, str]:

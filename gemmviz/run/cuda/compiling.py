@@ -109,7 +109,8 @@ class Nvrtc:
     def _cubin(self, unit: Unit) -> tuple[bytes, Any]:
         named = HEADERS | dict(unit.headers)
         headers = tuple(tuple(each.encode() for each in texts) for texts in (named.values(), named))
-        always = f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", f"--pre-include={ALWAYS}"
+        architecture = f"--gpu-architecture={self.gpu.architecture}"
+        always = architecture, "--std=c++17", f"--pre-include={ALWAYS}", "--device-as-default-execution-space"
         options = *always, *_include_options(), *unit.options
         program = nvrtc.createProgram(unit.text, unit.file, *headers)
         try:
