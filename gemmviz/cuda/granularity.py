@@ -149,13 +149,13 @@ def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen:
     return min(narrowest, key=lambda scalar: (not scalar.is_float, scalar.name)) if narrowest else _BYTE_SCALAR
 
 
-def declared_scalar(element: Any) -> Scalar | None:
+def declared_scalar(element: CType | None) -> Scalar | None:
     """The scalar of a declared element type, of a struct that of all its members; None for one with several."""
     scalars = set(scalars_in(element))
     return scalars.pop() if len(scalars) == 1 else None
 
 
-def scalars_in(ctype: CType) -> Iterator[Scalar]:
+def scalars_in(ctype: CType | None) -> Iterator[Scalar]:
     """The scalars that a type consists of."""
     match ctype:
         case Scalar() | VectorType():

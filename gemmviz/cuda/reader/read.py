@@ -60,7 +60,9 @@ def _host_code(cursors: Cursors, around: RawCursor, record: RawCursor | None) ->
 
 
 def _is_of_device(cursors: Cursors, each: Node, record: RawCursor | None) -> bool:
-    """Whether a function or variable is of the device, or a method of the record that the compiler added."""
+    """Whether a function or variable is of the device, a method of the record that the compiler added, or a lambda's."""
+    if cursors.name(cursors.lib.getCursorSemanticParent(each.cursor)).startswith("(lambda"):
+        return True
     if record is not None and cursors.lib.getCursorLocation(each.cursor).number == cursors.lib.getCursorLocation(record).number:
         return True
     return any(inner.kind in _DEVICE for inner in cursors.top_level(each.cursor))

@@ -9,6 +9,7 @@ from textwrap import indent
 from msgspec import Struct
 
 from gemmviz.cuda.divergence import diverging
+from gemmviz.cuda.granularity import declared_scalar
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.cuda.nodes import (
     Address,
@@ -255,11 +256,7 @@ def _printed_copy(printer: ExpressionPrinter, node: Copy) -> str:
 
 def _element_behind(printer: ExpressionPrinter, side: Deref) -> Scalar | None:
     """The type of the elements of the array that one side of a copy points into, None if it isn't known."""
-    to: CType | None = pointed_array(side.pointer, printer.first_values)
-    while isinstance(to, ArrayType):
-        to = to.element
-    to = to.scalar if isinstance(to, VectorType) else to
-    return to if isinstance(to, Scalar) else None
+    return declared_scalar(pointed_array(side.pointer, printer.first_values))
 
 
 def _printed_product(printer: ExpressionPrinter, node: MatrixProduct) -> str:

@@ -148,7 +148,7 @@ def _summed(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, ti
     totals, found = sums.get(), dict[SumKey, np.ndarray]()
     for row, (number, place, phase) in enumerate(buckets.tolist()):
         site = lined_up.sites[number]
-        if site.operands or site.kind == "branch":
+        if (site.operands and not site.is_of_mbarrier) or site.kind == "branch":
             key = site, place, phase  # several accesses of an inlined function may be at one site
             found[key] = found.get(key, 0) + totals[row].astype(object)
     return found

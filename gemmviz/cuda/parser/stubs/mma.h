@@ -8,7 +8,7 @@
 #define __GEMMVIZ_MMA(D, C, k, d, a, b) D __gemmviz_mma_m16n8k##k##_##d##_##a##_##b
 __GEMMVIZ_MMA(float4, float, 16, f32, f16, f16)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, float, float, float, float);
 __GEMMVIZ_MMA(float4, float, 16, f32, bf16, bf16)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, float, float, float, float);
-__GEMMVIZ_MMA(float4, float, 8, f32, tf32, tf32)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, float, float, float, float);
+__GEMMVIZ_MMA(float4, float, 4, f32, tf32, tf32)(unsigned, unsigned, unsigned, float, float, float, float);
 __GEMMVIZ_MMA(uint2, unsigned, 16, f16, f16, f16)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned);
 __GEMMVIZ_MMA(int4, int, 16, s32, s8, s8)(unsigned, unsigned, unsigned, int, int, int, int);
 __GEMMVIZ_MMA(int4, int, 16, s32, u8, u8)(unsigned, unsigned, unsigned, int, int, int, int);
@@ -172,8 +172,11 @@ inline void __product(D& d, const L& left, const R& right, const C& c) {
     __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k16_f32_f16_f16(__GEMMVIZ_LEFT4, __GEMMVIZ_RIGHT2, __GEMMVIZ_ADDED))
   else if constexpr (std::is_same_v<T, __nv_bfloat16>)
     __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k16_f32_bf16_bf16(__GEMMVIZ_LEFT4, __GEMMVIZ_RIGHT2, __GEMMVIZ_ADDED))
-  else if constexpr (std::is_same_v<T, float>)
-    __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k8_f32_tf32_tf32(__GEMMVIZ_LEFT4, __GEMMVIZ_RIGHT2, __GEMMVIZ_ADDED))
+  else if constexpr (std::is_same_v<T, float>) {  // an H100 multiplies these in two steps
+    auto half = __gemmviz_mma_m16n8k4_f32_tf32_tf32(__GEMMVIZ_LEFT2, __register<b>(right), __GEMMVIZ_ADDED);
+    __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k4_f32_tf32_tf32(__register<a + 2>(left), __register<a + 3>(left), __register<b + 1>(right),
+                                                         half.x, half.y, half.z, half.w))
+  }
   else if constexpr (std::is_same_v<T, signed char>)
     __GEMMVIZ_RESULT(__gemmviz_mma_m16n8k16_s32_s8_s8(__GEMMVIZ_LEFT2, __register<b>(right), __GEMMVIZ_ADDED))
   else
