@@ -97,7 +97,7 @@ def _in_ascii(text: str) -> str:
 
 
 def _defined_in(text: str, macros: Mapping[str, str]) -> Iterator[str]:
-    """Those of the macros that a text defines under no condition but that something isn't defined."""
+    """Names of macros that a text defines under no condition but that something isn't defined."""
     around: list[str] = []
     for line in text.split("\n"):
         match line.replace("#", "# ", 1).split():
