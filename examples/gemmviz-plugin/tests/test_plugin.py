@@ -24,9 +24,10 @@ def test_everything_is_found_and_nothing_is_broken(capsys: pytest.CaptureFixture
 def test_lanes_are_counted() -> None:
     """Blocks of 4 x 4 threads are half a warp; of C with 5 x 5 elements, the last block has one."""
     trace = gemmviz.trace("02_naive", M=5, N=5, K=5, BLOCK=4).trace
-    assert active_lanes(trace, 0, slice(0, 16)).tolist() == [16]
-    assert active_lanes(trace, 0, slice(48, 64)).tolist() == [1]
-    assert active_lanes(trace, 0, slice(0, 64)).dtype == np.int64
+    load = next(step for step in range(trace.steps) if trace.site_of(step).kind == "load")
+    assert active_lanes(trace, load, slice(0, 16)).tolist() == [16]
+    assert active_lanes(trace, load, slice(48, 64)).tolist() == [1]
+    assert active_lanes(trace, load, slice(0, 64)).dtype == np.int64
 
 
 def test_the_view_is_drawn(tmp_path: Path) -> None:
