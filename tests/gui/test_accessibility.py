@@ -139,7 +139,8 @@ def test_every_element_of_the_lecture_has_a_name(reader: None, window: MainWindo
 
 
 def test_a_cell_says_element_value_address_and_who_touches_it(reader: None, window: MainWindow, qtbot: QtBot) -> None:
-    window.docks.reset()  # the request of a warp needs room on the stage
+    window.docks.reset()
+    window.docks.favour("metrics")  # beside it the stage has room for the lanes of a request
     window.session.navigation.go(0)
 
     def tells_lanes() -> bool:
