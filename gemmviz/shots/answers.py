@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from gemmviz.analysis.memory.counts import Counts, LaunchCounts
+from gemmviz.analysis.memory.counts import BranchCounts, Counts, LaunchCounts
 from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.tiles import BlockTraffic, block_traffic, copied_from, whole_traffic
@@ -90,12 +90,12 @@ def branch_answer(setup: Setup, counts: LaunchCounts | None, line: int, column: 
     if counts is None:
         return tr("{condition}: the launch is being counted", condition=text)
     place = program.accesses[here[-1]].place
-    found = sum((each for site, each in counts.branches.items() if site.place == place), Counts())
+    found = sum((each for site, each in counts.branches.items() if site.place == place), BranchCounts())
     return tr(
         "{condition}: lanes part in {parted} of {executions} executions by a warp",
         condition=text,
-        parted=spaced(found.excessive_wavefronts),
-        executions=spaced(found.requests),
+        parted=spaced(found.parted),
+        executions=spaced(found.executions),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from gemmviz.analysis.memory.counts import Counts, LaunchCounts, intensity, loads_per_element
+from gemmviz.analysis.memory.counts import BranchCounts, Counts, LaunchCounts, intensity, loads_per_element
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.legality import device_for
@@ -123,9 +123,9 @@ def _active_lanes(counts: LaunchCounts) -> Amount:
 
 
 def _divergent_branches(counts: LaunchCounts) -> Amount:
-    total = sum(counts.branches.values(), Counts())
-    parted, executions = spaced(total.excessive_wavefronts), spaced(total.requests)
-    return Amount(total.excessive_wavefronts, tr("{parted} of {executions}", parted=parted, executions=executions))
+    total = sum(counts.branches.values(), BranchCounts())
+    parted, executions = spaced(total.parted), spaced(total.executions)
+    return Amount(total.parted, tr("{parted} of {executions}", parted=parted, executions=executions))
 
 
 LAUNCHES = (

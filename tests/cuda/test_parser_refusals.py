@@ -55,7 +55,7 @@ def refused(unit: Unit) -> SourceError:
             "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 8, 8, 128, int> f; nvcuda::wmma::bmma_sync(f, f, f, f);",
             70,
             "the matrix instruction bmma_sync is not supported yet",
-            "use a kernel without tensor cores",
+            "use mma.sync, ldmatrix, stmatrix or movmatrix",
         ),
         (
             "k<<<1, 1>>>(A, C, M);",

@@ -75,7 +75,7 @@ def test_a_launch_counts_executions_by_warps_and_those_that_part() -> None:
         counter = LaunchCounter(trace.rules)
         stream_launch(trace.setup, counter)
         (each,) = counter.counts.branches.values()
-        assert (each.requests, each.excessive_wavefronts, each.lanes) == (2, parted, 64)
+        assert (each.executions, each.parted, each.lanes) == (2, parted, 64)
 
 
 def test_traced_branches_are_counted_as_those_of_the_launch() -> None:
@@ -83,8 +83,8 @@ def test_traced_branches_are_counted_as_those_of_the_launch() -> None:
     counter = LaunchCounter(trace.rules)
     stream_launch(trace.setup, counter)
     launch, steps = counter.counts.branches, count_steps(trace, range(trace.steps)).branches
-    assert {site.text: each.excessive_wavefronts for site, each in steps.items()} == {
-        site.text: each.excessive_wavefronts for site, each in launch.items() if each.excessive_wavefronts
+    assert {site.text: each.parted for site, each in steps.items()} == {
+        site.text: each.parted for site, each in launch.items() if each.parted
     }
 
 
@@ -202,7 +202,7 @@ def test_branches_of_two_ways_part_as_often_as_on_the_hardware() -> None:
             continue
         counter = LaunchCounter(device_for(setup).rules)
         stream_launch(setup, counter)
-        both = sum(each.excessive_wavefronts for site, each in counter.counts.branches.items() if len(site.arms) == 2)
+        both = sum(each.parted for site, each in counter.counts.branches.items() if len(site.arms) == 2)
         assert both == hardware["divergent_targets"], setup
 
 

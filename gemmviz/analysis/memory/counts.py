@@ -139,6 +139,17 @@ def count_rows(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRu
     return Counts(*cost_table(rows, operand, array, rules).sum(axis=0).tolist())
 
 
+class BranchCounts(Struct, frozen=True):
+    """Executions of a branch by warps, those of them at which lanes part, and the lanes of all."""
+
+    executions: int = 0
+    parted: int = 0
+    lanes: int = 0
+
+    def __add__(self, other: "BranchCounts") -> "BranchCounts":
+        return BranchCounts(self.executions + other.executions, self.parted + other.parted, self.lanes + other.lanes)
+
+
 class LaunchCounts(Struct):
     """Costs of a whole launch, per access (a site and one of its operands) and per phase (-1 outside of phases)."""
 
@@ -146,11 +157,12 @@ class LaunchCounts(Struct):
     arrays: tuple[MemoryArray, ...] = ()
     accesses: dict[tuple[Site, Operand], Counts] = field(default_factory=dict)
     phases: dict[int, Counts] = field(default_factory=dict)
-    branches: dict[Site, Counts] = field(default_factory=dict)
+    branches: dict[Site, BranchCounts] = field(default_factory=dict)
 
     def add(self, site: Site, operand: Operand | None, phase: int, counts: Counts) -> None:
         if operand is None:
-            self.branches[site] = self.branches.get(site, Counts()) + counts
+            here = BranchCounts(counts.requests, counts.excessive_wavefronts, counts.lanes)
+            self.branches[site] = self.branches.get(site, BranchCounts()) + here
             return
         self.accesses[site, operand] = self.accesses.get((site, operand), Counts()) + counts
         self.phases[phase] = self.phases.get(phase, Counts()) + counts
@@ -405,10 +417,10 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
 
 def _branches(counts: LaunchCounts) -> dict[str, int]:
     """Executions by warps of the branches at which lanes may part, and of these where they do; empty without such branches."""
-    total = sum(counts.branches.values(), Counts())
-    if not total.requests:
+    total = sum(counts.branches.values(), BranchCounts())
+    if not total.executions:
         return {}
-    return {"branch_executions": total.requests, "divergent_branches": total.excessive_wavefronts}
+    return {"branch_executions": total.executions, "divergent_branches": total.parted}
 
 
 def _matrix_loads(counts: LaunchCounts) -> dict[str, int]:

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from gemmviz.analysis.memory.counts import Counts, LaunchCounts, loads_per_element, values_read
+from gemmviz.analysis.memory.counts import BranchCounts, Counts, LaunchCounts, loads_per_element, values_read
 from gemmviz.analysis.models.occupancy import OccupancyLimits
 from gemmviz.model.cases import Cause
 from gemmviz.model.device import Device
@@ -157,7 +157,7 @@ def _divergence(launched: Launched) -> Iterator[Cause]:
     shares = _shares_together(counts)
     if not shares:
         return
-    site, worst = max(_parting(counts), key=lambda item: item[1].excessive_wavefronts)
+    site, worst = max(_parting(counts), key=lambda item: item[1].parted)
     total = sum((each for (at, _), each in counts.accesses.items() if at in shares), Counts())
     fewer, parts = 0.0, {"lines": work.lines, "wavefronts": work.wavefronts}
     for (at, _), each in counts.accesses.items():
@@ -167,8 +167,8 @@ def _divergence(launched: Launched) -> Iterator[Cause]:
     sentence = tr(
         "Lanes part at {condition} in {parted} of {executions} executions by a warp: both ways run, one after the other",
         condition=site.text,
-        parted=spaced(worst.excessive_wavefronts),
-        executions=spaced(worst.requests),
+        parted=spaced(worst.parted),
+        executions=spaced(worst.executions),
     )
     needed = round(total.requests - fewer)
     requests = many(total.requests, "request")
@@ -177,13 +177,13 @@ def _divergence(launched: Launched) -> Iterator[Cause]:
     yield launched.without(Cause("divergence", sentence, proof, excess=excess, is_waste=True, site=site), **parts)
 
 
-def _parting(counts: LaunchCounts) -> list[tuple[Site, Counts]]:
+def _parting(counts: LaunchCounts) -> list[tuple[Site, BranchCounts]]:
     """The branches at which lanes of a warp part, and both of whose ways access memory."""
     sites = {site for site, _ in counts.accesses}
     return [
         (branch, each)
         for branch, each in counts.branches.items()
-        if each.excessive_wavefronts
+        if each.parted
         and len(branch.arms) == 2
         and all(any(site.is_within(arm, branch.calls) for site in sites) for arm in branch.arms)
     ]
@@ -197,7 +197,7 @@ def _shares_together(counts: LaunchCounts) -> dict[Site, float]:
     for branch, each in _parting(counts):
         for site, _ in counts.accesses:
             if any(site.is_within(arm, branch.calls) for arm in branch.arms):
-                shares[site] = shares.get(site, 1.0) * each.ideal_wavefronts / each.wavefronts
+                shares[site] = shares.get(site, 1.0) * each.executions / (each.executions + each.parted)
     return shares
 
 

@@ -79,8 +79,8 @@ def _counts_json(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> d
         for (site, operand), counted in counts.accesses.items()
     ]  # fmt: skip
     branches = [
-        {"line": site.place.line, "column": site.place.column, "text": site.text, "executions": each.requests,
-         "divergent": each.excessive_wavefronts, "lanes": each.lanes}
+        {"line": site.place.line, "column": site.place.column, "text": site.text, "executions": each.executions,
+         "divergent": each.parted, "lanes": each.lanes}
         for site, each in counts.branches.items()
     ]  # fmt: skip
     return {

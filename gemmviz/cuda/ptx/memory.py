@@ -295,7 +295,7 @@ def unknown(registers: Registers, instruction: AsmInstruction) -> Exception:
     """The error for an instruction that is not in the subset."""
     if instruction.opcode in ("mma", "wmma", "ldmatrix", "stmatrix", "wgmma", "movmatrix", "tcgen05"):
         return registers.around.error(
-            f"the matrix instruction {instruction.name} is not supported yet", "use a kernel without tensor cores"
+            f"the matrix instruction {instruction.name} is not supported yet", "use mma.sync, ldmatrix, stmatrix or movmatrix"
         )
     return registers.around.error(
         f"the PTX instruction {instruction.name} is not supported", "write it as CUDA C, or with an intrinsic function"

@@ -78,7 +78,7 @@ def compared_launch_cost(facts: Knowledge, measure: Literal["sectors", "requests
 @quantity(marked("executions of branches at which warps part"), origin="counts")
 def divergent_branches(facts: Knowledge) -> int:
     """Executions of a branch by a warp at which its lanes go different ways, over the whole launch."""
-    return sum(each.excessive_wavefronts for each in facts.counts.branches.values())
+    return sum(each.parted for each in facts.counts.branches.values())
 
 
 @quantity(marked("executions of branches at which warps of the compared launch part"), origin="counts")
