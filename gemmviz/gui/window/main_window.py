@@ -164,7 +164,7 @@ class MainWindow(QMainWindow):
         panels.setToolTip(tr("Open panels beside the picture"))
         panels.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(panels)
-        menu.addActions([dock.toggleViewAction() for dock in self.docks.all.values()])
+        menu.aboutToShow.connect(lambda: self._list_panels(menu))
         panels.setMenu(menu)
         row = self._top.layout()
         assert row is not None
@@ -172,6 +172,10 @@ class MainWindow(QMainWindow):
             button.setAutoRaise(True)
             button.setAccessibleName(button.text())
             row.addWidget(button)
+
+    def _list_panels(self, menu: QMenu) -> None:
+        menu.clear()
+        menu.addActions([dock.toggleViewAction() for dock in self.docks.all.values()])
 
     def _listen(self) -> None:
         session = self.session

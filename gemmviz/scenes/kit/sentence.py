@@ -141,8 +141,9 @@ def _branch(moment: Moment, active: int) -> tuple[str, tuple[str, ...]]:
 def barrier_name(moment: Moment) -> str | None:
     """The mbarrier or the barrier with a number at which the watched threads are; None at other steps."""
     site, arrived = moment.site, np.unique(moment.arrived[moment.arrived >= 0]).tolist()
-    if site.is_of_mbarrier and site.operands:
-        array = moment.trace.arrays[site.operands[0].array]
+    operand = site.operand(0)
+    if site.is_of_mbarrier and operand is not None:
+        array = moment.trace.arrays[operand.array]
         return array.subscripted(arrived[0]) if len(arrived) == 1 and array.size > 1 else array.name
     if site.kind == "arrive" or (site.kind == "barrier" and arrived != [0]):
         return tr("barrier {number}", number=arrived[0]) if len(arrived) == 1 else tr("their barriers")

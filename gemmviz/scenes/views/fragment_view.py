@@ -63,7 +63,7 @@ def fragment_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 def fragment_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw rows on their way between shared memory, the matrices and the registers of the lanes."""
-    picture = None if options.arrived or not moment.site.operands else _picture_of(moment, options)
+    picture = None if options.arrived or moment.site.operand(0) is None else _picture_of(moment, options)
     return tuple(picture.moving(options.passed)) if isinstance(picture, _LoadedRows) else ()
 
 

@@ -191,9 +191,10 @@ def _meetings(trace: Trace, tracks: tuple[Track, ...]) -> Iterator[tuple[tuple[i
     for number, track in enumerate(tracks):
         for step in (each for each in track.steps.tolist() if each not in together):
             site = trace.site_of(step)
-            if site.kind in ("barrier", "arrive") or (site.kind == "wait" and site.operands):
+            if site.kind in ("barrier", "arrive") or (site.kind == "wait" and site.operand(0) is not None):
                 row = trace.element[int(trace.row[step])]
-                key = site.operands[0].array if site.operands else -1, int(row.max())
+                operand = site.operand(0)
+                key = -1 if operand is None else operand.array, int(row.max())
                 events.setdefault(key, []).append((step, number))
     for several in events.values():
         for (step, number), (later, other) in pairwise(sorted(several)):
