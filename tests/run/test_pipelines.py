@@ -144,6 +144,10 @@ RIGHT: dict[str, tuple[int, str]] = {
             if (i >= 2) meet(3 + i % 2, 96);
             s[i % 2][t - 64] = A[64 * i + t - 64]; s[i % 2][t - 32] = A[64 * i + t - 32]; leave(1 + i % 2, 96); }} }}
         else {{ for (int i = 0; i < 8; ++i) {{ meet(1 + i % 2, 96); sum += s[i % 2][63 - t]; if (i < 6) leave(3 + i % 2, 96); }} }}"""),
+    "consumer warps first, one buffer": (96, f"""{TWO} if (t < 64) {{ for (int i = 0; i < 8; ++i) {{
+            meet(1, 96); sum += s[0][63 - t]; leave(3, 96); }} }}
+        else {{ for (int i = 0; i < 8; ++i) {{ if (i) meet(3, 96);
+            s[0][t - 64] = A[64 * i + t - 64]; s[0][t - 32] = A[64 * i + t - 32]; leave(1, 96); }} }}"""),
     "producer warp that returns": (96, f"""{TWO} if (t >= 64) {{ for (int i = 0; i < 8; ++i) {{
             if (i >= 2) meet(3 + i % 2, 96);
             copy4(&s[i % 2][t - 64], &A[64 * i + t - 64]); copy4(&s[i % 2][t - 32], &A[64 * i + t - 32]); commit(); pending<0>();
@@ -154,6 +158,18 @@ RIGHT: dict[str, tuple[int, str]] = {
             copy4(&s[i % 2][t - 64], &A[64 * i + t - 64]); copy4(&s[i % 2][t - 32], &A[64 * i + t - 32]);
             arrive_copies(&full[i % 2]); }} }}
         else {{ for (int i = 0; i < 8; ++i) {{ wait(&full[i % 2], i / 2 % 2); sum += s[i % 2][63 - t]; arrive(&empty[i % 2]); }} }}"""),
+    "an elected thread frees a stage": (96, f"""{SPLIT.replace("init_bar(&empty[i], 64)", "init_bar(&empty[i], 1)")}
+        if (t >= 64) {{ for (int i = 0; i < 8; ++i) {{ wait(&empty[i % 2], (i / 2 + 1) % 2);
+            copy4(&s[i % 2][t - 64], &A[64 * i + t - 64]); copy4(&s[i % 2][t - 32], &A[64 * i + t - 32]);
+            arrive_copies(&full[i % 2]); }} }}
+        else {{ for (int i = 0; i < 8; ++i) {{ wait(&full[i % 2], i / 2 % 2); sum += s[i % 2][63 - t];
+            meet(1, 64); if (t == 0) arrive(&empty[i % 2]); }} }}"""),
+    "one lane waits, and frees a stage": (96, f"""{SPLIT.replace("init_bar(&empty[i], 64)", "init_bar(&empty[i], 2)")}
+        if (t >= 64) {{ for (int i = 0; i < 8; ++i) {{ wait(&empty[i % 2], (i / 2 + 1) % 2);
+            copy4(&s[i % 2][t - 64], &A[64 * i + t - 64]); copy4(&s[i % 2][t - 32], &A[64 * i + t - 32]);
+            arrive_copies(&full[i % 2]); }} }}
+        else {{ for (int i = 0; i < 8; ++i) {{ if (t % 32 == 0) wait(&full[i % 2], i / 2 % 2);
+            __syncwarp(); sum += s[i % 2][63 - t]; __syncwarp(); if (t % 32 == 0) arrive(&empty[i % 2]); }} }}"""),
     "producer thread, bulk copies": (96, f"""{SPLIT.replace("init_bar(&full[i], 32)", "init_bar(&full[i], 1)")}
         unsigned is_one; asm volatile("{{ .reg .pred p; elect.sync _|p, %1; selp.b32 %0, 1, 0, p; }}" : "=r"(is_one) : "r"(0xffffffff));
         if (t >= 64) {{ if (is_one) for (int i = 0; i < 8; ++i) {{ wait(&empty[i % 2], (i / 2 + 1) % 2);
@@ -255,9 +271,11 @@ FAULTS: list[tuple[str, str, str, str]] = [  # a pipeline, what is replaced, by 
     ("producer warp, numbered barriers", "{ meet(1 + i % 2, 96); sum", "{ sum", "read after write"),
     ("producer warp, numbered barriers", "leave(1 + i % 2, 96);", "leave(1, 96);", "never opens"),
     ("producer warp that returns", "pending<0>();", "pending<1>();", "read after write"),
+    ("consumer warps first, one buffer", "if (i) meet(3, 96);", "if (i == 2) return;", "read after write"),
     ("producer warp, mbarriers", "wait(&empty[i % 2], (i / 2 + 1) % 2);", "", "write after read"),
     ("producer warp, mbarriers", "arrive_copies(&full[i % 2]);", "arrive(&full[i % 2]);", "read after write"),
     ("producer warp, mbarriers", "wait(&empty[i % 2], (i / 2 + 1) % 2);", "wait(&empty[i % 2], i / 2 % 2);", "never opens"),
+    ("an elected thread frees a stage", "meet(1, 64); ", "", "write after read"),
     ("producer thread, bulk copies", "wait(&full[i % 2], i / 2 % 2);", "", "read after write"),
     ("roles of a pipeline", "pipe.producer_acquire();", "", "write after read"),
     ("one loop, two roles", "s[i % 2][63 - t]", "s[(i + 1) % 2][63 - t]", "write after read"),

@@ -20,12 +20,13 @@ class Clocks:
         self.known = np.full((blocks, len(self._starts), len(self._starts)), -1)
         self._left: dict[int, Longs] = {}  # at each barrier: (blocks, warps)
         self._waiting: dict[int, Bools] = {}  # who goes on when it opens: (blocks, warps)
+        self._came: dict[int, Bools] = {}  # the threads that have arrived since it opened: (blocks, threads)
         self._latest: dict[_Key, Longs] = {}  # accesses of each warp to each cell, by time and lane
 
     def spread(self, blocks: int) -> None:
         """Repeats the state of one block for ``blocks`` blocks."""
         self.known = np.tile(self.known, (blocks, 1, 1))
-        for table in (self._left, self._waiting, self._latest):
+        for table in (self._left, self._waiting, self._came, self._latest):
             for key, of_block in table.items():
                 table[key] = np.tile(of_block, (blocks, 1))  # type: ignore[index,assignment]
 
@@ -49,11 +50,21 @@ class Clocks:
         for number in np.unique(numbers[numbers >= 0]).tolist():
             arrived = self._warps(numbers == number)
             self._go_on(arrived)
+            self._reopen(number, numbers == number)
             left = self._at(number)
             np.maximum(left, np.where(arrived[:, :, None], self.known, -1).max(axis=1), out=left)
             left[arrived] = time
             if waits:
                 self._waiting[number] = self._waiting.get(number, np.zeros_like(arrived)) | arrived
+
+    def _reopen(self, number: int, threads: Bools) -> None:
+        """Threads that arrive at a barrier again show that it has opened: those that waited go on with what was left so far."""
+        came = self._came.get(number, np.zeros_like(threads))
+        is_again = (came & threads).any(axis=1, keepdims=True)
+        self._came[number] = (came & ~is_again) | threads
+        if number in self._waiting:
+            self._learn(self._waiting[number] & is_again, self._at(number))
+            self._waiting[number] = self._waiting[number] & ~is_again
 
     def wait(self, numbers: Longs) -> None:
         """Threads pass an mbarrier, as in ``arrive``."""
