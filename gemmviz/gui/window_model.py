@@ -48,17 +48,27 @@ _LONGEST_WORK_S, _LONGEST_SAVE_S = 0.3, 60.0
 
 
 class WindowModel(AppModel):
-    """An AppModel that is restored from preferences and kept there."""
+    """An AppModel that is restored from preferences and kept there. ``shows_source``: whether the source is open beside the
+    stage, which then doesn't repeat the statement.
+    """
+
+    source_shown = Signal()
 
     def __init__(self, post: Post, preferences: Preferences) -> None:
         super().__init__(post, preferences.seen)
-        self.preferences = preferences
+        self.preferences, self.shows_source = preferences, False
         self.plotting, self.thumbnails = Plotting(self.session, post), Thumbnails(post)
         self.saved_views.take_lesson(preferences.last_lesson())
         self.opening.opened.connect(self._on_opened)
         trust = self.session.engines.trust
         trust.hashes = preferences.trusted
         trust.changed.connect(lambda: preferences.put("trusted", list(trust.hashes)))
+
+    def show_source(self, on: bool) -> None:
+        """Note whether the source is open."""
+        if on != self.shows_source:
+            self.shows_source = on
+            self.source_shown.emit()
 
     @property
     def theme(self) -> Theme:

@@ -265,6 +265,7 @@ class ReplayPage(QWidget):
         self.stage.resized.connect(self.answer.place)
         model.released.connect(lambda: self.stage.setFocus())
         model.released.connect(self.draw)
+        model.source_shown.connect(self.draw)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -280,7 +281,10 @@ class ReplayPage(QWidget):
         stage = self.stage
         options = options_for(shot, self.model.theme, stage.frame_size, stage.clip, stage.unit)
         counted = self.session.display.counted
-        return replace(options, timeline=False, shows_flights=self.session.player.shows_flights, counted=counted)
+        statement = not self.model.shows_source
+        return replace(
+            options, timeline=False, shows_flights=self.session.player.shows_flights, counted=counted, statement=statement
+        )
 
     def draw(self) -> None:
         """Draw the current moment. While a requested picture is being prepared, the last one stays. Nothing is drawn while the

@@ -6,11 +6,10 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStatusBar,
 
 from gemmviz.cuda.launch.launch_form import GivenLaunch, launch_line, not_confirmed
 from gemmviz.gui.widgets.controls import MESSAGE_MS, choice, line, plain, quietly, set_look
-from gemmviz.gui.widgets.refresh import Refresh, unless_covered
+from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.sentence import stage_of_run
 from gemmviz.session.notices import Notice, Offer
 from gemmviz.shots.metrics import recorder_line
 
@@ -93,32 +92,22 @@ class Status:
 
     def __init__(self, bar: QStatusBar, model: WindowModel) -> None:
         self.bar, self.model = bar, model
-        self.busy, self.place, self.recorder = plain(), plain(), plain()
+        self.busy, self.recorder = plain(), plain()
         self.recorder.setToolTip(tr("What ran and recorded the kernel"))
-        self.place.setToolTip(tr("The phase of the run; without barriers, the trip of its loop"))
         bar.setAccessibleName(tr("Status"))
-        self.place.setAccessibleDescription(tr("Place in the run"))
-        for label in (self.busy, self.place, self.recorder):
+        for label in (self.busy, self.recorder):
             bar.addPermanentWidget(label)
         session = model.session
         for each in (session.busy_changed, model.opening.busy_changed):
             each.connect(self._show_busy)
         session.run_changed.connect(self._show_recorder)
         session.shot_changed.connect(lambda: self.recorder.setVisible(session.display.is_replay))
-        self._refresh = Refresh(self.place, self._show_place)
-        for event in (session.position_changed, session.run_changed, session.shot_changed):
-            event.connect(self._refresh.due)
         session.message.connect(lambda sentence: bar.showMessage(sentence, MESSAGE_MS))
 
     def _show_busy(self) -> None:
         reads, runs = self.model.opening.is_busy, self.model.session.is_busy
         reading = f"{self.model.opening.work or tr('Reading the file')} …"
         self.busy.setText(reading if reads else tr("Running the kernel …") if runs else "")
-
-    def _show_place(self) -> None:
-        session = self.model.session
-        now = session.now if session.display.is_replay else None
-        self.place.setText("" if now is None else stage_of_run(now, session.shot.labels))
 
     def _show_recorder(self) -> None:
         shown = self.model.session.shown

@@ -91,6 +91,8 @@ class Docks:
         self.window.addDockWidget(_AREAS[panel.area], dock)
         dock.toggleViewAction().triggered.connect(lambda on: self.favour(name) if on else None)  # Qt shows it behind others
         dock.visibilityChanged.connect(lambda on: self.widgets[name] if on else None)
+        if name == "source":
+            dock.visibilityChanged.connect(self.model.show_source)
         return dock
 
     def _widget(self, name: str) -> QWidget:

@@ -92,7 +92,8 @@ class ViewOptions(DrawingOptions, frozen=True):
     visible part (x, y, width, height), None for all; ``curves``: the curves of a chart to show, by label; ``shows_flights``:
     whether copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark, as
     matrix, row and column; ``is_even``: whether the axes of a chart are linear; ``counted``: the share of each count that is
-    shown, 0 while a question about them is open.
+    shown, 0 while a question about them is open; ``statement``: whether the stage shows the statement that runs, without which
+    it has more room for the matrices.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -108,6 +109,7 @@ class ViewOptions(DrawingOptions, frozen=True):
     marked: tuple[str, int, int] | None = None
     is_even: bool = False
     counted: float = 1.0
+    statement: bool = True
 
     @property
     def strip(self) -> float:

@@ -243,7 +243,7 @@ class StageFrame(Struct, frozen=True):
     """What a layout depends on besides the window: the shared arrays, the size of the frame, and which parts there are.
 
     ``foot``: height of the timeline at the lower edge; ``beyond``: rows below A and C, and columns on the right of B and C, for
-    padding; ``has_several``: whether a thread has several sums.
+    padding; ``has_several``: whether a thread has several sums; ``has_statement``: whether the statement that runs is shown.
     """
 
     tiles: tuple[LaneTile, ...]
@@ -255,6 +255,7 @@ class StageFrame(Struct, frozen=True):
     type: TypeSizes
     beyond: tuple[int, int] = (0, 0)
     has_several: bool = False
+    has_statement: bool = True
 
     @property
     def bottom(self) -> float:
@@ -531,6 +532,7 @@ def _rooms_around(frame: StageFrame, below: float, is_lens: bool, has_sum: bool)
     rooms |= {"legend": Box(MARGIN, _LOW_SENTENCE, across, _LEGEND)} if frame.has_legend else {}
     row = Box(MARGIN, below, across, frame.bottom - below)
     names = tuple(name for name in _other_rooms(is_lens, has_sum) if _LEAST_HEIGHTS[name] <= row.height)
+    names = tuple(name for name in names if name != "code" or frame.has_statement)
     names = _rooms_that_fit(names, row.width, dict.fromkeys(_ROOM_SHARES, _LEAST_ROOM_WIDTH), MARGIN)
     return rooms | dict(zip(names, row.columns(*[REST] * len(names), gap=MARGIN), strict=True))
 
@@ -551,6 +553,7 @@ def _left_rooms(box: Box, frame: StageFrame, others: tuple[str, ...]) -> Rooms:
 
 def _rooms_in_column(box: Box, names: tuple[str, ...], frame: StageFrame) -> Rooms:
     """Divide a box from top to bottom. Rooms for which there is no space are left out, those that matter least first."""
+    names = tuple(name for name in names if name != "code" or frame.has_statement)
     names = _rooms_that_fit(names, box.height, _LEAST_HEIGHTS, _BETWEEN)
     larger = {"code": 2.0 if frame.has_code else 1.0, "sum": 4.0 if frame.has_several else 1.0}
     shares = [Share(_ROOM_SHARES[name] * larger.get(name, 1.0)) for name in names]

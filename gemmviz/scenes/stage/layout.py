@@ -206,8 +206,8 @@ class Plan(Struct, frozen=True):
 def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Return the layout at a moment. The lens is used on request, or if little would be visible without it."""
     key = (
-        "plan", options.width, options.height, options.code, options.layer != "matrix", options.timeline_height,
-        options.theme.type, options.lens,
+        "plan", options.width, options.height, options.code, options.statement, options.layer != "matrix",
+        options.timeline_height, options.theme.type, options.lens,
     )  # fmt: skip
     return moment.cached(key, lambda: _plan_of(moment, _frame_of(moment, options), options))
 
@@ -217,8 +217,9 @@ def _frame_of(moment: Moment, options: ViewOptions) -> StageFrame:
     beyond = padding_beyond(moment, tiles) if moment.trace.is_multiply else (0, 0)
     has_legend, foot = options.layer != "matrix", options.timeline_height
     return StageFrame(
-        tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond, _has_several(moment)
-    )
+        tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond, _has_several(moment),
+        options.statement or options.code,
+    )  # fmt: skip
 
 
 def _has_several(moment: Moment) -> bool:
