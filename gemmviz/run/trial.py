@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.cuda.launch.legality import can_run, device_for, setup_for
+from gemmviz.cuda.types import HALF
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled, KernelFault, SettingError, is_cancelled
 from gemmviz.model.kernel import KernelSpec, Launch
@@ -19,12 +20,13 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.cpu.executor import bound, contents_of, inputs
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
-from gemmviz.run.data import check_result
+from gemmviz.run.data import Contents, check_result
 
 # A unit of work is one thread's share of a step, about 20 ns. What each step and each run cost besides, in the same units:
 _OF_STEP, _OF_RUN = 1 << 11, 1 << 20
 _OF_TRIAL = 60 << 20
 _MOST_THREADS, _MOST_ELEMENTS = 1 << 15, 1 << 25
+_MOST_LIKE_ZERO = 16  # one of so many elements differs from zero by more than it may err
 _TRIED_LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
 
 
@@ -167,6 +169,16 @@ def _right_layout(binding: Binding, after: dict[str, Any], chosen: dict[str, Any
     """
     contents = contents_of(binding, after)
     for layout in _TRIED_LAYOUTS if binding.setup.problem.kind.name in MULTIPLICATIONS else _TRIED_LAYOUTS[:1]:
-        if check_result(replace(contents, column_major=layout), chosen, False, is_cancelled).passed:
+        judged = replace(contents, column_major=layout)
+        if check_result(judged, chosen, False, is_cancelled).passed and _tells(judged, chosen):
             return layout
     return None
+
+
+def _tells(contents: Contents, chosen: dict[str, Any]) -> bool:
+    """Whether the comparison tells a result from zeros: long sums in half may err by more than they are."""
+    if contents.rounding.each < HALF.element.roundoff:
+        return True
+    zeros = {name: np.zeros_like(contents.data[name]) for name in contents.problem.output_names}
+    found = check_result(replace(contents, data={**contents.data, **zeros}), chosen, False, is_cancelled)
+    return found.wrong * _MOST_LIKE_ZERO >= found.compared

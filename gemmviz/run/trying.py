@@ -159,7 +159,8 @@ def _order_tried(search: "_Attempts", kinds: list[ProblemKind], first: tuple[Rol
 
 def kinds_of(draft: Draft) -> list[ProblemKind]:
     """Kinds of problems with as many arrays as the draft has pointers: those that the kernel's name suggests first, then
-    multiplications, then those with as many sizes and factors as the launch has numbers.
+    multiplications, then those with as many sizes and factors as the launch has numbers. What its name calls a multiplication
+    is no kind that a name alone doesn't define.
     """
     reals = any(each.kind == "real" for each in draft.parameters)
 
@@ -168,6 +169,8 @@ def kinds_of(draft: Draft) -> list[ProblemKind]:
         return not suggests(draft, kind), kind.name not in MULTIPLICATIONS, kind.name != MULTIPLY, distance
 
     kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and fits(draft, kind)]
+    if suggests(draft, PROBLEM_KINDS[MULTIPLY]):
+        kinds = [kind for kind in kinds if kind.name not in _VARIED or suggests(draft, kind)]
     return sorted(kinds, key=rank)
 
 

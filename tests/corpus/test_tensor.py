@@ -63,3 +63,21 @@ def test_it_opens_as_it_stands_and_c_is_right(name: str) -> None:
 def test_arrays_are_drawn_in_the_elements_that_are_declared(name: str, types: dict[str, str]) -> None:
     arrays = {each.name: each.element_type for each in trace_kernel(setup_for(opened(name))).whole.arrays}
     assert {each: arrays[each] for each in types} == types
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        pytest.param("half_accumulator", "k<K;", "k<K-16;", marks=pytest.mark.nightly),
+        ("half_operators", "b[i * n + col]", "b[i * n]"),
+    ],
+)
+def test_a_wrong_sum_in_half_is_no_other_problem(name: str, right: str, wrong: str, tmp_path: Path) -> None:
+    """What long sums in half may err by is more than a result of another problem is."""
+    text = (TENSOR / f"{name}.cu").read_text(encoding="utf-8")
+    assert right in text
+    (tmp_path / "wrong.cu").write_text(text.replace(right, wrong), encoding="utf-8")
+    kernel = open_kernel(str(tmp_path / "wrong.cu"))
+    assert kernel.problem.kind.name in ("multiply", "none")
+    check = trace_kernel(setup_for(kernel)).whole.check
+    assert not (check.is_checked and check.passed)
