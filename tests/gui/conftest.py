@@ -52,7 +52,7 @@ def window(qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
         made.docks.all[name].raise_()
     made.show()
     qtbot.waitExposed(made)
-    qtbot.waitUntil(lambda: settled(made) and not made.warming._timer.isActive(), timeout=_LONG_MS)  # all panels are made
+    qtbot.waitUntil(lambda: settled(made), timeout=_LONG_MS)
     made.docks.fit()
     QApplication.processEvents()  # the docks take their places
     qtbot.wait(60)  # and the panels show what is known

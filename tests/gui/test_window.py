@@ -582,6 +582,8 @@ def test_pointing_at_a_cell_tells_all_about_it(window: MainWindow, qtbot: QtBot)
     stage, session = window.replay.stage, window.session
     stage.hovered.connect(lambda hit: found.append(hover_lines(session.now, hit)) if hit and session.now else None)
     qtbot.waitUntil(lambda: shown_of(window).replay.value is not None, timeout=5000)
+    qtbot.waitUntil(lambda: not window.warming._timer.isActive())  # a panel that is made moves the stage
+    qtbot.wait(60)
     at, none = QPointF(cell_at(window, "A", 1, 2)), Qt.MouseButton.NoButton
     move = QMouseEvent(QEvent.Type.MouseMove, at, stage.mapToGlobal(at), none, none, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(stage, move)  # the cursor's own moves go to whichever window lies under it
