@@ -164,10 +164,9 @@ class ThreadSpace(Struct, frozen=True, dict=True):
         x, y, z = (start for start, _ in self.blocks.ranges)
         return (bx + x, by + y, bz + z), (tx, ty, tz)
 
-    def parts_warps(self, chosen: npt.NDArray[np.bool_], active: npt.NDArray[np.bool_] | None) -> bool:
-        """Whether some active threads of one warp are chosen and others aren't; both arrays broadcast over the axes."""
-        yes, no = (chosen, ~chosen) if active is None else (chosen & active, ~chosen & active)
-        either = [np.any(self._per_warp(each), axis=-1) for each in (yes, no)]
+    def parts_warps(self, some: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> bool:
+        """Whether a warp has threads of both sets; both arrays broadcast over the axes."""
+        either = [np.any(self._per_warp(each), axis=-1) for each in (some, others)]
         return bool((either[0] & either[1]).any())
 
     def _per_warp(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -303,7 +303,7 @@ def without_agreement(
     kept = ~is_branch
     for step in np.flatnonzero(is_branch):
         ways = element[first[step]].reshape(space.shape)
-        kept[step] = space.parts_warps(ways > 0, ways >= 0)
+        kept[step] = space.parts_warps(ways > 0, ways == 0)
     old, seen = lined_up.site[kept], dict[int, int]()
     site = np.array([seen.setdefault(number, len(seen)) for number in old.tolist()], np.int32)
     sites = tuple(lined_up.sites[number] for number in seen)

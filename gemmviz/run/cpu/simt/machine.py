@@ -186,13 +186,13 @@ class Machine:
             self.sink.site(self.make_site(*key))
         self.sink.access(number, operand, offset, mask, tuple(self.visits), self.epoch)
 
-    def part(self, branch: int | None, chosen: Any) -> None:
+    def part(self, branch: int | None, chosen: Bools, yes: Bools, no: Bools) -> None:
         """Reports a branch that some active lanes take and others don't, if lanes of one warp part there. ``branch``: None for
         one at which lanes never part.
         """
         if branch is None:
             return
-        if not self.space.parts_warps(chosen, self.mask):
+        if not self.space.parts_warps(yes, no):
             self.together(branch)
             return
         self.sink.access(self._branch(branch), 0, chosen.astype(np.int64), self.mask, tuple(self.visits), self.epoch)
@@ -310,7 +310,7 @@ def divided(machine: Machine, chosen: Any, branch: int | None) -> bool | tuple[B
         yes = chosen if outer is None else chosen & outer
         no = ~chosen if outer is None else outer & ~chosen
         if no.any() and yes.any():
-            machine.part(branch, chosen)
+            machine.part(branch, chosen, yes, no)
             return yes, no
         chosen = yes.any()
     machine.together(branch)
