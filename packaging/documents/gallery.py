@@ -146,11 +146,14 @@ def _own_examples() -> dict[str, Shot]:
     *_, broadcast = (shot for _, shot in _steps_with("banks"))
     square = Problem(kind="transpose", rows=32, columns=32)
     without, padded = (setup_for(load_kernel("transpose_tiled"), square, {"TILE": 32, "PAD": pad}) for pad in (0, 1))
+    buffered, pipelined = (setup_for(load_kernel(name)) for name in ("11_double_buffered", "12_pipelined"))
     return {
         "warp": replace(column, view="warp"),
         "request": replace(broadcast, view="request"),
         "costs": replace(default_shot(), view="costs"),
         "listing": replace(default_shot(), view="listing"),
+        "pipeline": replace(default_shot(), setup=pipelined, view="pipeline", at=replace(default_shot().at, step=40)),
+        "pair_facts": replace(default_shot(), setup=pipelined, view="pair_facts", against=Against(buffered)),
         "pair": replace(conflict, setup=padded, at=replace(conflict.at, step=3), view="pair", against=Against(without)),
     }
 
