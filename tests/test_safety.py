@@ -90,6 +90,7 @@ def test_what_looks_like_html_is_shown_as_it_is(qtbot: QtBot) -> None:
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
+    window.docks.favour("settings")
     window.session.show_recorded(recorded_run(named("evil", EVIL)), "evil")
     window.session.notices.complain("result", GemmvizError(EVIL))
     qtbot.wait(50)
@@ -105,6 +106,8 @@ def test_what_looks_like_html_is_shown_as_it_is(qtbot: QtBot) -> None:
 def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot) -> None:
     window = MainWindow(InMemoryStore(tour="seen"))
     qtbot.addWidget(window)
+    for dock in window.docks.all.values():
+        dock.show()
     window.show()
     window.session.show_recorded(recorded_run(named(EVIL, EVIL, EVIL)), EVIL)
     question = Question(EVIL, (Choice(EVIL, True, EVIL), Choice(EVIL, False, EVIL)))

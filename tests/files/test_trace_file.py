@@ -261,7 +261,8 @@ def test_arrays_that_no_kernel_has(saved: Path, index: int, facts: dict[str, Any
 )
 def test_sites_that_no_kernel_has(saved: Path, facts: dict[str, Any]) -> None:
     sites = manifest_of(saved)["trace"]["sites"]
-    sites[0] |= facts
+    load = next(site for site in sites if site["kind"] == "load")
+    load |= facts
     with pytest.raises(TraceFileError):
         read_trace(changed_manifest(saved, trace={"sites": sites}))
 

@@ -268,7 +268,7 @@ class Tiled(Writer):
     def _barrier(self, tag: str) -> None:
         branch = f"if ({self['x']} > 0) {self.wait}"
         self.add(self.wait, tag, **{
-            f"not {tag}": "", f"{tag} in a branch": branch, f"{tag} in both branches": f"{branch} else {self.wait}", f"{tag} for warps": "__syncwarp();",
+            f"not {tag}": "", f"{tag} in a branch": branch, f"{tag} for warps": "__syncwarp();",
         })  # fmt: skip
 
     # Loads
@@ -467,7 +467,6 @@ class Tiled(Writer):
         self.fault("not done", SHARED, *shared, when=trips > 1)
         for tag in ("ready", "done"):
             self.fault(f"{tag} in a branch", DIVERGENT, tag, when=waits_for_block)
-            self.fault(f"{tag} in both branches", DIVERGENT, tag, when=waits_for_block)
             enough = "B" in self.tiled and self.threads > 32 and 32 % c["W"] == 0 and (tag == "ready" or trips > 1)
             self.fault(f"{tag} for warps", SHARED, *shared, when=enough)
         self.fault("k one further", (RANGE, UNSET), "read A", "read B", when=self.buffers == 1)

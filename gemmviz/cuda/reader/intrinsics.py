@@ -420,7 +420,7 @@ def intrinsic_call(
         return Inline(VOID, (), Block((STATEMENT_INTRINSICS[name](low, name, arguments, node),)), None, low.place(node))
     if name == "bmma_sync":
         message = f"the matrix instruction {name} is not supported yet"
-        raise low.error(message, node, "use a kernel without tensor cores", id="unsupported")
+        raise low.error(message, node, "use mma.sync, ldmatrix, stmatrix or movmatrix", id="unsupported")
     if name.startswith("__builtin_"):
         return known(low, node)
     raise low.error(f"{name} is not supported", node, id="unsupported")
