@@ -85,5 +85,5 @@ def test_an_asynchronous_copy_is_no_store_instruction(name: str) -> None:
 def test_additions_without_a_result_are_counted_as_atomics() -> None:
     launch = next(each for each in RECORD["launches"] if each["kernel"] == "split_k_atomic")
     found, counters = counted(launch), launch["counters"]
-    assert found["global_atomic_requests"] == counters["l1tex__t_requests_pipe_lsu_mem_global_op_red"] == 12500
+    assert found["global_atomic_requests"] == counters["l1tex__t_requests_pipe_lsu_mem_global_op_red"] == 1000
     assert found["global_atomic_sectors"] == counters["l1tex__t_sectors_pipe_lsu_mem_global_op_red"]
