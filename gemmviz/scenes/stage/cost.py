@@ -141,22 +141,28 @@ def meter_primitives(
     """
     sizes = theme.type
     sums = wrap_text(meter.sum_text, sizes.note, box.width, 2) if meter.sum_text else ()
+    texts, size = (meter.text,), sizes.title
+    if text_width(meter.text, sizes.least, "semibold") > box.width:
+        texts, size = wrap_text(meter.text, sizes.note, box.width, 2, "semibold"), sizes.note
     lines = [
-        ("text", meter.text, sizes.title, theme.text),
+        *((f"text-{place}" if place else "text", line, size, theme.text) for place, line in enumerate(texts)),
         *((f"sum-{place}", line, sizes.note, theme.text) for place, line in enumerate(sums)),
         ("size", meter.size, sizes.note, theme.faint),
     ]  # the most important ones first
     head, room = box.strip("top", LINE_PITCH * sizes.words, 8.0)
     foot = LINE_PITCH * sum(size for _, _, size, _ in lines) + _UNDER
-    while lines[1:] and room.height + 8.0 - foot < _LEAST_ROOM:
+    while lines[len(texts) :] and room.height + 8.0 - foot < _LEAST_ROOM:
         foot -= LINE_PITCH * lines.pop()[2]
+    if len(lines) < len(texts) + len(sums):  # a part of the sum would say something else
+        foot -= LINE_PITCH * sum(size for _, _, size, _ in lines[len(texts) :])
+        del lines[len(texts) :]
     at = head.x, baseline(head.middle_y, sizes.words)
     title = line_at(f"{key}-title", at, meter.title, sizes.words, theme.faint, box.width)
     squares, end = _meter_squares(meter, room.trimmed(bottom=foot), theme, key, share, side, largest)
     drawn, y = [title, *squares], end + _UNDER
     for name, text, size, colour in lines:
         at = box.x, baseline(y + 0.5 * LINE_PITCH * size, size)
-        face: Face = "semibold" if name == "text" else "regular"
+        face: Face = "semibold" if name.startswith("text") else "regular"
         drawn.append(line_at(f"{key}-{name}", at, text, size, colour, box.width, face=face))
         y += LINE_PITCH * size
     return drawn
