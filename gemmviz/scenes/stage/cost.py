@@ -29,10 +29,10 @@ from gemmviz.scenes.kit.layout import (
     paragraph,
     text_in,
 )
-from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, boxes
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import text_width, wrap_text
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import Style, Theme, mixed
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import CellGrid, boxes_of_runs, grown, runs
 from gemmviz.scenes.stage.tile_cells import tile_matrix
@@ -141,28 +141,29 @@ def meter_primitives(
     """
     sizes = theme.type
     sums = wrap_text(meter.sum_text, sizes.note, box.width, 2) if meter.sum_text else ()
-    texts, size = (meter.text,), sizes.title
+    texts: tuple[str, ...] = (meter.text,)
+    size = sizes.title
     if text_width(meter.text, sizes.least, "semibold") > box.width:
         texts, size = wrap_text(meter.text, sizes.note, box.width, 2, "semibold"), sizes.note
+    strong, plain, faint = Style(size, theme.text, "semibold"), Style(sizes.note, theme.text), Style(sizes.note, theme.faint)
     lines = [
-        *((f"text-{place}" if place else "text", line, size, theme.text) for place, line in enumerate(texts)),
-        *((f"sum-{place}", line, sizes.note, theme.text) for place, line in enumerate(sums)),
-        ("size", meter.size, sizes.note, theme.faint),
+        *((f"text-{place}" if place else "text", line, strong) for place, line in enumerate(texts)),
+        *((f"sum-{place}", line, plain) for place, line in enumerate(sums)),
+        ("size", meter.size, faint),
     ]  # the most important ones first
     head, room = box.strip("top", LINE_PITCH * sizes.words, 8.0)
-    foot = LINE_PITCH * sum(size for _, _, size, _ in lines) + _UNDER
+    foot = LINE_PITCH * sum(style.size for _, _, style in lines) + _UNDER
     while lines[len(texts) :] and room.height + 8.0 - foot < _LEAST_ROOM:
-        foot -= LINE_PITCH * lines.pop()[2]
+        foot -= LINE_PITCH * lines.pop()[2].size
     if len(lines) < len(texts) + len(sums):  # a part of the sum would say something else
-        foot -= LINE_PITCH * sum(size for _, _, size, _ in lines[len(texts) :])
+        foot -= LINE_PITCH * sum(style.size for _, _, style in lines[len(texts) :])
         del lines[len(texts) :]
     at = head.x, baseline(head.middle_y, sizes.words)
     title = line_at(f"{key}-title", at, meter.title, sizes.words, theme.faint, box.width)
     squares, end = _meter_squares(meter, room.trimmed(bottom=foot), theme, key, share, side, largest)
     drawn, y = [title, *squares], end + _UNDER
-    for name, text, size, colour in lines:
+    for name, text, (size, colour, face) in lines:
         at = box.x, baseline(y + 0.5 * LINE_PITCH * size, size)
-        face: Face = "semibold" if name.startswith("text") else "regular"
         drawn.append(line_at(f"{key}-{name}", at, text, size, colour, box.width, face=face))
         y += LINE_PITCH * size
     return drawn
