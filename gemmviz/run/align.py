@@ -168,7 +168,7 @@ def _known_places(program: Program, known: KnownOrder | None, access: Ints, visi
 
 
 def _known_completes(program: Program, access: Ints, known: KnownOrder, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """As ``_completes``, in a known order."""
+    """The step at which each step completes, in a known order, as ``_completes``."""
     is_async = np.array([each.is_async for each in program.accesses], bool)[access]
     if not is_async.any():
         return np.zeros(0, np.int32)

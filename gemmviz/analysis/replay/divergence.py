@@ -6,6 +6,7 @@ All of it follows from the record: lanes of a warp are together at a step at whi
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.analysis.memory.counts import Counts, branch_costs
 from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
@@ -119,8 +120,8 @@ def parted_warps(moment: Moment) -> tuple[int, int]:
     """At a branch: the warps of the watched threads that part, and all that take part."""
     ways = moment.trace.element[moment.trace.row[moment.step], moment.scope.of_warps]
     rows = warp_rows(ways.reshape(-1, min(len(ways), moment.trace.space.threads_per_block)), moment.trace.rules.warp_size)
-    taken, passed = (rows == 1).any(axis=1), (rows == 0).any(axis=1)
-    return int((taken & passed).sum()), int((taken | passed).sum())
+    costs = Counts(*branch_costs(rows).tolist())
+    return costs.excessive_wavefronts, costs.requests
 
 
 def next_branch(moment: Moment) -> int | None:
