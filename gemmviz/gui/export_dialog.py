@@ -189,7 +189,7 @@ class ExportDialog(QDialog):
         self.what, self.kind, self.pixels, self.theme = (QComboBox() for _ in range(4))
         self.first, self.last, self.fps = QSpinBox(minimum=1), QSpinBox(minimum=1), QSpinBox(minimum=1, maximum=120, value=30)
         self.own_size = QLineEdit("1920x1080")
-        self.speed = QDoubleSpinBox(minimum=0.05, maximum=240.0, value=max(0.05, self.session.player.speed))
+        self.speed = QDoubleSpinBox(minimum=0.05, maximum=240.0, value=ExportOptions().speed)
         self.by_phase = QCheckBox(tr("One per phase"))
         self.code, self.clear = QCheckBox(tr("Source code")), QCheckBox(tr("Transparent background"))
         self.outlines, self.film = QCheckBox(tr("Text as shapes")), QCheckBox(tr("Add a slide with the film"))

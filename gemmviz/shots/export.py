@@ -132,7 +132,7 @@ class ExportOptions(Struct, frozen=True):
     """
 
     look: RenderOptions = field(default_factory=RenderOptions)
-    speed: float = 2.0
+    speed: float = 1.0
     hidden: frozenset[str] = frozenset()
     hold_s: float = 4.0
     link: str = ""

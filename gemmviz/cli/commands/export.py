@@ -71,7 +71,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", default="1920x1080", metavar="WxH", help="size in pixels (default: %(default)s)")
     parser.add_argument("--fps", type=int, default=30, metavar="N", help="frames per second of a film (default: %(default)s)")
     parser.add_argument(
-        "--speed", type=float, default=2.0, metavar="N", help="steps per second of a film (default: %(default)g)"
+        "--speed", type=float, default=1.0, metavar="N", help="steps per second of a film (default: %(default)g)"
     )
     parser.add_argument("--no-code", action="store_true", help="hide the source lines of a saved view")
     for part in PARTS:
