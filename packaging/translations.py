@@ -23,7 +23,7 @@ from babel.messages.catalog import Message as BabelMessage
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
+from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, lesson_path, load_kernel, pattern_kernel_names
 from gemmviz.files.languages import LESSONS, PROGRAM
 from gemmviz.model.translation import plural
 from gemmviz.teaching.lesson_file import original_lesson, translated
@@ -130,7 +130,7 @@ def messages_of_lesson(name: str) -> Iterator[Message]:
     found = list[Message]()
 
     def note(text: str, where: str) -> str:
-        found.append(Message(text, f"assets/lessons/{name}.toml", where))
+        found.append(Message(text, lesson_path(name).relative_to(ROOT).as_posix(), where))
         return text
 
     translated(original_lesson(name), note)

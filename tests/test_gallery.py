@@ -12,12 +12,12 @@ from documents.gallery import FIGURE, FOLDER, Entry, format_entries, lesson_entr
 from PIL import Image
 
 from gemmviz.cli.main import main, parser
-from gemmviz.cuda.launch.catalog import lesson_names
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names, plan_names
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURES = [*views(), *(f"lesson-{name}" for name in lesson_names())]
+PICTURES = [*views(), *(f"lesson-{name}" for name in lesson_names() if name not in plan_names() or name == COURSE)]
 FAR, MOST_FAR = 24, 0.01  # levels of a channel by which a pixel may differ; share of pixels that may differ more
 MOST_BYTES = 3 << 20
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.cuda.launch.catalog import COURSE, kernel_names, lesson_names
+from gemmviz.cuda.launch.catalog import COURSE, kernel_names, lesson_names, plan_names
 from gemmviz.render.export import formats
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,7 +49,7 @@ def test_the_wheel_holds_every_kernel_and_asset(built: Path) -> None:
     names = zipfile.ZipFile(_wheel(built)).namelist()
     folders = [ROOT / "kernels", *(each for each in (ROOT / "assets").iterdir() if each.name not in FOR_DOCUMENTATION)]
     expected = {path.relative_to(ROOT).as_posix() for folder in folders for path in folder.rglob("*") if path.is_file()}
-    assert {"assets/lessons/course.toml", "assets/lessons/keys/blanks.toml", "assets/fonts/OFL.txt"} <= expected
+    assert {"assets/lessons/plans/course.toml", "assets/lessons/keys/blanks.toml", "assets/fonts/OFL.txt"} <= expected
     assert {name.removeprefix("gemmviz/data/") for name in names if name.startswith("gemmviz/data/")} == expected | {
         "CITATION.cff"
     }
@@ -98,7 +98,7 @@ def test_an_installed_wheel_does_what_the_readme_says(built: Path, tmp_path: Pat
     _install(f"{_wheel(built)}[film,slides]", tmp_path)
     _read_me(home, environment)
     listed = _said("gemmviz lesson list", home, environment)
-    lessons = [name for name in lesson_names() if name != COURSE]  # the course has the same steps
+    lessons = [name for name in lesson_names() if name not in plan_names()]  # the course has the same steps
     checked = _said(f"gemmviz lesson check {' '.join(lessons)}", home, environment)
     for lesson in (*lessons, COURSE):
         assert re.search(rf"^{lesson} +\S.*: \d+ steps", listed, re.MULTILINE), listed

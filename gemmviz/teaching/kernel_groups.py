@@ -6,16 +6,14 @@ from functools import cache
 from msgspec import Struct
 
 from gemmviz.cuda.launch.catalog import (
-    COURSE,
-    LESSONS_FOLDER,
     kernel_names,
     lesson_kernel_names,
     lesson_names,
+    lesson_path,
     load_kernel,
     pattern_kernel_names,
 )
 from gemmviz.files.codec import read_text
-from gemmviz.files.resources import resource
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
 
@@ -64,6 +62,5 @@ def _entry_of_kernel(name: str) -> KernelEntry:
 
 
 def _kernels_of(lesson: str) -> list[str]:
-    """Names of the kernels in a lesson's file, in order; the whole course has none of its own."""
-    text = "" if lesson == COURSE else read_text(resource(f"{LESSONS_FOLDER}/{lesson}.toml"))
-    return list(dict.fromkeys(_KERNEL_FIELD.findall(text)))
+    """Names of the kernels in a lesson's file, in order; a plan has none of its own."""
+    return list(dict.fromkeys(_KERNEL_FIELD.findall(read_text(lesson_path(lesson)))))

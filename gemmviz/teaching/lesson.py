@@ -234,10 +234,11 @@ class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
 
 class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     """One step of a lesson. ``title`` and ``caption``: the text above the view and below it; ``text``: an explanation for
-    students who read the lesson by themselves; ``notes``: for the speaker alone. ``build``: what the step is revealed by,
-    ``""`` for all at once. ``id``: the name by which other steps refer to it. ``minutes``: planned duration. ``sources``:
-    references. ``needs``: ids of earlier steps. ``expect``: what must be true of the view. ``written``: where. Raises
-    UsageError for an unknown ``build``, a duration out of range, or a caption with a number that no expectation names.
+    students who read the lesson by themselves; ``notes``: for the speaker alone. ``part``: the heading of the steps from
+    this one on. ``build``: what the step is revealed by, ``""`` for all at once. ``id``: the name by which other steps refer
+    to it. ``minutes``: planned duration. ``sources``: references. ``needs``: ids of earlier steps. ``expect``: what must be
+    true of the view. ``written``: where. Raises UsageError for an unknown ``build``, a duration out of range, or a caption
+    with a number that no expectation names.
     """
 
     shot: Shot
@@ -245,6 +246,7 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     caption: str = ""
     text: str = ""
     notes: str = ""
+    part: str = ""
     build: str = ""
     id: str = ""
     minutes: float = 2.0

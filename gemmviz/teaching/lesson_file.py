@@ -6,11 +6,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from gemmviz.cuda.launch.catalog import LESSONS_FOLDER, lesson_names
+from msgspec import Struct, field
+
+from gemmviz.cuda.launch.catalog import lesson_names, lesson_path
 from gemmviz.files.codec import FormatError, check_version, read_fields, read_text, to_plain, toml_text, toml_to_plain
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.languages import lesson_catalogue
-from gemmviz.files.resources import resource
 from gemmviz.files.toml_places import FieldPath, WrittenPlace, nearest_place, toml_places
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
@@ -26,10 +27,10 @@ Translate = Callable[[str, str], str]  # takes a text, and where it stands: "cap
 
 
 def translated(lesson: Lesson, translate: Translate) -> Lesson:
-    """A lesson whose texts are replaced by what ``translate`` returns for them. Steps of other lessons stay. Raises UsageError
-    for a caption with a number that no expectation names.
+    """A lesson whose texts are replaced by what ``translate`` returns for them. Steps of other lessons stay, but for the
+    headings above them. Raises UsageError for a caption with a number that no expectation names.
     """
-    steps = tuple(step if "/" in step.id else _of_step(step, number, translate) for number, step in enumerate(lesson.steps, 1))
+    steps = tuple(_of_step(step, number, translate) for number, step in enumerate(lesson.steps, 1))
     title, about = (
         _of_text(translate, "the lesson", name, text) for name, text in (("title", lesson.title), ("about", lesson.about))
     )
@@ -38,6 +39,9 @@ def translated(lesson: Lesson, translate: Translate) -> Lesson:
 
 def _of_step(step: LessonStep, number: int, translate: Translate) -> LessonStep:
     text = partial(_of_text, translate, step.id or f"step {number}")
+    step = replace(step, part=text("part", step.part))
+    if "/" in step.id:
+        return step
     return replace(
         step, title=text("title", step.title), caption=text("caption", step.caption), text=text("text", step.text),
         notes=text("notes", step.notes), question=step.question and step.question.with_texts(partial(text, "question")),
@@ -158,20 +162,25 @@ def _step_number(path: FieldPath) -> int:
     return int(path[1]) + 1
 
 
+class _Taken(Struct, frozen=True, forbid_unknown_fields=True):
+    """A step as a plan names it: ``LESSON/ID``, the heading above it, and its own duration unless that of the lesson holds."""
+
+    source: str = field(name="from")
+    part: str = ""
+    minutes: float | None = None
+
+
 def _taken(plain: dict[str, Any], path: FieldPath, places: Places) -> LessonStep:
     """A step of a shipped lesson, by ``LESSON/ID``. Raises FormatError for an unknown id or further fields."""
-    more = [name for name in plain if name != "from"]
-    if more:
-        raise FormatError(
-            f"step {_step_number(path)} is taken from another lesson unchanged: it can't have {', '.join(more)}",
-            remedy="remove these fields, or remove from",
-        )
-    name, _, id = read_fields(plain["from"], str, lambda: places, (*path, "from")).partition("/")
+    taken = read_fields(plain, _Taken, lambda: places, path)
+    name, _, id = taken.source.partition("/")
     lesson = shipped_lesson(name)
     place = lesson.find(id)
     if place is None:
         raise FormatError(f"{name} has no step {id!r}", remedy=closest(id, [each.id for each in lesson.steps]))
-    return replace(lesson.steps[place], id=f"{name}/{id}")
+    step = lesson.steps[place]
+    minutes = step.minutes if taken.minutes is None else taken.minutes
+    return replace(step, id=f"{name}/{id}", part=taken.part, minutes=minutes)
 
 
 def lesson_title(name: str) -> str:
@@ -182,7 +191,7 @@ def lesson_title(name: str) -> str:
 
 @cache
 def _original_title(name: str) -> str:
-    text = read_text(resource(f"{LESSONS_FOLDER}/{name}.toml"))
+    text = read_text(lesson_path(name))
     match = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
     return match[1] if match else name
 
@@ -207,7 +216,7 @@ def original_lesson(name: str) -> Lesson:
         raise UsageError(
             f"there is no lesson {name!r}", remedy=closest(name, lesson_names()) or f"choose {', '.join(lesson_names())}"
         )
-    return read_lesson(resource(f"{LESSONS_FOLDER}/{name}.toml"))
+    return read_lesson(lesson_path(name))
 
 
 def named_lesson(name: str) -> Lesson | None:

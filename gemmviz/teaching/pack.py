@@ -176,6 +176,7 @@ def notes_text(lesson: Lesson, steps: Sequence[LessonStep]) -> str:
     """The notes of each step, with numbers, minutes, the right answer of a question and the task of an exercise."""
     parts, minutes = [f"# {unmarked(lesson.title)}\n"], 0.0
     for number, step in enumerate(steps, 1):
+        parts += [f"# {unmarked(step.part)}\n"] if step.part else []
         parts.append(f"## {number}. {unmarked(step.title)}\n\n*Minute {minutes:g}, {step.minutes:g} minutes.*\n")
         parts += [f"{unmarked(text)}\n" for text in (step.caption, step.text, step.notes) if text]
         if step.question is not None:

@@ -21,7 +21,7 @@ from PIL import Image
 from documents import DOCS, ROOT
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.cli.main import parser
-from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel, plan_names
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -193,8 +193,10 @@ def save_views() -> None:
 
 
 def lesson_entries() -> Iterator[Entry]:
-    """An entry for each lesson, with the command that packs it for a course."""
-    for name in lesson_names():
+    """An entry for each lesson, with the command that packs it for a course. Of the plans, which have the steps of lessons, the
+    whole course has one.
+    """
+    for name in (name for name in lesson_names() if name not in plan_names() or name == COURSE):
         lesson = shipped_lesson(name)
         yield Entry(f"{name}.zip", lesson.title, lesson.about, ("lesson", "pack", name), name)
 

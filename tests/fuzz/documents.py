@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
+from gemmviz.cuda.launch.catalog import lesson_names, lesson_path, load_kernel
 from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.devices import device_names, devices, load_device
 from gemmviz.files.resources import resource, user_folder
@@ -83,7 +83,7 @@ def lesson_facts() -> Any:
 
 
 def _lessons() -> st.SearchStrategy[bytes]:
-    texts = [resource(f"assets/lessons/{name}.toml").read_text(encoding="utf-8")[:20_000] for name in lesson_names()]
+    texts = [lesson_path(name).read_text(encoding="utf-8")[:20_000] for name in lesson_names()]
     return spoiled_text(texts, (*NUMBERS, *WORDS[:60])).map(encoded) | spoiled_facts(lesson_facts()).map(toml_bytes)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.cuda.launch.catalog import COURSE, lesson_names
+from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.model.records import replace
 from gemmviz.render.export import save_reel
 from gemmviz.render.pack import THEMES
@@ -29,7 +29,7 @@ from tests.legible import too_small, wrong_with
 from tests.pseudo import pseudo
 from tests.shots.test_pseudo_views import once_in_pseudo, plain_texts
 
-OWN = [name for name in lesson_names() if name != COURSE]
+OWN = [name for name in lesson_names() if name not in plan_names()]
 PAGE = RenderOptions(960, 540)
 
 

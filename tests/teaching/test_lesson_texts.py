@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cli.main import main
-from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel
+from gemmviz.cuda.launch.catalog import lesson_names, load_kernel, plan_names
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -19,7 +19,7 @@ from gemmviz.teaching.reveal import parts_of
 from gemmviz.teaching.text_checks import text_errors, typed_numbers
 from tests.conftest import sure
 
-OWN = [name for name in lesson_names() if name != COURSE]
+OWN = [name for name in lesson_names() if name not in plan_names()]
 HEAD = 'format = "gemmviz lesson"\nversion = 4\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 

@@ -7,7 +7,7 @@ import pytest
 
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import main
-from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel
+from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel, plan_names
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import FormatError
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
@@ -28,7 +28,7 @@ from gemmviz.teaching.reel import lesson_reel
 from gemmviz.teaching.reveal import parts_of
 from tests.conftest import once, sure
 
-OWN = [name for name in lesson_names() if name != COURSE]
+OWN = [name for name in lesson_names() if name not in plan_names()]
 NOT_IN_COURSE = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector", "tensor-cores"}
 HEAD = 'format = "gemmviz lesson"\nversion = 4\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
@@ -58,6 +58,30 @@ def test_the_course_goes_through_all_of_them_once() -> None:
     assert sorted(stop.id for stop in shipped_lesson(COURSE).steps) == sorted(own)
     assert lesson_names()[-1] == COURSE
     assert all(lesson_title(name) == shipped_lesson(name).title for name in lesson_names())
+
+
+@pytest.mark.parametrize("name", plan_names())
+def test_a_plan_names_steps_of_lessons_in_parts_and_keeps_its_time(name: str) -> None:
+    """A step of a plan is that of its lesson, but for its heading and its duration."""
+    plan = shipped_lesson(name)
+    for stop in plan.steps:
+        lesson, _, id = stop.id.partition("/")
+        own = shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))]
+        assert replace(stop, id=id, part=own.part, minutes=own.minutes) == own
+    wanted = re.search(r"(\d+) minutes", plan.title)
+    if wanted is not None:
+        assert 0.9 * int(wanted[1]) <= plan.minutes <= int(wanted[1])
+        assert plan.steps[0].part
+
+
+def test_a_step_of_another_lesson_may_have_a_heading_and_a_duration() -> None:
+    first, second = parse_lesson(
+        HEAD + "[[step]]\nfrom = 'slides/labels'\npart = 'Today'\nminutes = 1.5\n[[step]]\nfrom = 'slides/early-return'\n"
+    ).steps
+    assert (first.id, first.part, first.minutes) == ("slides/labels", "Today", 1.5)
+    own = shipped_lesson("slides")
+    assert (second.part, second.minutes) == ("", own.steps[sure(own.find("early-return"))].minutes)
+    assert parse_lesson(lesson_text(Lesson("Mine", (first, second)))).steps[0].part == "Today"
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -119,7 +143,7 @@ def test_a_lesson_that_expects_nothing_fails_its_check(tmp_path: Path, capsys: p
         (STEP + "build = 'slowly'\n", "a view can't be revealed by 'slowly'"),
         (STEP + "minutes = -1\n", "a step can't take -1 minutes"),
         ("[[step]]\nfrom = 'coalescing/nothing'\n", "coalescing has no step 'nothing'"),
-        ("[[step]]\nfrom = 'slides/sum'\nminutes = 3\n", "it can't have minutes"),
+        ("[[step]]\nfrom = 'slides/labels'\ncaption = 'x'\n", "step 1: the field 'caption' is unknown (the fields are from, part, minutes)"),
         (STEP + "exercise = { task = 'x', key = '../course', until = [{ quantity = 'block_count', is = 4 }] }\n", "there is no key"),
         ("[[step]]\nfrom = 'nobody/x'\n", "there is no lesson 'nobody'"),
         (STEP.replace("04_tiled", "05_nothing"), "there is no kernel '05_nothing'"),

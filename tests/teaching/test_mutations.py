@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from gemmviz.cuda.launch.catalog import COURSE, lesson_names
+from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for
@@ -27,7 +27,7 @@ def steps_by_kernel() -> dict[str, list[LessonStep]]:
     """
     steps: dict[str, list[LessonStep]] = {}
     for name in lesson_names():
-        for step in shipped_lesson(name).steps if name != COURSE else ():
+        for step in shipped_lesson(name).steps if name not in plan_names() else ():
             if not step.shot.setup.kernel.blanks and not any(each.quantity == "fault" for each in step.expect):
                 steps.setdefault(step.shot.setup.kernel.name, []).append(step)
     return steps

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel
+from gemmviz.cuda.launch.catalog import lesson_names, load_kernel, plan_names
 from gemmviz.files.recordings import checksum_errors
 from gemmviz.files.resources import ROOT
 from gemmviz.model.errors import GemmvizError
@@ -52,7 +52,7 @@ def text_is_caught(where: str, old: str, new: str) -> bool:
 @cache
 def steps_with(kernel: str) -> list[LessonStep]:
     """Steps of a kernel, the smallest problems first."""
-    lessons = [original_lesson(name) for name in lesson_names() if name != COURSE]
+    lessons = [original_lesson(name) for name in lesson_names() if name not in plan_names()]
     found = [stop for lesson in lessons for stop in lesson.steps if stop.shot.setup.kernel.name == kernel]
     return sorted(found, key=lambda stop: max(stop.shot.setup.problem.sizes.values()))
 

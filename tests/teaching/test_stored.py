@@ -8,7 +8,7 @@ import pytest
 from recording import stored
 
 from gemmviz.analysis.memory.counts import LaunchCounter
-from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
+from gemmviz.cuda.launch.catalog import lesson_names, load_kernel, plan_names
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
 from gemmviz.model.errors import GemmvizError
@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def steps() -> list[LessonStep]:
-    return [stop for name in lesson_names() if name != "course" for stop in shipped_lesson(name).steps]
+    return [stop for name in lesson_names() if name not in plan_names() for stop in shipped_lesson(name).steps]
 
 
 def is_refused(stop: LessonStep) -> bool:

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.cli.running import ProgressBar, interruptible
-from gemmviz.cuda.launch.catalog import COURSE, lesson_names
+from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.translation import many
 from gemmviz.run.choosing import engine_for
@@ -84,7 +84,7 @@ def _print_lessons(names: list[str], as_json: bool) -> int:
 
 
 def _check_lessons(names: list[str], print_all: bool, as_json: bool) -> int:
-    checker, included = new_checker(), [name for name in names if name in lesson_names() and name != COURSE]
+    checker, included = new_checker(), [name for name in names if name in lesson_names() and name not in plan_names()]
     if len(included) > 1:
         checker.adopt(checks_by_step(included))
     failed, rows, reported = 0, [], set()

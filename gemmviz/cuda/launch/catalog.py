@@ -11,7 +11,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 
 DEFAULT_KERNEL = "04_tiled"
-LESSONS_FOLDER = "assets/lessons"
+_LESSONS, _PLANS = "assets/lessons", "assets/lessons/plans"
 COURSE = "course"
 _MAIN_LESSONS = ("lecture", "coalescing", "shared-memory", "analysis", "slides")
 _COURSE, _PATTERNS = "kernels/course", "kernels/patterns"
@@ -38,10 +38,20 @@ def all_kernel_names() -> list[str]:
 
 
 def lesson_names() -> list[str]:
-    """Names of the shipped lessons in teaching order: the main lessons, those of other problems, and the whole course."""
-    names = [path.stem for path in resources(LESSONS_FOLDER, "*.toml")]
+    """Names of the shipped lessons in teaching order: the main lessons, those of other problems, and the plans."""
+    names = [path.stem for path in resources(_LESSONS, "*.toml")]
     places = {name: place for place, name in enumerate(_MAIN_LESSONS)}
-    return sorted(names, key=lambda name: (name == COURSE, places.get(name, len(places)), name))
+    return [*sorted(names, key=lambda name: (places.get(name, len(places)), name)), *plan_names()]
+
+
+def plan_names() -> list[str]:
+    """Names of the shipped plans, lessons whose steps are those of other lessons: the whole course is the last."""
+    return sorted((path.stem for path in resources(_PLANS, "*.toml")), key=lambda name: (name == COURSE, name))
+
+
+def lesson_path(name: str) -> Path:
+    """Path of a shipped lesson or plan. Raises InstallationError if it is missing."""
+    return resource(f"{_PLANS if name in plan_names() else _LESSONS}/{name}.toml")
 
 
 def load_kernel(name: str) -> KernelSpec:

@@ -153,7 +153,7 @@ class Lessons(QWidget):
     def _draw_contents(self) -> None:
         steps = self.course.lesson.steps
         names = [
-            f"{'✓' if self.course.is_seen(stop) else '  '} {number}  {caption_of(stop).title}{_sign(stop)}"
+            f"{_heading(stop)}{'✓' if self.course.is_seen(stop) else '  '} {number}  {caption_of(stop).title}{_sign(stop)}"
             for number, stop in enumerate(steps, 1)
         ]
         shown = [self.contents.item(row).text() for row in range(self.contents.count())]
@@ -170,6 +170,11 @@ class Lessons(QWidget):
         item = self.contents.currentItem()
         if item is not None:
             self.contents.scrollToItem(item)
+
+
+def _heading(step: LessonStep) -> str:
+    """Return the heading of the steps from this one on, in a line above it."""
+    return f"{step.part}\n" if step.part else ""
 
 
 def _sign(step: LessonStep) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
-from gemmviz.cuda.launch.catalog import lesson_names
+from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.gui.window.action import Action, ActionContext, needs_picture, needs_time
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
@@ -143,7 +143,8 @@ def lecture_actions() -> Iterator[Action]:
     )  # fmt: skip
     for name in lesson_names():
         run, is_on = partial(_open_lesson, name), partial(_is_lesson, name)
-        yield Action(f"lesson-{name}", "lecture.lessons", lesson_title(name), run, is_on=is_on)
+        is_first_plan = name == plan_names()[0]
+        yield Action(f"lesson-{name}", "lecture.lessons", lesson_title(name), run, is_on=is_on, apart=is_first_plan)
     yield from _screens()
 
 
