@@ -8,7 +8,6 @@ from msgspec import Struct
 from gemmviz.cuda.launch.legality import device_for, tied
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.recordings import recorded_registers
-from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch, Parameter
 from gemmviz.model.problem_kind import FieldKind, Setting
@@ -161,14 +160,3 @@ def launch_lines(setup: Setup, launch: Launch) -> list[str]:
 
 def _size_product(extents: tuple[int, int, int]) -> str:
     return " × ".join(str(extent) for extent in extents if extent > 1) or "1"
-
-
-def limits_line(device: Device) -> str:
-    """Limits of a block on a device."""
-    return tr(
-        "Per block: at most {max_threads_per_block} threads, {block_shared_text} of shared memory, "
-        "{registers_per_block} registers",
-        max_threads_per_block=device.max_threads_per_block,
-        block_shared_text=device.block_shared_text,
-        registers_per_block=device.registers_per_block,
-    )

@@ -11,7 +11,7 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Space
-from gemmviz.model.timing import KernelSpeed, Resources
+from gemmviz.model.timing import Resources
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.translation import all_blocks, many, marked, number, percent, spaced, tr
 from gemmviz.shots.runs import KnownRun
@@ -219,13 +219,10 @@ def rules_sentence(setup: Setup) -> str:
 
 
 def speed_lines(shown: KnownRun) -> list[str]:
-    """Time, rate, resources and source of the real kernel, for display."""
-    if shown.speed is None:
-        return [tr("Real kernel: {no_speed}", no_speed=shown.no_speed or "…")] if shown.trace.stop is None else []
-    return _of_speed(shown.speed)
-
-
-def _of_speed(speed: KernelSpeed) -> list[str]:
+    """Time, rate, resources and source of the real kernel; none if its time isn't known."""
+    speed = shown.speed
+    if speed is None:
+        return []
     measured = speed.measured
     if measured.timing is None:
         return [tr("Real kernel: {failure}", failure=measured.failure)]

@@ -50,6 +50,7 @@ def window(qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
     made.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, made.docks.all["metrics"])  # not behind the settings
     for name in ("settings", "request"):
         made.docks.all[name].raise_()
+    settings_of(made).setup.advanced.heading.setChecked(True)
     made.show()
     qtbot.waitExposed(made)
     qtbot.waitUntil(lambda: settled(made), timeout=_LONG_MS)

@@ -115,7 +115,7 @@ def test_no_number_of_the_window_answers_an_open_question(window: MainWindow, pa
     assert not {text for text in shown if any(letter.isdigit() for letter in text) and text[0].isdigit()}
     form = window.docks.widgets["settings"]
     assert isinstance(form, Settings)
-    assert not form.setup.description.isVisible()
+    assert "lane" not in form.setup.kernel.toolTip()  # nor do the words about the kernel
     assert metrics.check.isHidden()  # "C is right" beside an answer C
     contents = panel.contents
     qtbot.waitUntil(lambda: contents.viewport().rect().contains(contents.visualItemRect(sure(contents.currentItem()))))

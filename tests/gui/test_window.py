@@ -1,7 +1,6 @@
 """The window by hand: what a person clicks and types, and what must come of it."""
 
 import gc
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -827,12 +826,28 @@ def test_wrapped_texts_between_the_fields_are_whole(window: MainWindow, qtbot: Q
     for kernel in ("02_naive", "04_tiled"):
         window.model.opening.choose_kernel(kernel)
         qtbot.waitUntil(lambda: settled(window))
-        for label in (form.title, form.launch, form.limits):
-            qtbot.waitUntil(partial(lambda shown: shown.height() >= shown.heightForWidth(shown.width()), label))
-    form.title.setText("A title that takes several lines in a panel that is far too narrow for all of its many words")
-    qtbot.waitUntil(lambda: form.title.minimumHeight() >= 2 * form.title.fontMetrics().height())
-    form.title.setText("Short")
-    qtbot.waitUntil(lambda: form.title.minimumHeight() < 2 * form.title.fontMetrics().height())
+        qtbot.waitUntil(lambda: form.launch.height() >= form.launch.heightForWidth(form.launch.width()))
+    form.launch.setText("A line that takes several rows in a panel that is far too narrow for all of its many words")
+    qtbot.waitUntil(lambda: form.launch.minimumHeight() >= 2 * form.launch.fontMetrics().height())
+    form.launch.setText("Short")
+    qtbot.waitUntil(lambda: form.launch.minimumHeight() < 2 * form.launch.fontMetrics().height())
+
+
+def test_what_is_seldom_set_opens_on_demand_and_for_its_errors(window: MainWindow, qtbot: QtBot) -> None:
+    form, watched = settings_of(window).setup, settings_of(window).focus
+    heading, keep = form.advanced.heading, window.preferences
+    shown = {name for name in form.controls if not form.advanced.isAncestorOf(form.controls[name])}
+    assert shown == {"M", "N", "K", "TILE_WIDTH"}
+    for is_open in (False, True, False):
+        if heading.isChecked() != is_open:
+            qtbot.mouseClick(heading, Qt.MouseButton.LeftButton)
+        assert [field(window, "seed").isVisible(), bool(keep.text("advanced"))] == [is_open, is_open]
+    assert "shared-memory tile" in form.kernel.toolTip()
+    window.model.commands.change("blocks", "9,9")
+    qtbot.waitUntil(lambda: field(window, "blocks").isVisible())
+    for scope, rows in (("everyone", [False, False, False]), ("warp", [True, True, False]), ("thread", [True, False, True])):
+        watched.scope.setCurrentIndex(watched.scope.findData(scope))
+        assert [row.isVisible() for row in (watched.block_at[0], watched.warp, watched.thread_at[0])] == rows
 
 
 def tab_bars(window: MainWindow) -> list[list[str]]:

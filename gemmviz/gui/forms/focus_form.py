@@ -41,13 +41,14 @@ class FocusForm(QWidget):
         tip = tr("Meaning of the colours (L: next)")
         self.layer = choice(tr("Colours"), tip, ((tr(_LAYERS[name]), name) for name in LAYERS))
         self.layer.currentIndexChanged.connect(lambda row: model.commands.show_layer(self.layer.itemData(row)))
-        form = QFormLayout(self)
+        self._form = form = QFormLayout(self)
         form.setContentsMargins(11, 0, 11, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._rows = block, thread = _row_of_boxes(self.block_at), _row_of_boxes(self.thread_at)
         form.addRow(tr("W&atch"), self.scope)
-        form.addRow(tr("Block x, y, z"), _row_of_boxes(self.block_at))
+        form.addRow(tr("Block x, y, z"), block)
         form.addRow(tr("Warp"), self.warp)
-        form.addRow(tr("Thread x, y, z"), _row_of_boxes(self.thread_at))
+        form.addRow(tr("Thread x, y, z"), thread)
         form.addRow(tr("&Colours"), self.layer)
         for event in (model.session.shot_changed, model.session.run_changed, model.session.analysis_changed):
             event.connect(self.sync)
@@ -79,22 +80,21 @@ class FocusForm(QWidget):
         set_quietly(self.warp, focus.warp, warps - 1)
         quietly(self.scope, lambda: self.scope.setCurrentIndex(list(SCOPES).index(scope)))
         quietly(self.layer, lambda: self.layer.setCurrentIndex(LAYERS.index(session.shot.layer)))
-        self._enable(scope, launch)
+        self._show_rows(scope, launch)
 
-    def _enable(self, scope: str, launch: Launch) -> None:
-        for boxes, extents, is_used, only in (
-            (self.block_at, launch.grid, scope != "everyone", tr(" (the grid has only one)")),
-            (self.thread_at, launch.block, scope == "thread", tr(" (the block has only one)")),
+    def _show_rows(self, scope: str, launch: Launch) -> None:
+        """Show the fields that what is watched has."""
+        block, thread = self._rows
+        for row, is_used in ((block, scope != "everyone"), (self.warp, scope == "warp"), (thread, scope == "thread")):
+            self._form.setRowVisible(row, is_used)
+        for boxes, extents, only in (
+            (self.block_at, launch.grid, tr(" (the grid has only one)")),
+            (self.thread_at, launch.block, tr(" (the block has only one)")),
+            ([self.warp], (self.warp.maximum() + 1,), tr(" (the block has only one)")),
         ):
             for box, extent in zip(boxes, extents, strict=True):
-                can = is_used and extent > 1
-                why = only if extent == 1 else tr(" (not watched now)")
-                box.setEnabled(can)
-                box.setToolTip(box.accessibleName() + (tr(": 0 to {extent}", extent=extent - 1) if can else why))
-        is_only = self.warp.maximum() == 0
-        self.warp.setEnabled(scope == "warp" and not is_only)
-        why = tr(" (the block has only one)") if is_only else tr(" (not watched now)")
-        self.warp.setToolTip(self.warp.accessibleName() + ("" if self.warp.isEnabled() else why))
+                box.setEnabled(extent > 1)
+                box.setToolTip(box.accessibleName() + (tr(": 0 to {extent}", extent=extent - 1) if extent > 1 else only))
 
     def _on_changed(self) -> None:
         scope = self.scope.currentData()

@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
 from gemmviz.cuda.launch.catalog import all_kernel_names
 from gemmviz.gui.widgets.controls import line, set_name, tip_text
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.kernel_groups import KernelGroup, kernel_groups
 
+KERNEL_TIP = marked("Kernel to run (Ctrl+O opens a file). Open it and type to search")
 _WIDTH, _HEIGHT = 620, 560
 _NAME_ROLE = Qt.ItemDataRole.UserRole
 _MOVES = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp)
@@ -34,7 +35,6 @@ def kernel_box() -> "KernelBox":
     """Return the field that shows the kernel's name, and opens the list."""
     box = KernelBox()
     set_name(box, tr("Kernel"))
-    box.setToolTip(tr("Kernel to run (Ctrl+O opens a file). Open it and type to search"))
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for name in all_kernel_names():
         box.addItem(name, name)

@@ -1,6 +1,7 @@
 """The form of a setup: the kernel, and a row for each field."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
@@ -13,23 +14,21 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QSizePolicy,
     QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from gemmviz.cuda.launch.legality import device_for
-from gemmviz.gui.forms.kernel_picker import kernel_box
+from gemmviz.gui.forms.kernel_picker import KERNEL_TIP, kernel_box
 from gemmviz.gui.widgets.controls import (
+    Section,
     choice,
     decimal_field,
     line,
     number_field,
     plain,
     quietly,
-    ruler,
     set_look,
     set_name,
     tip_text,
@@ -38,9 +37,10 @@ from gemmviz.gui.widgets.input import keep_typing
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.shots.fields import FieldValue, FormField, fields_of, launch_lines, limits_line
+from gemmviz.shots.fields import FieldValue, FormField, fields_of, launch_lines
 
 # An editor for one field of a setup, by the kind of the field.
 
@@ -219,7 +219,9 @@ _HIGHEST = 10_000  # pixels
 
 
 class SetupForm(QWidget):
-    """The setup of the session, editable. ``controls``: the editors by the name of the field."""
+    """The setup of the session, editable. ``controls``: the editors by the name of the field; sizes and parameters are always
+    shown, the other fields in the section ``advanced``.
+    """
 
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
@@ -227,26 +229,21 @@ class SetupForm(QWidget):
         self.controls: dict[str, FieldEditor] = {}
         self.kernel = kernel_box()
         self.kernel.activated.connect(lambda row: model.opening.choose_kernel(self.kernel.itemData(row)))
-        self.title = line("heading")
-        self.description = line("faint")
         self.launch = line(tip=tr("Grid and block that the kernel's header gives for these settings"))
         self.launch.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._shows_launch = False
-        for label in (self.title, self.description):  # very long words are cut off instead of widening the form
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        self.limits = line("faint")
         self.callout: Callout | None = None
         self._kinds: list[tuple[str, str]] = []
-        self._form = _new_form()
+        self._form, self._rest = _new_form(), _new_form()
         self._form.addRow(tr("&Kernel"), self.kernel)
-        self._form.addRow(self.title)
-        self._own_rows = self._form.rowCount()
+        tip = tr("The contents of the matrices, the device, what is recorded, and where the kernel runs")
+        self.advanced = Section(tr("Advanced"), tip)
+        self.advanced.column.addLayout(self._rest)
+        self.advanced.heading.setChecked(bool(model.preferences.text("advanced")))
+        self.advanced.heading.toggled.connect(lambda on: model.preferences.put("advanced", "open" if on else ""))
         column = QVBoxLayout(self)
         column.addLayout(self._form)
-        self.below = QVBoxLayout()
-        column.addLayout(self.below)
-        column.addWidget(ruler())
-        column.addWidget(self.description)
+        column.addWidget(self.advanced)
         column.addStretch(1)
         session = model.session
         session.shot_changed.connect(self.sync)
@@ -260,17 +257,20 @@ class SetupForm(QWidget):
         """Show the session's setup without emitting a change."""
         setup = self.model.session.shot.setup
         quietly(self.kernel, self._choose_kernel)
-        self.title.setText(tr(setup.kernel.title))
-        self.description.setText(tr(" ".join(setup.kernel.description.split())))
-        self.description.setVisible(self.model.session.display.counted > 0.0)  # it may answer an open question
+        self.kernel.setToolTip(self._about(setup.kernel))
         fields = fields_of(setup)
         if [(field.name, field.kind) for field in fields] != self._kinds:
             self._make_rows(fields)
             self.show_error()
         for field in fields:
             show_field(self.controls[field.name], field)
-        self.limits.setText(limits_line(device_for(setup)))
         self.show_launch()
+
+    def _about(self, kernel: KernelSpec) -> str:
+        """Return what the kernel does, and how to choose another one."""
+        is_open = self.model.session.display.counted == 0.0  # the description may answer an open question
+        parts = (tr(kernel.title), "" if is_open else tr(" ".join(kernel.description.split())), tr(KERNEL_TIP))
+        return tip_text("\n".join(filter(None, parts)))
 
     def _choose_kernel(self) -> None:
         """Select the kernel in the list: a shipped kernel by name, a user's kernel by file."""
@@ -286,11 +286,11 @@ class SetupForm(QWidget):
         """Replace the rows with one for each field, fields of the problem first."""
         if self.callout is not None:
             self.callout.clear()  # it may point at a row that is removed
-        for label in (self.launch, self.limits):
-            if self._form.indexOf(label) >= 0:
-                self._form.takeRow(label)
-        while self._form.rowCount() > self._own_rows:
-            self._form.removeRow(self._own_rows)
+        if self._form.indexOf(self.launch) >= 0:
+            self._form.takeRow(self.launch)
+        for form, kept in ((self._form, 1), (self._rest, 0)):
+            while form.rowCount() > kept:
+                form.removeRow(kept)
         setup = self.model.session.shot.setup
         numbers = {*setup.problem.numbers, *setup.parameters}
         self._kinds = [(field.name, field.kind) for field in fields]
@@ -299,29 +299,26 @@ class SetupForm(QWidget):
         for field in (field for field in fields if field.name in numbers):
             self._form.addRow(letters.marked(_shortened_label(field.label)), self.controls[field.name])
         self._form.addRow(self.launch)
-        self._form.addRow(ruler())
         for field in (field for field in fields if field.name not in numbers):
-            self._form.addRow(letters.marked(field.label), self.controls[field.name])
-            if field.name == "device":
-                self._form.addRow(self.limits)
-        before: QWidget = self.kernel
-        for control in self.controls.values():
+            self._rest.addRow(letters.marked(field.label), self.controls[field.name])
+        shown = [self.controls[field.name] for field in fields if field.name in numbers]
+        rest = [self.controls[field.name] for field in fields if field.name not in numbers]
+        order: list[QWidget] = [self.kernel, *shown, self.advanced.heading, *rest]
+        for before, control in pairwise(order):
             QWidget.setTabOrder(before, control)
-            before = control
 
     def _change(self, name: str, value: FieldValue) -> None:
         field = next(field for field in fields_of(self.model.session.shot.setup) if field.name == name)
         if field.value != value:
             self.model.commands.change(name, value)
 
-    def fit_labels(self) -> None:
-        """Give wrapped texts between the fields the height that they need; a form layout alone may give them less."""
-        for label in (self.title, self.launch, self.limits):
-            is_kept = label is self.launch and not self._shows_launch  # rows below keep their places
-            room = QRect(0, 0, label.width(), _HIGHEST)
-            needed = label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, label.text()).height()
-            if label.minimumHeight() != needed and not is_kept:
-                label.setMinimumHeight(needed)
+    def fit_launch(self) -> None:
+        """Give the wrapped lines of the launch the height that they need; a form layout alone may give them less."""
+        label = self.launch
+        room = QRect(0, 0, label.width(), _HIGHEST)
+        needed = label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, label.text()).height()
+        if label.minimumHeight() != needed and self._shows_launch:  # else rows below keep their places
+            label.setMinimumHeight(needed)
 
     @unless_covered
     def show_launch(self) -> None:
@@ -335,7 +332,7 @@ class SetupForm(QWidget):
             self._shows_launch = True
             self.launch.setText("\n".join(launch_lines(self.model.session.shot.setup, launch)))
             if self.isVisible():
-                self.fit_labels()
+                self.fit_launch()
 
     # Errors
 
@@ -354,7 +351,10 @@ class SetupForm(QWidget):
         if isinstance(error, SettingError):
             nearest = ", ".join(f"{name} = {value}" for name, value in error.nearest.items())
             text = error.message + (f"\n{error.remedy}" if error.remedy and not nearest else "")
-            self.callout.show_error(text, tr("Use {nearest}", nearest=nearest) if nearest else "", self._field(error))
+            field = self._field(error)
+            if field is not None and self.advanced.isAncestorOf(field):
+                self.advanced.heading.setChecked(True)
+            self.callout.show_error(text, tr("Use {nearest}", nearest=nearest) if nearest else "", field)
         else:
             self.callout.clear()
 

@@ -17,7 +17,7 @@ class Settings(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.focus, self.setup, self.runner = FocusForm(model), SetupForm(model), RunnerForm(model)
-        self.setup.below.addWidget(self.runner)
+        self.setup.advanced.column.addWidget(self.runner)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.focus)
@@ -34,7 +34,7 @@ class Settings(QWidget):
 
     def _fit_height(self) -> None:
         """Be as high as wrapped text needs, so that the panel scrolls instead of cutting it."""
-        self.setup.fit_labels()
+        self.setup.fit_launch()
         column = self.layout()
         assert column is not None
         height = column.totalHeightForWidth(self.width())

@@ -7,7 +7,17 @@ from typing import Literal
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtGui import Qt as Guessed
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QScrollArea, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSpinBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gemmviz.gui.widgets.input import keep_typing
 from gemmviz.model.translation import tr
@@ -117,13 +127,29 @@ def set_look(label: QLabel, look: TextRole) -> None:
     label.setFont(letters)
 
 
-def ruler() -> QWidget:
-    """Return a horizontal line between parts of a form."""
-    ruler = QWidget()
-    ruler.setFixedHeight(1)
-    ruler.setBackgroundRole(QPalette.ColorRole.Mid)
-    ruler.setAutoFillBackground(True)
-    return ruler
+class Section(QWidget):
+    """A part of a form that its ``heading`` opens and closes. ``column``: what is in it."""
+
+    def __init__(self, title: str, tip: str) -> None:
+        super().__init__()
+        self.heading = QToolButton(autoRaise=True, arrowType=Qt.ArrowType.RightArrow)
+        self.heading.setText(title)
+        self.heading.setCheckable(True)
+        self.heading.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.heading.setToolTip(tip)
+        self.heading.setAccessibleName(title)
+        self._body = QWidget(visible=False)
+        self.column = QVBoxLayout(self._body)
+        rows = QVBoxLayout(self)
+        for layout in (self.column, rows):
+            layout.setContentsMargins(0, 0, 0, 0)
+        rows.addWidget(self.heading)
+        rows.addWidget(self._body)
+        self.heading.toggled.connect(self._on_toggled)
+
+    def _on_toggled(self, is_open: bool) -> None:
+        self.heading.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        self._body.setVisible(is_open)
 
 
 def scrolled(widget: QWidget, name: str) -> QScrollArea:
