@@ -26,7 +26,7 @@ TEXTS = [  # lesson/step, old text, new text
     ("shared-memory/piece-7-replay", "shot.at.step = 19", "shot.at.step = 2"),
     ("coalescing/blocks-to-sms", "shot.instant = 0.3", "shot.instant = 1.0"),
     ("coalescing/uncoalesced-request", 'shot.view = "memory"', 'shot.view = "banks"'),
-    ("lecture/tiled-listing", 'shot.labels.order = "column, row"', 'shot.labels.order = "row, column"'),
+    ("slides/labels", 'shot.labels = { order = "column, row", first = 1 }', 'shot.labels = { order = "row, column", first = 1 }'),
     ("analysis/one-instruction", 'shot.setup.device = "rx6800xt"', 'shot.setup.device = "a100"'),
     ("lecture/one-beside-many", 'shot.against.setup.kernel = "one_block"', 'shot.against.setup.kernel = "sequential"'),
     ("shared-memory/piece-5", 'shot.against.setup.kernel = "piece_4"', 'shot.against.setup.kernel = "piece_3"'),

@@ -29,6 +29,7 @@ from gemmviz.teaching.reveal import parts_of
 from tests.conftest import once, sure
 
 OWN = [name for name in lesson_names() if name not in plan_names()]
+TOLD_ONCE = {"coalescing/three-steps", "coalescing/level-when-small", "coalescing/occupancy-512", "analysis/one-instruction", "analysis/reuse", "analysis/hip-naive"}  # fmt: skip
 NOT_IN_COURSE = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector", "tensor-cores"}
 HEAD = 'format = "gemmviz lesson"\nversion = 4\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
@@ -54,8 +55,9 @@ def test_students_have_a_text_of_their_own(name: str) -> None:
 
 
 def test_the_course_goes_through_all_of_them_once() -> None:
+    """Without those that another lesson of it has, too."""
     own = [f"{name}/{stop.id}" for name in OWN if name not in NOT_IN_COURSE for stop in shipped_lesson(name).steps]
-    assert sorted(stop.id for stop in shipped_lesson(COURSE).steps) == sorted(own)
+    assert sorted(stop.id for stop in shipped_lesson(COURSE).steps) == sorted({*own} - TOLD_ONCE)
     assert lesson_names()[-1] == COURSE
     assert all(lesson_title(name) == shipped_lesson(name).title for name in lesson_names())
 
