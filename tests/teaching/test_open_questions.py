@@ -17,7 +17,13 @@ from tests.shots.test_asked_views import COUNT
 
 ENGINE = engine_for("cpu")
 COUNTS = ("count", "lanes", "banks")
-QUESTIONS = [stop for name in lesson_names() if name not in plan_names() for stop in shipped_lesson(name).steps if stop.question is not None]
+QUESTIONS = [
+    stop
+    for name in lesson_names()
+    if name not in plan_names()
+    for stop in shipped_lesson(name).steps
+    if stop.question is not None
+]
 
 
 def counts_in(part: Reveal, size: tuple[int, int]) -> list[str]:
