@@ -14,6 +14,7 @@ from psygnal import Signal
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
 from gemmviz.model.records import replace
+from gemmviz.render.png import encode_png
 from gemmviz.run.engine import Cancel
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.teaching.lesson_file import shipped_lesson
@@ -90,7 +91,5 @@ class Thumbnails:
 
 
 def _paint(raster: Raster, frame: Frame, images: list[bytes], painted: Event) -> None:
-    from gemmviz.render.qt.raster import png_of
-
-    images.append(png_of(raster.image(frame)))
+    images.append(encode_png(raster.array(frame)))
     painted.set()

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.translation import marked, tr
+from gemmviz.render.png import Colours, most_different
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Film, Frame, Reel, RenderOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 
     from gemmviz.render.qt.raster import Raster
 
-# The colours in which a scene is drawn, and a choice of those that differ most.
+# The colours in which a scene is drawn.
 
 _ALIKE = 8  # of 255: distance within which colours are taken for one
-
-Colours = npt.NDArray[np.uint8]  # (n, 3): red, green, blue
 
 
 def colours_of(scene: Scene) -> set[str]:
@@ -49,18 +47,6 @@ def _inks(each: Primitive) -> set[str]:
     named = {each.inks[place] for place in used} if each.labels is not None else set()
     line = {each.line} if isinstance(each, Cells) and each.line is not None else set()
     return {each.palette[place] for place in used} | named | line
-
-
-def most_different(colours: Colours, most: int) -> Colours:
-    """Return at most ``most`` of the colours, each as far as possible from those before it; the first one is kept."""
-    if len(colours) <= most:
-        return colours
-    places, points = [0], colours.astype(np.int64)
-    distance = ((points - points[0]) ** 2).sum(axis=1)
-    for _ in range(most - 1):
-        places.append(int(distance.argmax()))
-        distance = np.minimum(distance, ((points - points[places[-1]]) ** 2).sum(axis=1))
-    return colours[places]
 
 
 def unlike(colours: Colours, inks: Colours) -> Colours:

@@ -9,7 +9,6 @@ import pytest
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui import thumbnails
 from gemmviz.gui.thumbnails import CardContents, Thumbnails
-from gemmviz.render.qt import raster
 from gemmviz.render.qt.raster import Raster
 from gemmviz.teaching import shelf
 from gemmviz.teaching.shelf import lesson_facts
@@ -38,8 +37,8 @@ def test_a_busy_window_gets_one_frame_at_a_time(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(thumbnails, "Event", Lazy)
     monkeypatch.setattr(thumbnails, "time", SimpleNamespace(sleep=lambda seconds: None, monotonic=lambda: 0.0))
     monkeypatch.setattr(shelf, "thumbnail_frames", lambda lesson, theme: iter(range(5)))
-    monkeypatch.setattr(Raster, "image", lambda _, frame: frame)
-    monkeypatch.setattr(raster, "png_of", lambda frame: frame)
+    monkeypatch.setattr(Raster, "array", lambda _, frame: frame)
+    monkeypatch.setattr(thumbnails, "encode_png", lambda frame: frame)
     cards = Thumbnails(post)
     cards.theme = "dark"
     name = lesson_names()[0]

@@ -28,7 +28,6 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.render import film
 from gemmviz.render.export import formats, page_policy, save_frame, save_numbered, save_reel
-from gemmviz.render.film import most_different
 from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Film, Frame, Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -180,12 +179,6 @@ def test_colours_that_are_seldom_seen_are_those_of_the_theme_in_a_gif(tmp_path: 
         drawn = (own == red_green_blue).all(axis=-1)
         assert drawn.sum() > 20
         assert (shown[drawn] == red_green_blue).all()
-
-
-def test_the_colours_that_differ_most_are_kept() -> None:
-    greys = np.repeat(np.arange(100, 140, dtype=np.uint8)[:, None], 3, axis=1)
-    kept = most_different(np.vstack([greys, np.array([[240, 60, 60]], np.uint8)]), 3)
-    assert kept.tolist() == [[100, 100, 100], [240, 60, 60], [139, 139, 139]]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "pptx", *FILMS])

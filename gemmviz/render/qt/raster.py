@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QBuffer, QIODevice, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 
 from gemmviz.render.qt.painter import ScenePainter, Viewport, font
@@ -24,15 +24,6 @@ def start_qt() -> None:
         _running.append(QGuiApplication([]))
         # Pages of a PDF take from it to draw no ligatures, which a search wouldn't find.
         QGuiApplication.setFont(font("regular", 20))
-
-
-def png_of(image: QImage) -> bytes:
-    """Return an image as a PNG file."""
-    buffer = QBuffer()  # Python writes the file, because its errors name the reason
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
-        raise OSError(None, "Qt can't write PNG")
-    return bytes(buffer.data().data())
 
 
 class Raster:
@@ -56,6 +47,12 @@ class Raster:
     def paint_into(self, frame: Frame, pixels: Any, stride: int) -> None:
         """Write blue, green, red and opacity of each pixel into memory with ``stride`` bytes per row."""
         self._paint(QImage(pixels, self.options.width, self.options.height, stride, self._format), frame)
+
+    def packed(self, frame: Frame) -> npt.NDArray[np.uint32]:
+        """Return an opaque frame as (height, width) colours, 0xRRGGBB."""
+        image = self.image(frame)
+        rows = np.frombuffer(image.constBits(), np.uint32).reshape(self.options.height, image.bytesPerLine() // 4)
+        return rows[:, : self.options.width] & np.uint32(0xFFFFFF)
 
     def array(self, frame: Frame) -> npt.NDArray[np.uint8]:
         """Return a frame as (height, width, 3), with opacity (height, width, 4) if the background is transparent."""
