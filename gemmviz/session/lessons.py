@@ -280,15 +280,17 @@ _MOST_TRIES = 2  # wrong answers before the right one is shown
 
 class LessonPlayer(LessonEditor):
     """A lesson being taken. ``seen``: steps that were shown, of all lessons; ``judged`` is emitted when the verdict on the last
-    attempt at the exercise changes.
+    attempt at the exercise changes, ``written`` when the answers in its blanks do.
     """
 
     judged = Signal()
+    written = Signal()
     name = "course"
 
     def __init__(self, session: Session, post: Post, seen: Iterable[str] = ()) -> None:
         super().__init__(session, post)
         self.seen = set(seen)
+        self._answers: dict[str, tuple[str, ...]] = {}
         self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, self._on_failed_judging)
         session.player.changed.connect(self._end_rise)
         session.run_changed.connect(self._rise)
@@ -320,6 +322,29 @@ class LessonPlayer(LessonEditor):
     def blanks(self) -> int:
         """Number of blanks in the kernel of the current step."""
         return 0 if self.now is None else self.now.shot.setup.kernel.blanks
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What the student has written in the blanks of the current step."""
+        stop = self.now
+        return () if stop is None else self._answers.get(self.lesson.name_of(stop), ("",) * self.blanks)
+
+    def write(self, answers: tuple[str, ...]) -> None:
+        """Keep what the student has written in the blanks of the current step."""
+        stop = self.now
+        if stop is not None and answers != self.answers:
+            self._answers[self.lesson.name_of(stop)] = answers
+            self.written.emit()
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether the current step is an exercise with blanks that the lesson hasn't filled in."""
+        return self.is_on and self.blanks > 0 and self.now is not None and self.now.exercise is not None and self.part == 0
+
+    @property
+    def shows_blanks(self) -> bool:
+        """Whether the picture is that of the current step, not that of an attempt."""
+        return self.now is not None and _is_near(self.now.shot, self.session.shot)
 
     def advance(self) -> None:
         """Move on for self-study: skips parts that give away answers or fill in blanks."""
@@ -461,8 +486,15 @@ class LessonPlayer(LessonEditor):
         self._on_judged(Verdict(error=error))
 
     def _on_judged(self, verdict: Verdict) -> None:
-        """Show the verdict, and the run that it is about if the student's answers were run."""
         self._set(verdict=verdict)
-        if self.blanks and verdict.shot is not None:
-            self.session.show(verdict.shot, RequestedSizes.of(verdict.shot.setup))
         self.judged.emit()
+
+    def show_verdict(self) -> None:
+        """Show the run that the verdict is about."""
+        verdict = self.position.verdict
+        if verdict is not None and verdict.shot is not None:
+            self.session.show(verdict.shot, RequestedSizes.of(verdict.shot.setup))
+
+    def show_blanks(self) -> None:
+        """Show the blanks again, and keep the verdict."""
+        self._show(self.position)

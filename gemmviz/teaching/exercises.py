@@ -3,26 +3,31 @@ first wrong access is if it doesn't.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from random import Random
 
 import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.declarations import COMMENT
-from gemmviz.analysis.replay.focus import thread_text
+from gemmviz.analysis.replay.focus import Position, thread_text
 from gemmviz.cuda.launch.legality import can_run
 from gemmviz.cuda.program import check_source, program_for
 from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Engine
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Exercise, ExerciseSize, answers_of
+from gemmviz.teaching.quantities.catalog import quantity_title
 from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
+
+Fillings = tuple[str, ...]  # for the blanks of a kernel, in order
 
 # Names in a student's answers that nvcc knows only after an #include, which the kernel's file hasn't. Reading a kernel is
 # more lenient: a project's header that isn't at hand may have included them.
@@ -45,26 +50,17 @@ _REMOVED = re.compile(r"\b__(?:shfl(?:_up|_down|_xor)?|ballot|all|any)\b(?=\s*\(
 
 
 def check_names(answers: Iterable[str]) -> None:
-    """Check the names in answers for a kernel without includes. Raises SourceError for one that nvcc doesn't know, with the
-    number of the blank.
-    """
-    for number, answer in enumerate(answers, 1):
+    """Check the names in answers for a kernel without includes. Raises SourceError for one that nvcc doesn't know."""
+    for answer in answers:
         code = COMMENT.sub("", answer)
         for pattern, header in _NAMES_OF_HEADERS:
             if name := pattern.search(code):
                 remedy = tr("use what CUDA C++ has without an include")
-                raise SourceError(
-                    tr(
-                        "blank {number}: {name} needs {header}, which isn't included",
-                        number=number,
-                        name=name[0],
-                        header=header,
-                    ),
-                    remedy=remedy,
-                )
+                message = tr("{name} needs {header}, which isn't included", name=name[0], header=header)
+                raise SourceError(message, remedy=remedy)
         if name := _REMOVED.search(code):
             remedy = tr("{name}_sync is the one with a mask", name=name[0])
-            raise SourceError(tr("blank {number}: {name} is not in CUDA any more", number=number, name=name[0]), remedy=remedy)
+            raise SourceError(tr("{name} is not in CUDA any more", name=name[0]), remedy=remedy)
 
 
 # Sizes that are drawn at each try of an exercise, so that an answer can't know them.
@@ -101,43 +97,65 @@ def _random_size(like: ExerciseSize, first: int, last: int, setup: Setup, random
     return None
 
 
-# The blank of an exercise whose answer is wrong by itself, and the first access that differs from the solution's.
+# The blank of an exercise whose answer is wrong, and the first access that differs from what is right there.
 
 
-def wrong_blank(answers: Sequence[str], key: Sequence[str], passes: Callable[[tuple[str, ...]], bool]) -> int | None:
-    """Number of the first blank whose answer fails among the right answers for the others; None if each of them passes."""
+def wrong_blank(answers: Fillings, key: Fillings, fails: Callable[[Fillings], bool]) -> int | None:
+    """Number of the first blank whose answer fails among the right answers for the others, or else of the first that fails
+    behind the answers before it; None if there is none.
+    """
     other = [place for place, answer in enumerate(answers) if answer.strip() != key[place].strip()]
     if len(other) == 1:
         return other[0] + 1
-    return next((at + 1 for at in other if not passes((*key[:at], answers[at], *key[at + 1 :]))), None)
+    alone = ((at, (*key[:at], answers[at], *key[at + 1 :])) for at in other)
+    behind = ((at, (*answers[: at + 1], *key[at + 1 :])) for at in other)
+    return next((at + 1 for at, tried in (*alone, *behind) if fails(tried)), None)
 
 
-def difference_text(shot: Shot, answers: Sequence[str], key: Sequence[str], engine: Engine) -> str:
-    """A sentence about the first access in which the run with ``answers`` differs from that with the key; "" if there is none,
-    or one of them can't be run.
+class AccessDifference(Struct, frozen=True):
+    """A sentence about an access that differs, its step in the run, None if the run lacks it, and the block."""
+
+    sentence: str
+    step: int | None
+    block: Triple
+
+
+def first_difference(shot: Shot, answers: Fillings, right_answers: Fillings, engine: Engine) -> AccessDifference | None:
+    """The first access in which the run with ``answers`` differs from that with the right ones; None if there is none, or one
+    of them can't be run.
     """
     kernel = shot.setup.kernel
     try:
-        own, right = (engine.trace(replace(shot.setup, kernel=kernel.filled(each))).trace for each in (answers, key))
+        own, right = (engine.trace(replace(shot.setup, kernel=kernel.filled(each))).trace for each in (answers, right_answers))
     except GemmvizError:
-        return ""
+        return None
     if own is None or right is None:
-        return ""
-    for step in range(min(own.steps, right.steps)):
-        one, other = _access_text(own, step), _access_text(right, step)
+        return None
+    for at, expected in zip_longest(_accessing_steps(own), _accessing_steps(right)):
+        one, other = _access_text(own, at), _access_text(right, expected)
         thread = next((thread for thread in range(own.space.thread_count) if one(thread) != other(thread)), None)
         if thread is not None:
             block, _ = own.space.indices(thread)
-            return tr(
-                "first difference: thread {thread} of block {block}, line {line}: {own}; the solution: {right}",
-                thread=thread_text(thread % own.space.threads_per_block, own.launch), block=f"({', '.join(map(str, block))})",
-                line=own.site_of(step).place.line, own=one(thread), right=other(thread),
+            sentence = tr(
+                "first difference: thread {thread} of block {block}, line {line}: {own}, expected: {right}",
+                thread=thread_text(thread % own.space.threads_per_block, own.launch),
+                block=f"({', '.join(map(str, block[: 3 if own.launch.grid[2] > 1 else 2]))})",
+                line=(own.site_of(at) if at is not None else right.site_of(expected)).place.line,
+                own=one(thread), right=other(thread),
             )  # fmt: skip
-    return ""
+            return AccessDifference(sentence, at, block)
+    return None
 
 
-def _access_text(trace: Trace, step: int) -> Callable[[int], str]:
+def _accessing_steps(trace: Trace) -> list[int]:
+    """The steps that read, write or wait."""
+    return [step for step in range(trace.steps) if trace.site_of(step).kind != "branch"]
+
+
+def _access_text(trace: Trace, step: int | None) -> Callable[[int], str]:
     """The function that says what a thread does at a step, as in "read Md[5]"."""
+    if step is None:
+        return lambda thread: tr("nothing")
     site, rows = trace.site_of(step), trace.element[trace.row[step] : trace.row[step + 1]]
 
     def said(thread: int) -> str:
@@ -155,85 +173,108 @@ def _access_text(trace: Trace, step: int) -> Callable[[int], str]:
 class Verdict(Struct, frozen=True):
     """The result of an exercise. ``size``: the size at which it failed, all sizes if it passed; ``rows``: the requirements at
     the last size that was run; ``error``: why there is no result; ``shot``: the picture of the wrong access, or of the first
-    size if all are right; None if there is none. ``hints``: which blank is wrong, and the first access that differs.
+    size if all are right; None if there is none. ``blank``: number of the blank that is wrong; ``difference``: the first access
+    that differs from what is right there, or what else is said about that blank.
     """
 
     size: str = ""
     rows: tuple[JudgedQuantity, ...] = ()
     error: GemmvizError | None = None
     shot: Shot | None = None
-    hints: tuple[str, ...] = ()
+    blank: int | None = None
+    difference: str = ""
 
     @property
     def passed(self) -> bool:
-        return self.error is None and all(row.is_met for row in self.rows)
+        return self.error is None and not self.unmet
+
+    @property
+    def unmet(self) -> list[JudgedQuantity]:
+        return [row for row in self.rows if not row.is_met]
 
     @property
     def lines(self) -> list[str]:
         """Lines for the student: the size, and the unmet requirements with the actual values."""
-        at = f"At {self.size}: " if self.size else ""
+        at = tr("At {size}: ", size=self.size) if self.size else ""
         if self.error is not None:
-            return [f"{at}{self.error}" if self.shot is not None else str(self.error), *self.hints]
+            return [f"{at}{self.error}" if self.shot is not None else str(self.error)]
         if self.passed:
             return [tr("Done. {at}", at=at) + ", ".join(f"{row.title}: {row.value}" for row in self.rows)]
-        unmet = [row for row in self.rows if not row.is_met]
+        about = "" if self.blank is None else tr("blank {number}: ", number=self.blank)
         said = [
-            tr(
-                "{at}{row_title}: {row_value}, required: {required}",
-                at=at,
-                row_title=row.title,
-                row_value=row.value,
-                required=row.required,
-            )
-            for row in unmet
-        ]
-        return [*said, *self.hints]
+            tr("{row_title}: {row_value}, required: {required}",
+               row_title=row.title, row_value=row.value, required=row.required)
+            for row in self.unmet if not (self.difference and _is_of_result(row))
+        ]  # fmt: skip
+        first, *others = [*filter(None, (self.difference,)), *said]
+        return [at + about + first, *others]
 
 
-def judged(
-    exercise: Exercise, shot: Shot, engine: Engine, answers: tuple[str, ...] = (), random: Random | None = None
-) -> Verdict:
+def judged(exercise: Exercise, shot: Shot, engine: Engine, answers: Fillings = (), random: Random | None = None) -> Verdict:
     """The verdict on a shot, whose kernel is run with the ``answers`` in its blanks, at the sizes of the exercise and at others
     that ``random`` draws. The first size that fails ends it.
     """
     kernel = shot.setup.kernel
-    filled = replace(shot, setup=replace(shot.setup, kernel=kernel.filled(answers)))
+    filled = _with_answers(shot, answers)
     if left := filled.setup.kernel.blanks:
         return Verdict(
             error=GemmvizError(tr("{left} of the blanks are empty", left=left), remedy=tr("write something for each /*?*/"))
         )
+    key = _key_of(exercise)
     if answers and (error := _refusal(filled, answers)) is not None:
-        return Verdict(error=_with_blank(error, kernel, answers))
+        number = _blank_of(error, kernel, answers, key, lambda tried: _refusal(_with_answers(shot, tried), tried) is not None)
+        return Verdict(error=_with_blank(error, number, answers), blank=number)
     verdicts: list[Verdict] = []
     for size in (*(exercise.sizes or (ExerciseSize(),)), *drawn_sizes(exercise, shot.setup, random or Random())):
         verdict = _judged_at(exercise, size, filled, engine)
         if not verdict.passed:
-            verdict = replace(verdict, error=_with_blank(verdict.error, kernel, answers)) if verdict.error else verdict
-            return replace(verdict, hints=_hints(verdict, exercise, size, shot, answers, engine))
+            return _explained(verdict, exercise, size, shot, answers, engine)
         verdicts.append(verdict)
     return replace(verdicts[-1], size="; ".join(each.size for each in verdicts), shot=verdicts[0].shot)
 
 
-def _hints(
-    verdict: Verdict, exercise: Exercise, size: ExerciseSize, shot: Shot, answers: tuple[str, ...], engine: Engine
-) -> tuple[str, ...]:
-    """Which blank is wrong at a verdict's size, and the first access of a complete run that differs from the solution's."""
-    key = answers_of(exercise.key) if exercise.key else ()
-    if len(key) != len(answers) or not key:
-        return ()
+def _with_answers(shot: Shot, answers: Fillings) -> Shot:
+    return replace(shot, setup=replace(shot.setup, kernel=shot.setup.kernel.filled(answers)))
+
+
+def _key_of(exercise: Exercise) -> Fillings:
+    """The right answers for the blanks; () without any."""
+    return answers_of(exercise.key) if exercise.key else exercise.solution.answers if exercise.solution else ()
+
+
+def _explained(
+    verdict: Verdict, exercise: Exercise, size: ExerciseSize, shot: Shot, answers: Fillings, engine: Engine
+) -> Verdict:
+    """The verdict at a size that failed, with the blank that is wrong, and the first access of a complete run that differs from
+    that with the right answer there.
+    """
+    key = _key_of(exercise)
+
+    def fails(tried: Fillings) -> bool:
+        return not _judged_at(exercise, size, _with_answers(shot, tried), engine).passed
+
+    number = _blank_of(verdict.error, shot.setup.kernel, answers, key, fails)
+    if verdict.error is not None:
+        return replace(verdict, error=_with_blank(verdict.error, number, answers), blank=number)
+    if number is None or len(key) != len(answers):
+        return verdict
     at = replace(shot, setup=shot.setup.changed(**size.problem, **size.parameters))
+    mended = (*answers[: number - 1], key[number - 1], *answers[number:])
+    found, is_wrong = first_difference(at, answers, mended, engine), [_is_of_result(row) for row in verdict.unmet]
+    if found is None:
+        wrong_value = tr("each thread reads and writes the right elements, but the value that it writes is wrong")
+        return replace(verdict, blank=number, difference=wrong_value if any(is_wrong) else "")
+    shown = verdict.shot
+    if shown is not None and found.step is not None and all(is_wrong):  # of a hazard, the shot shows the collision
+        shown = replace(shown, at=Position(step=found.step), focus=replace(shown.focus, block=found.block))
+    return replace(verdict, blank=number, difference=found.sentence, shot=shown)
 
-    def passes(others: tuple[str, ...]) -> bool:
-        kernel = shot.setup.kernel.filled(others)
-        return _judged_at(exercise, size, replace(shot, setup=replace(shot.setup, kernel=kernel)), engine).passed
 
-    number = wrong_blank(answers, key, passes)
-    difference = "" if verdict.error is not None else difference_text(at, answers, key, engine)
-    named = () if number is None else (tr("look at blank {number}", number=number),)
-    return (*named, difference) if difference else named
+def _is_of_result(row: JudgedQuantity) -> bool:
+    return row.title == quantity_title("result")
 
 
-def _refusal(filled: Shot, answers: tuple[str, ...]) -> GemmvizError | None:
+def _refusal(filled: Shot, answers: Fillings) -> GemmvizError | None:
     """Why a compiler would refuse the filled text; None for one that it takes."""
     setup = filled.setup
     try:
@@ -268,35 +309,34 @@ def requirements_of(exercise: Exercise, size: ExerciseSize) -> tuple[QuantityReq
 # Blanks that errors are in
 
 
-def _with_blank(error: GemmvizError, kernel: KernelSpec, answers: tuple[str, ...]) -> GemmvizError:
-    """The error, with the number of the blank that it is in."""
-    number = None if error.place is None else blank_at(kernel, answers, error.place)
-    if number is None or error.place is None:
-        empty = [str(place) for place, answer in enumerate(answers, 1) if not answer.strip()]
-        if empty and error.place is not None:
-            error.remedy = tr("nothing is written for blank {empty}", empty=", ".join(empty))
-        if unbalanced := _unbalanced(answers):
-            error.remedy = tr("look at the brackets in blank {unbalanced}", unbalanced=unbalanced)
+def _blank_of(
+    error: GemmvizError | None, kernel: KernelSpec, answers: Fillings, key: Fillings, fails: Callable[[Fillings], bool]
+) -> int | None:
+    """Number of the blank that is wrong: by the key if there is one, since an error may be in a line that is right; else of the
+    blank that the error is in.
+    """
+    if answers and len(key) == len(answers) and (number := wrong_blank(answers, key, fails)) is not None:
+        return number
+    return None if error is None or error.place is None else blank_at(kernel, answers, error.place)
+
+
+def _with_blank(error: GemmvizError, number: int | None, answers: Fillings) -> GemmvizError:
+    """The error, with the number of the blank that is wrong."""
+    if number is None:
         return error
-    is_empty = not answers[number - 1].strip()
-    remedy = (
-        tr("nothing is written for blank {number}", number=number)
-        if is_empty
-        else error.remedy or tr("change blank {number}", number=number)
-    )
-    return GemmvizError(
-        tr("blank {number}, line {line}: {message}", number=number, line=error.place.line, message=error.message),
-        remedy=remedy,
-        id=error.id,
-    )
+    remedy = error.remedy or tr("change blank {number}", number=number)
+    if answers[number - 1].count("{") != answers[number - 1].count("}"):
+        remedy = tr("look at the brackets in blank {unbalanced}", unbalanced=number)
+    if not answers[number - 1].strip():
+        remedy = tr("nothing is written for blank {number}", number=number)
+    message = (
+        tr("blank {number}: {message}", number=number, message=error.message) if error.place is None
+        else tr("blank {number}, line {line}: {message}", number=number, line=error.place.line, message=error.message)
+    )  # fmt: skip
+    return GemmvizError(message, remedy=remedy, id=error.id)
 
 
-def _unbalanced(answers: tuple[str, ...]) -> int | None:
-    """Number of the first answer that opens and closes unequal numbers of braces."""
-    return next((number for number, answer in enumerate(answers, 1) if answer.count("{") != answer.count("}")), None)
-
-
-def blank_at(kernel: KernelSpec, answers: tuple[str, ...], place: Place) -> int | None:
+def blank_at(kernel: KernelSpec, answers: Fillings, place: Place) -> int | None:
     """Number, from 1, of the blank whose answer is at a place of the filled text, or else of the only one in its line; None if
     there is none.
     """

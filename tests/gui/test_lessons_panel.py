@@ -17,7 +17,6 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.shot import default_shot, shot_text
-from gemmviz.teaching.lesson import answers_of
 from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
@@ -147,21 +146,6 @@ def test_next_gives_no_answer_away(panel: Lessons) -> None:
         panel.next.click()
         wait_while(lambda: panel.course.is_waiting)
         assert panel.course.at == place + 1
-
-
-def test_blanks_are_tried_judged_and_kept(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
-    at(panel, "slides", "writing")
-    assert not window.banner.texts  # that it has blanks is no error
-    for field, answer in zip(panel.task.blanks, answers_of("blanks"), strict=True):
-        field.setText(answer)
-    panel.task.try_it.click()
-    qtbot.waitUntil(lambda: panel.task.verdict.text().startswith("✓ Done"), timeout=_LONG_MS)
-    panel.task.blanks[1].setText("")
-    panel.task.try_it.click()
-    qtbot.waitUntil(lambda: "nothing is written for blank 2" in panel.task.verdict.text(), timeout=_LONG_MS)
-    panel.back.click()
-    at(panel, "slides", "writing")
-    assert [field.text() for field in panel.task.blanks] == [answers_of("blanks")[0], "", *answers_of("blanks")[2:]]
 
 
 def test_a_quiz_from_a_file_is_a_lesson(window: MainWindow, panel: Lessons, tmp_path: Path) -> None:

@@ -273,7 +273,11 @@ def test_an_attempt_is_run_shown_and_judged(model: TestModel) -> None:
     model.inbox.until(lambda: course.position.verdict is not None)
     model.settle()
     assert not sure(course.position.verdict).passed
-    assert model.session.shot.view == "stage"  # where what went wrong can be seen
+    assert course.shows_blanks  # until the access is asked for
+    course.show_verdict()
+    model.settle()
+    assert model.session.shot.view == "stage"
+    assert not course.shows_blanks
     facts = Knowledge(model.session.shot, Interpreter())
     assert facts.replay.hazards[0].step == facts.moment.step
     course.attempt(answers_of("barriers"))

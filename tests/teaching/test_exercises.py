@@ -56,7 +56,7 @@ RIGHT = [  # changes of the right answers by the numbers of their blanks
     {8: "row >= width || col >= width) return; if (true"},
 ]
 WRONG = [  # with a part of what is said about them
-    ({5: "__syncwarp();", 7: "__syncwarp();"}, "At M = N = K = 12, TILE_WIDTH = 8: read-after-write hazards"),
+    ({5: "__syncwarp();", 7: "__syncwarp();"}, "At M = N = K = 12, TILE_WIDTH = 8: blank 5: first difference: "),
     ({5: "__syncwarp();"}, "read-after-write hazards"),
     ({7: "__syncwarp();"}, "write-after-read hazards"),
     ({5: "__threadfence_block();"}, "read-after-write hazards"),
@@ -65,27 +65,28 @@ WRONG = [  # with a part of what is said about them
     ({5: "if (threadIdx.x == 0) __syncthreads();"}, "blank 5, line 43: __syncthreads() in divergent flow"),
     (
         {3: "3"},
-        "At M = N = K = 12, TILE_WIDTH = 8: shared memory reads, in elements: 12\u202f288, required: at most 8192",
+        "shared memory reads, in elements: 12\u202f288, required: at most 8192",
     ),
     (
         {3: "width / TILE_WIDTH + 1"},
-        "At M = N = K = 8, TILE_WIDTH = 4: shared memory reads, in elements: 1536, required: at most 1024",
+        "shared memory reads, in elements: 1536, required: at most 1024",
     ),
-    ({3: "2"}, "C: wrong"),
-    ({3: "0"}, "C: wrong"),
+    ({3: "2"}, "line 53: write C[0], expected: read A[4]"),
+    ({3: "0"}, "line 53: write C[0], expected: read A[0]"),
     ({3: "width"}, "shared memory reads, in elements: 720, required: at most 432"),
     ({3: "1000"}, "shared memory reads, in elements: 144\u202f000, required: at most 432"),
     ({3: "2147483647"}, "does this loop ever end?"),
     ({1: "2"}, "Mds[2][0] is out of range"),
     ({1: "32"}, "bytes of shared memory per block: 272, required: at most 32"),
     ({5: "", 6: "0", 7: "", 8: _NO_TILES}, "global memory reads, in elements: "),
-    ({5: "", 6: "Md[0]", 7: ""}, "C: wrong"),
-    ({4: "(k0 + threadIdx.x) * width + row"}, "C: wrong"),
-    ({6: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, "C: wrong"),
-    ({2: "blockIdx.x * TILE_WIDTH + threadIdx.y"}, "C: wrong"),
+    ({5: "", 6: "Md[0]", 7: ""}, "line 47: read A[0], expected: barrier"),
+    ({4: "(k0 + threadIdx.x) * width + row"}, "line 40: read A[5], expected: read A[1]"),
+    ({6: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, "line 47: read Mds[0][1], expected: read Mds[1][0]"),
+    ({2: "blockIdx.x * TILE_WIDTH + threadIdx.y"}, "thread (0, 0) of block (1, 0), line 40: read A[10], expected: read A[0]"),
     ({8: "true"}, "C[25] is out of range"),
     ({8: "row < width"}, "C[25] is out of range"),
-    ({8: "false"}, "C: unwritten, required: right"),
+    ({8: "false"}, "line 53: nothing, expected: write C[0]"),
+    ({6: "1.000001f * Mds[threadIdx.y][k] * Nds[k][threadIdx.x]"}, "blank 6: each thread reads and writes the right elements"),
     ({5: "while (true) {}"}, "does this loop ever end?"),
     ({5: "__syncthreads(); *Pd = 1;"}, "hazards"),
 ]
@@ -134,7 +135,7 @@ BARRIERS = [
     ((WAIT, "if (k0 + TILE_WIDTH < K) __syncthreads();", ""), ""),
     ((WAIT, "if (k0 != K - TILE_WIDTH) __syncthreads();", ""), ""),
     (("__syncthreads_count(1);", WAIT, ""), ""),
-    (("__syncwarp();", "__syncwarp();", ""), "At M = K = 24, N = 16, TILE_WIDTH = 8: read-after-write hazards"),
+    (("__syncwarp();", "__syncwarp();", ""), "At M = K = 24, N = 16, TILE_WIDTH = 8: blank 1: first difference"),
     ((WAIT, "__syncwarp();", ""), "write-after-read hazards"),
     (("__syncwarp();", WAIT, ""), "read-after-write hazards"),
     ((WAIT, WAIT, WAIT), "steps: 22, required: at most 21"),
@@ -213,7 +214,16 @@ def test_an_answer_that_knows_the_listed_sizes_fails_at_a_drawn_one(change: dict
     verdict = _verdict(change)
     assert not verdict.passed
     assert verdict.size not in [each.words for each in _exercise(_step("slides", "writing")).sizes]
-    assert verdict.hints[0] == f"look at blank {next(iter(change))}"
+    assert verdict.blank == next(iter(change))
+    assert verdict.lines[0].startswith(f"At {verdict.size}: blank {verdict.blank}")  # the size that was drawn is told
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_barrier_for_the_listed_sizes_alone_fails(seed: int) -> None:
+    step = _step("shared-memory", "exercise-barriers")
+    verdict = judged(_exercise(step), step.shot, Interpreter(), (WAIT, "if (K <= 32) __syncthreads();", ""), Random(seed))
+    assert not verdict.passed
+    assert verdict.blank == 2
 
 
 def test_sizes_are_drawn_anew_at_each_try() -> None:
@@ -228,16 +238,23 @@ def test_sizes_are_drawn_anew_at_each_try() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "hints"),
+    ("change", "blank", "difference"),
     [
-        ({4: "(k0 + threadIdx.x) * width + row"}, ("look at blank 4", "first difference: thread (1, 0) of block (0, 0, 0), line 40: read A[5]; the solution: read A[1]")),
-        ({5: ""}, ("look at blank 5", "first difference: thread (0, 0) of block (0, 0, 0), line 47: read Mds[0][0]; the solution: barrier")),
-        ({2: "blockIdx.y * TILE_WIDTH + threadIdx.x", 3: "(width - 1) / TILE_WIDTH + 1"}, ("look at blank 2", "first difference: thread (1, 0) of block (0, 0, 0), line 40: read A[6]; the solution: read A[1]")),
-        ({8: "false"}, ("look at blank 8",)),
+        ({5: ""}, 5, "first difference: thread (0, 0) of block (0, 0), line 47: read Mds[0][0], expected: barrier"),
+        (  # the other spelling in blank 3 is no difference
+            {2: "blockIdx.y * TILE_WIDTH + threadIdx.x", 3: "(width - 1) / TILE_WIDTH + 1"},
+            2, "first difference: thread (1, 0) of block (0, 0), line 40: read A[6], expected: read A[1]",
+        ),
+        ({2: "blockIdx.y * TILE_WIDTH + threadIdx.y; if (row >= width) return"}, 2, ""),  # the error is in line 47, of blank 6
+        ({2: "blockIdx.y * TILE_WIDTH + threadIdx.y; {"}, 2, ""),
     ],
 )  # fmt: skip
-def test_the_wrong_blank_and_the_first_access_that_differs_are_named(change: dict[int, str], hints: tuple[str, ...]) -> None:
-    assert _verdict(change).hints == hints
+def test_the_wrong_blank_and_the_first_access_that_differs_are_named(
+    change: dict[int, str], blank: int, difference: str
+) -> None:
+    verdict = _verdict(change)
+    assert (verdict.blank, verdict.difference) == (blank, difference)
+    assert f"blank {blank}" in verdict.lines[0]
 
 
 def test_empty_blanks_are_named() -> None:
@@ -251,7 +268,8 @@ def test_empty_blanks_are_named() -> None:
     [
         ({5: "__syncwarp();"}, {"M": 12, "N": 12, "K": 12, "TILE_WIDTH": 8}, 47, (0, 0, 0)),  # the read that came too early
         ({8: "row < width"}, {"M": 5, "N": 5, "K": 5, "TILE_WIDTH": 2}, 53, (2, 2, 0)),
-        ({6: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, {"M": 5, "N": 5, "K": 5, "TILE_WIDTH": 2}, 53, (0, 0, 0)),
+        ({6: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, {"M": 5, "N": 5, "K": 5, "TILE_WIDTH": 2}, 47, (0, 0, 0)),
+        ({6: "Mds[threadIdx.y][k] + Nds[k][threadIdx.x]"}, {"M": 5, "N": 5, "K": 5, "TILE_WIDTH": 2}, 53, (0, 0, 0)),
     ],
 )
 def test_the_picture_is_the_wrong_access_at_the_size_that_fails(

@@ -26,6 +26,7 @@ class Overlay(QWidget):
         super().__init__(parent)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)  # until a tool is in use
         self.tool: Tool = ""
         self.blank = ""  # "black", "white"
         self.keys: tuple[tuple[str, str], ...] = ()
@@ -44,6 +45,7 @@ class Overlay(QWidget):
         """Select a tool; the selected tool is put away."""
         self.tool = "" if self.tool == tool else tool
         self._circle = []
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, not self.tool)
         self.setCursor(Qt.CursorShape.CrossCursor if self.tool in ("ink", "zoom") else Qt.CursorShape.ArrowCursor)
         self.update()
 

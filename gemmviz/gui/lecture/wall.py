@@ -12,6 +12,7 @@ from gemmviz.gui.lecture.overlay import Overlay
 from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.gui.worksheet import Worksheet
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
@@ -192,6 +193,8 @@ class Wall(QWidget):
         self.overlay = Overlay(self)
         self.overlay.circled.connect(self._on_circled)
         self.overlay.raise_()
+        self.worksheet = Worksheet(model, self.stage)
+        self.stage.setMouseTracking(False)  # cells are pointed at with the tools of the lecture
         self.stage.arrived.connect(self._on_arrived)
         self._drawn: tuple[object, ViewOptions, Caption] | None = None
         self._last: _PictureKey | None = None
@@ -316,6 +319,7 @@ class Wall(QWidget):
         self._drawn = drawn
         still = with_band(_through_camera(view.still(subject, options), shot.camera), caption, high, options.theme)
         self.stage.set_scene(still, _through_camera(motion, shot.camera).primitives)
+        self.worksheet.place(round(options.height * self.height() / high))
 
     @property
     def _caption(self) -> Caption:

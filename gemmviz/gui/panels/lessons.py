@@ -5,11 +5,8 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QLabel,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -19,10 +16,11 @@ from PySide6.QtWidgets import (
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.shelf import Shelf
-from gemmviz.gui.widgets.controls import TextRole, line, set_name
+from gemmviz.gui.widgets.controls import selectable_line, set_name, step_button
 from gemmviz.gui.widgets.input import WheelGuard, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.gui.worksheet import Attempt
 from gemmviz.model.translation import letter, marked, tr
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
@@ -52,11 +50,11 @@ class Lessons(QWidget):
         self.contents.installEventFilter(self)
         self.contents.setAccessibleName(tr("Contents"))
         self.contents.setToolTip(tr("Click a step to show it, or mark it and press Return. ✓ seen, ? question, ✎ exercise"))
-        self.progress = _selectable_label("faint")
-        self.title, self.caption, self.notes = _selectable_label("heading"), _selectable_label(), _selectable_label("faint")
-        self.back = _step_button(tr("◀ Back"), tr("Previous step (Ctrl+Page Up)"))
-        self.next = _step_button(tr("Next ▶"), tr("Next part or step (Ctrl+Page Down)"))
-        self.explore = _step_button(
+        self.progress = selectable_line("faint")
+        self.title, self.caption, self.notes = selectable_line("heading"), selectable_line(), selectable_line("faint")
+        self.back = step_button(tr("◀ Back"), tr("Previous step (Ctrl+Page Up)"))
+        self.next = step_button(tr("Next ▶"), tr("Next part or step (Ctrl+Page Down)"))
+        self.explore = step_button(
             tr("Explore"), tr("Change anything, then press the same button to return to the lesson (Ctrl+Return)")
         )
         self.task, self.shelf = _Task(model), Shelf(model)
@@ -71,7 +69,7 @@ class Lessons(QWidget):
         for button in (self.back, self.next, self.explore):
             button.clicked.connect(lambda: model.released.emit())
         self.course.changed.connect(self.draw)
-        self.course.judged.connect(lambda: self.area.ensureWidgetVisible(self.task.verdict))
+        self.course.judged.connect(lambda: self.area.ensureWidgetVisible(self.task.attempt))
         self.draw()
 
     def _lay_out(self) -> None:
@@ -190,7 +188,7 @@ def _presenter_text(step: LessonStep, lesson: Lesson) -> str:
 
 
 class _Task(QWidget):
-    """The choices of a question, or the task of an exercise with its blanks."""
+    """The choices of a question, or the task of an exercise. Blanks are filled in over the picture."""
 
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
@@ -199,25 +197,15 @@ class _Task(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self.choices: list[_Choice] = []
-        self._written: dict[Exercise, tuple[str, ...]] = {}
-        self.blanks: list[QLineEdit] = []
-        self.verdict = _selectable_label()
-        self.try_it = _step_button(tr("Try it"), tr("Run the kernel and check the result"))
-        self.hint = _step_button(tr("Hint"), tr("Show the next hint"))
-        self.try_it.clicked.connect(self._try)
-        self.hint.clicked.connect(self._hint)
-        self.course.judged.connect(self._on_judged)
+        self.verdict, self.attempt = selectable_line(), Attempt(model)
         self._inner: QWidget | None = None
-        self._hints = 0
 
     def show_step(self, question: Question | None, exercise: Exercise | None) -> None:
-        """Show a task. The widgets are rebuilt only for another task, and answers of a student are restored."""
+        """Show a task. The widgets are rebuilt only for another task."""
         if (question, exercise) != self._shown:
-            if self._shown[1] is not None and self.blanks:
-                self._written[self._shown[1]] = tuple(field.text() for field in self.blanks)
-            self._shown, self._hints = (question, exercise), 0
+            self._shown = (question, exercise)
             if self._inner is not None:
-                for widget in (self.verdict, self.try_it, self.hint):
+                for widget in (self.verdict, self.attempt):
                     widget.setParent(None)
                 self._inner.hide()
                 self._column.removeWidget(self._inner)
@@ -233,7 +221,7 @@ class _Task(QWidget):
         inner = QWidget()
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
-        self.choices, self.blanks = [], []
+        self.choices = []
         for place, choice in enumerate(question.choices if question is not None else ()):
             row = _Choice(letter(place), choice.text)
             row.button.clicked.connect(lambda checked=False, place=place: self.course.pick(place))
@@ -243,24 +231,13 @@ class _Task(QWidget):
             column.addWidget(self.verdict)
             column.addStretch(1)  # takes what is left, so that the choices are as high as before an answer
         if exercise is not None:
-            task = _selectable_label("heading")
+            task = selectable_line("heading")
             task.setText(exercise.task)
             column.addWidget(task)
-            buttons = QHBoxLayout()
-            buttons.addWidget(self.try_it)
-            buttons.addWidget(self.hint)
-            buttons.addStretch(1)
-            column.addLayout(buttons)
-            column.addWidget(self.verdict)
-            written = self._written.get(exercise, ("",) * self.course.blanks)
-            for number, text in zip(range(self.course.blanks), written, strict=False):
-                field = QLineEdit(text)
-                field.setAccessibleName(tr("Blank {number}", number=number + 1))
-                field.setToolTip(tr("C code for this blank; may be empty"))
-                field.setPlaceholderText(tr("blank {number}", number=number + 1))
-                field.returnPressed.connect(self._try)
-                column.addWidget(field)
-                self.blanks.append(field)
+            if not self.course.blanks:
+                column.addWidget(self.attempt)
+                self.attempt.show()
+            self.attempt.show_exercise(exercise)
         return inner
 
     def _mark(self) -> None:
@@ -271,20 +248,6 @@ class _Task(QWidget):
             is_right = question is not None and question.choices[place].right and is_told
             row.mark("✓" if is_right else "✗" if place in course.position.tried else "")
 
-    def _try(self) -> None:
-        self.verdict.setText("…")
-        self.course.attempt(tuple(field.text() for field in self.blanks))
-
-    def _hint(self) -> None:
-        exercise = self._shown[1]
-        if exercise is not None and exercise.hints:
-            self.verdict.setText(exercise.hints[min(self._hints, len(exercise.hints) - 1)])
-            self._hints += 1
-
-    def _on_judged(self) -> None:
-        verdict = self.course.position.verdict
-        self.verdict.setText("" if verdict is None else ("✓ " if verdict.passed else "✗ ") + "\n".join(verdict.lines))
-
 
 class _Choice(QWidget):
     """A button with a letter, and the text of the choice, wrapped."""
@@ -292,10 +255,10 @@ class _Choice(QWidget):
     def __init__(self, letter: str, text: str) -> None:
         super().__init__()
         self._letter = letter
-        self.button = _step_button(letter, tr("Choose this answer and see why it is right or wrong"))
+        self.button = step_button(letter, tr("Choose this answer and see why it is right or wrong"))
         self.button.setAccessibleName(f"{letter}: {text}")
         self.button.setFixedWidth(56)
-        self.text = _selectable_label()
+        self.text = selectable_line()
         self.text.setText(text)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
         row = QHBoxLayout(self)
@@ -311,19 +274,6 @@ class _Choice(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose this answer by a click on its text."""
         self.button.click()
-
-
-def _selectable_label(look: TextRole = "") -> QLabel:
-    label = line(look)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
-
-
-def _step_button(text: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setToolTip(tip)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return button
 
 
 PANEL = Panel(marked("Lessons"), "right", Lessons, order=3)

@@ -13,6 +13,7 @@ from gemmviz.gui.widgets.answer import AnswerBubble, announce
 from gemmviz.gui.widgets.refresh import is_covered
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.gui.worksheet import Worksheet
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import capital, marked, tr
@@ -259,6 +260,9 @@ class ReplayPage(QWidget):
         self.stage.clicked.connect(self._on_clicked)
         self.stage.hovered.connect(model.pointer.at)
         model.pointer.lines_changed.connect(self._show_lines)
+        self.worksheet = Worksheet(model, self.stage)
+        model.course.changed.connect(self._place_worksheet)
+        self.stage.resized.connect(self._place_worksheet)
         self.answer = AnswerBubble(self.stage)
         self.answer.close_button.clicked.connect(self._on_answer_closed)
         model.answers.changed.connect(lambda: self.answer.show_sentences(model.answers.sentences))
@@ -318,8 +322,12 @@ class ReplayPage(QWidget):
         if not is_same:
             self._ahead = None
         self.stage.set_scene(still, view.motion(subject, options))
+        self._place_worksheet()
         if is_same:
             self._idle.start()  # if nothing differs, nothing is painted
+
+    def _place_worksheet(self) -> None:
+        self.worksheet.place(self.stage.height())
 
     def _on_painted(self) -> None:
         """Prepare the next picture once the present one is on the screen."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QLabel,
     QLineEdit,
+    QPushButton,
     QScrollArea,
     QSpinBox,
     QToolButton,
@@ -116,6 +117,21 @@ def line(look: TextRole = "", tip: str = "") -> QLabel:
     set_look(label, look)
     label.setToolTip(tip)
     return label
+
+
+def selectable_line(look: TextRole = "") -> QLabel:
+    """Return a label that wraps, with text that can be copied."""
+    label = line(look)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def step_button(text: str, tip: str) -> QPushButton:
+    """Return a button that leaves the focus where it is when it is clicked."""
+    button = QPushButton(text)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
 
 
 def set_look(label: QLabel, look: TextRole) -> None:
