@@ -1,13 +1,15 @@
-"""Reads and writes benchmark files: JSON with one row per line, so that diffs are readable."""
+"""Reads and writes benchmark files, of which some ship with gemmviz: JSON with one row per line, so that diffs are readable."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gemmviz.files.codec import FormatError, check_version, from_plain, json_to_plain, read_text, to_plain
-from gemmviz.files.recordings import text_of_rows
+from gemmviz.files.recordings import recordings, text_of_rows
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER
 from gemmviz.model.timing import Benchmark, Measured
+from gemmviz.model.translation import capital, marked, tr
 
 FORMAT = "gemmviz benchmark"
 VERSION = 1
@@ -60,3 +62,32 @@ def _has_sound_numbers(row: Measured) -> bool:
     times += [] if row.transfer is None else [row.transfer.to_device_ms, row.transfer.to_host_ms]
     numbers = [value for value in row.parameters.values() if not 0 <= value <= LARGEST_NUMBER]
     return not numbers and all(time is None or _LEAST_MS <= time <= _MOST_MS for time in times)
+
+
+# Benchmarks that ship with gemmviz.
+
+_SHIPPED_BENCHMARKS = {
+    "benchmark": "",
+    "lesson-speeds": marked(", kernels of the lessons"),
+    "precision-speeds": marked(", float, double and CPU"),
+    "tensor-speeds": marked(", up to tensor cores"),
+}  # names of files, and what is added to the name of the GPU
+
+
+def recorded() -> dict[str, Benchmark]:
+    """Shipped benchmarks by name."""
+    return {
+        benchmark_name(each) + (tr(of) if of else ""): each
+        for name, of in _SHIPPED_BENCHMARKS.items()
+        for each in recordings(name, Benchmark)
+    }
+
+
+def benchmark_name(benchmark: Benchmark) -> str:
+    """The displayed name of a benchmark."""
+    return capital(benchmark.short_source)
+
+
+def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:
+    """The benchmark of this name, otherwise the first; None if there are none."""
+    return benchmarks.get(name) or next(iter(benchmarks.values()), None)

@@ -1,6 +1,7 @@
 """Errors that are shown to users, with place and remedy; and cooperative cancelling, which ends long work."""
 
 import difflib
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -192,6 +193,14 @@ def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
         yield
     finally:
         _cancelled.reset(before)
+
+
+@contextmanager
+def cancelled_after(seconds: float) -> Iterator[None]:
+    """A context in which checkpoints raise Cancelled after this time, too."""
+    before, until = _cancelled.get(), time.monotonic() + seconds
+    with cancellable(lambda: time.monotonic() > until or (before is not None and before())):
+        yield
 
 
 def is_cancelled() -> bool:

@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Collection, Iterator, Sequence, Sized
 from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct, field
 
-from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.errors import Place, SourceError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
@@ -50,15 +50,16 @@ class ProjectFile(Struct, frozen=True):
 class KernelSpec(Struct, frozen=True):
     """One kernel. Block, grid and shared bytes are formulas over M, N, K and the parameters.
 
-    ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``: the
-    files that it includes, or that include it; ``compiled``: the name of the project file that is compiled if the kernel's own
-    file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``opts_in_to_shared``: the host
-    code allows the kernel all of a block's dynamic shared memory, by cudaFuncSetAttribute; ``parameter_names``: those of
-    the kernel's parameters, if its launch was read from the text; ``launch_from``: where the launch was taken from; "read" and
-    "guessed" ones gave a right result, "unsure" ones were read and didn't, "unchecked" ones solve no known problem;
-    ``unconfirmed``: what is uncertain about the launch, "" if it is confirmed, so that results say something about the
-    kernel; ``unfinished``: an incomplete kernel, which may leave C unwritten; ``is_shipped``: the kernel is part of
-    gemmviz. Raises SourceError if any field is beyond the size limits.
+    ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``:
+    the files that it includes, or that include it; ``compiled``: the name of the project file that is compiled if the
+    kernel's own file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``host_sizes``:
+    the sizes that main() launches it with, if the host code tells all of them; ``opts_in_to_shared``: the host code allows
+    the kernel all of a block's dynamic shared memory, by cudaFuncSetAttribute; ``parameter_names``: those of the kernel's
+    parameters, if its launch was read from the text; ``launch_from``: where the launch was taken from; "read" and "guessed"
+    ones gave a right result, "unsure" ones were read and didn't, "unchecked" ones solve no known problem; ``unconfirmed``:
+    what is uncertain about the launch, "" if it is confirmed, so that results say something about the kernel;
+    ``unfinished``: an incomplete kernel, which may leave C unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises
+    SourceError if any field is beyond the size limits.
     """
 
     name: str
@@ -82,6 +83,7 @@ class KernelSpec(Struct, frozen=True):
     project: tuple[ProjectFile, ...] = ()
     compiled: str = ""
     size_macros: tuple[tuple[str, str], ...] = ()
+    host_sizes: tuple[tuple[str, int], ...] = ()
     parameter_names: tuple[str, ...] = ()
     launch_from: LaunchOrigin = "header"
     unconfirmed: str = ""
@@ -117,6 +119,16 @@ class KernelSpec(Struct, frozen=True):
             return self
         left = iter(answers)
         return replace(self, text=BLANK.sub(lambda hole: next(left, hole[0]), self.text), is_shipped=False)
+
+    def without(self, places: Collection[Place]) -> "KernelSpec":
+        """A copy with spaces in some places of its text, each within one line. Raises UsageError for a longer one."""
+        lines = self.text.split("\n")
+        for place in places:
+            line, last = lines[place.line - 1], place.end_column - 1
+            if place.end_line != place.line:
+                raise UsageError(tr("the barrier in line {line} is longer than a line", line=place.line))
+            lines[place.line - 1] = line[: place.column - 1] + " " * (last - place.column + 1) + line[last:]
+        return replace(self, text="\n".join(lines), is_shipped=False)
 
     @property
     def defaults(self) -> dict[str, int]:

@@ -132,6 +132,19 @@ class Setup(Struct, frozen=True):
         return replace(self, problem=problem, parameters={**self.parameters, **others})
 
     @property
+    def as_launched(self) -> "Setup":
+        """The setup at the sizes that main() launches the kernel with; itself if these aren't known, or if other sizes were
+        chosen than those that the kernel is drawn at.
+        """
+        told = dict(self.kernel.host_sizes)
+        if not told or self.problem.sizes != self.kernel.problem.sizes:
+            return self
+        try:
+            return replace(self.changed(**told), blocks="", phases="")
+        except SettingError:
+            return self
+
+    @property
     def settings(self) -> tuple[Setting, ...]:
         """All settings: the problem's sizes, then the fields that have a control, in order."""
         return (*(each.within("problem") for each in self.problem.settings), *settings_of(type(self)))

@@ -20,7 +20,15 @@ from gemmviz.cuda.launch.formula import (
     replace_sizes,
     trial_problems,
 )
-from gemmviz.cuda.launch.guessed_launch import KernelText, choices, fixed_size, problem_of, problems_of, spec_of
+from gemmviz.cuda.launch.guessed_launch import (
+    KernelText,
+    choices,
+    fixed_size,
+    host_sizes,
+    problem_of,
+    problems_of,
+    spec_of,
+)
 from gemmviz.cuda.launch.launch_form import NO_ROLES, TOO_LARGE, GivenLaunch
 from gemmviz.cuda.launch.legality import can_run, setup_for
 from gemmviz.cuda.launch.roles import Roles, fits, is_told
@@ -335,7 +343,8 @@ class _Attempts:
         problems = problems_of(self.source, self.draft, roles)
         for kind in reversed(problems) if self.as_written else problems:
             spec = _applied(self.source, self.draft, self.given, roles, kind, self.as_written)
-            problem = next(islice(trial_problems(spec, self._own(spec, roles)), size_number, None), None)
+            own = host_sizes(self.draft, roles, spec.problem)
+            problem = next(islice(trial_problems(spec, own), size_number, None), None)
             found = None if problem is None else self._attempt(spec, roles, problem)
             if found is not None:
                 return found
@@ -354,23 +363,15 @@ class _Attempts:
     def spec_at_own_sizes(self, roles: Roles) -> KernelSpec | None:
         """The spec with the sizes of the host code, which rules keep; None if they aren't all known."""
         spec = _applied(self.source, self.draft, self.given, roles, problem_of(self.source, self.draft, roles))
-        own = self._own(spec, roles)
-        ties = {size: own[roles.sizes[0]] for size in roles.ties if roles.sizes[0] in own}
-        own = {**ties, **own}
+        own = host_sizes(self.draft, roles, spec.problem)
         if not own or {each.name for each in spec.problem.kind.sizes if not each.is_optional} - own.keys() - OWN_SIZES:
             return None
-        rules = tuple(fixed_size(size, value) for size, value in own.items() if size not in ties)
+        rules = tuple(fixed_size(size, value) for size, value in own.items() if size not in roles.ties)
         try:
             problem = Problem.of_flat({**spec.problem.to_flat(), **own})
         except SettingError:
             return None
         return replace(spec, problem=problem, requirements=(*spec.requirements, *rules))
-
-    def _own(self, spec: KernelSpec, roles: Roles) -> dict[str, int]:
-        """Sizes of the host code, by the names of the problem."""
-        values = dict(self.draft.values)
-        own = {size: values[name] for name, size in zip(self.draft.sizes, roles.sizes, strict=True) if name in values}
-        return {size: value for size, value in own.items() if size in spec.problem.sizes}
 
     def _is_refuted(self, roles: Roles) -> bool:
         outputs = {array.name for array in PROBLEM_KINDS[roles.kind].arrays if array.is_output}

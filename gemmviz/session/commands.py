@@ -70,7 +70,7 @@ class Commands:
         shot = session.display.clicked(hit)
         if shot is not None and shot.setup != session.shot.setup:
             run = session.shown
-            session.apply(Show(shot, RequestedSizes.of(shot.setup), cured=None if run is None else run.facts))
+            session.apply(Show(shot, RequestedSizes.of(shot.setup), cured=None if run is None else run.whole))
         elif shot is not None:
             session.show(shot)
 

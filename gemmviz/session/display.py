@@ -219,7 +219,7 @@ class Display:
             return ""
         if kind.needs_run and session.completion.is_running and (run is None or run.setup != session.shot.setup):
             return tr("Running the kernel …")
-        if "facts" in kind.needs and run is not None and run.counts is None and session.completion.will_count:
+        if "whole" in kind.needs and run is not None and run.whole.counts is None and session.completion.will_count:
             return tr("Counting the launch …")
         is_waiting = kind.is_slow and self._values.of(kind, self._context(kind)) is None
         return tr(WAITING) if is_waiting or (kind.is_of_run and session.completion.reading.is_drawing) else ""
@@ -290,7 +290,7 @@ class Display:
         if self.refusal:
             return None
         if "schedules" in kind.uses:
-            self._schedules.measure(session.shot.setup)
+            self._schedules.measure(self.known.whole.setup)
         found, now = self._values.of(kind, self._context(kind)), session.now
         if found is None or found.value is None or now is None:
             return None if found is None else found.value
@@ -313,6 +313,7 @@ class Display:
             self.known,
             moment=session.now,
             facts=session.completion.facts,
+            whole=session.completion.whole,
             compared=None if session.shot.against is None else session.comparison.compared,
             before=before[0] if before is not None and is_suggested else None,
             schedules=self._schedules.measured,

@@ -15,13 +15,13 @@ from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.nodes import AccessPlace
 from gemmviz.cuda.program import program_for
 from gemmviz.model.errors import Place
-from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import all_blocks, capital, listed, marked, number, plural, spaced, tr, trn
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
+from gemmviz.shots.knowledge import LaunchFacts
 from gemmviz.shots.subject import holds
 
 _FEW_TIMES = {1: marked("once"), 2: marked("twice")}
@@ -73,10 +73,11 @@ def answer_to(question: AskedArray, trace: Trace, counts: LaunchCounts | None, n
     return (*sentences, *_launch_sentences(question.array, trace, counts, no_counts))
 
 
-def branch_answer(setup: Setup, counts: LaunchCounts | None, line: int, column: int) -> str:
+def branch_answer(launch: LaunchFacts, line: int, column: int) -> str:
     """What is known of the branch whose condition is at a place of the source, counted from 1: how often lanes of a warp part
-    there in the launch. "" if there is no branch. ``counts``: None while they are unknown.
+    there in the launch. "" if there is no branch.
     """
+    setup, counts = launch.setup, launch.counts
     program = program_for(setup.kernel, setup.definitions)
     here = [
         number for number, each in enumerate(program.accesses)
@@ -187,6 +188,8 @@ def _launch_sentences(number_: int, trace: Trace, counts: LaunchCounts | None, n
         else:
             often, sectors = _often(number_, array, access, total, trace), _moved_sectors(total, trace)
             yield tr(_LAUNCH_TRAFFIC[access], bytes=size, array=array.name, often=often, sectors=sectors)
+    if trace.setup.as_launched != trace.setup:
+        yield tr("Counted at {sizes}, as drawn.", sizes=trace.setup.problem.text())
 
 
 def _often(number_: int, array: MemoryArray, access: Access, total: Counts, trace: Trace) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.cuda.launch.catalog import DEFAULT_KERNEL
 from gemmviz.cuda.launch.launch_form import GivenLaunch, formulas_of
-from gemmviz.cuda.launch.legality import setup_for, tied
+from gemmviz.cuda.launch.legality import can_run, setup_for, tied
 from gemmviz.files.devices import device_names
 from gemmviz.files.kinds import kind_of
 from gemmviz.model.errors import UsageError
@@ -377,9 +377,12 @@ def setup_from(args: argparse.Namespace) -> Setup:
     return with_setup(args, Shot(setup_for(kernel_from(args)))).setup
 
 
-def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
-    """A shot of the setup to run, with trial values for its occupancy. Raises UsageError or SettingError."""
-    return Shot(setup_from(args), trial=trial)
+def at_main(args: argparse.Namespace, setup: Setup) -> Setup:
+    """The setup at the sizes of main(), if these are known and can run and no sizes were given."""
+    launched = setup.as_launched
+    sizes = (_SIZE_FLAG, *(_flag(each.within("setup")) for each in _SIZE_FLAGS))
+    is_given = any(getattr(args, flag.attribute, None) is not None for flag in sizes)
+    return setup if is_given or not can_run(launched) else launched
 
 
 def is_set(args: argparse.Namespace) -> bool:

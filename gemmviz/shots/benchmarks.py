@@ -4,13 +4,13 @@ from psygnal import Signal
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import parse_sizes, square_problems
+from gemmviz.files.benchmark_file import named, recorded
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import capital, marked, tr
 from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.shots.jobs import LatestTask, Post
-from gemmviz.shots.knowledge import named, recorded
 
 HERE = marked("measured here")
 

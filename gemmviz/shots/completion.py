@@ -67,6 +67,13 @@ class Completion:
         return Knowledge.facts.at_hand(self.known) if self.run is None else self.run.facts
 
     @property
+    def whole(self) -> LaunchFacts | None:
+        """The same about the launch at the sizes of main(), if they are known."""
+        if self.run is not None:
+            return self.run.whole
+        return None if self.known is None or self.facts is None else self.known.whole_facts(self.facts)
+
+    @property
     def watched(self) -> Watched | None:
         """Variables of the first watched thread; None while they are unknown."""
         result = Knowledge.watch_result.at_hand(self.known)
@@ -80,8 +87,8 @@ class Completion:
 
     def suffices(self, shot: Shot) -> bool:
         """Whether a shot can be drawn from the launch that is displayed, without running its kernel."""
-        needs = set(subject_of_view(shot.view).needs) & {"moment", "facts", "compared"}
-        is_counted = not needs or (needs == {"facts"} and self.facts is not None)
+        needs = set(subject_of_view(shot.view).needs) & {"moment", "whole", "compared"}
+        is_counted = not needs or (needs == {"whole"} and self.facts is not None)
         return self.is_without_run and self.setup == shot.setup and is_counted
 
     @property
@@ -90,9 +97,9 @@ class Completion:
 
     @property
     def will_count(self) -> bool:
-        """Whether the counts of the whole launch are still to be computed."""
+        """Whether counts of whole launches are still to be computed."""
         run = self.run
-        return run is not None and run.counted is None and run.trace.stop is None and not self._is_over
+        return run is not None and not run.is_counted and run.trace.stop is None and not self._is_over
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
@@ -175,11 +182,11 @@ class Completion:
             if not self._search.is_busy:
                 self._search.start(lambda cancelled: known.replay)
         elif self.will_count and not self._count.is_busy:
-            self._count.start(lambda cancelled: known.counted)
+            self._count.start(lambda cancelled: known.counted if run.counted is None else known.whole_counted)
         elif not self.will_count and Knowledge.rearranged.at_hand(known) is None and not self._count.is_busy:
             self._count.start(lambda cancelled: known.rearranged)
         if run.timed is None and not self._time.is_busy:
-            self._time.start(lambda cancelled: known.timed)
+            self._time.start(lambda cancelled: (known.timed, known.whole.timed))
 
     def _end(self) -> None:
         self._is_over = True

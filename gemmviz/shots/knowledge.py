@@ -17,10 +17,10 @@ from gemmviz.analysis.replay.focus import Focus, Position, Scope, scope_of, step
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.cuda.launch.legality import device_for, launch_for
-from gemmviz.files.recordings import recordings
+from gemmviz.cuda.launch.legality import can_run, device_for, launch_for
+from gemmviz.files.benchmark_file import named, recorded
 from gemmviz.model.device import Device, Needs, OccupancyCase
-from gemmviz.model.errors import GemmvizError, Place, UsageError, checkpoint, is_cancelled
+from gemmviz.model.errors import Cancelled, GemmvizError, UsageError, cancelled_after, checkpoint, is_cancelled
 from gemmviz.model.kernel import Launch
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
@@ -28,7 +28,7 @@ from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, kernel_title, launch_title
 from gemmviz.model.timing import Benchmark, KernelSpeed
 from gemmviz.model.trace import Outcome, Trace, Watched
-from gemmviz.model.translation import capital, marked, tr
+from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine, Recording
 from gemmviz.run.needs import needs_of
@@ -36,39 +36,10 @@ from gemmviz.run.stored import RecordedTimes
 from gemmviz.shots.rearranging import Rearranged, rearranged
 from gemmviz.shots.shot import Shot, Trial
 
-# Benchmarks that ship with gemmviz.
-
-_SHIPPED_BENCHMARKS = {
-    "benchmark": "",
-    "lesson-speeds": marked(", kernels of the lessons"),
-    "precision-speeds": marked(", float, double and CPU"),
-    "tensor-speeds": marked(", up to tensor cores"),
-}  # names of files, and what is added to the name of the GPU
-
-
-def recorded() -> dict[str, Benchmark]:
-    """Shipped benchmarks by name."""
-    return {
-        benchmark_name(each) + (tr(of) if of else ""): each
-        for name, of in _SHIPPED_BENCHMARKS.items()
-        for each in recordings(name, Benchmark)
-    }
-
-
-def benchmark_name(benchmark: Benchmark) -> str:
-    """The displayed name of a benchmark."""
-    return capital(benchmark.short_source)
-
-
-def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:
-    """The benchmark of this name, otherwise the first; None if there are none."""
-    return benchmarks.get(name) or next(iter(benchmarks.values()), None)
-
-
 # Facts, and what they are made of.
 
 _FactValue = TypeVar("_FactValue")
-_WAITS_S = 0.02
+_WAITS_S, _MOST_COUNTING_S = 0.02, 60
 _MOST_SECOND_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 Of = Literal["setup", "run", "shot", "subject"]
@@ -77,7 +48,8 @@ _STORES: tuple[Of, ...] = get_args(Of)
 
 class LaunchFacts(Struct, frozen=True, eq=False):
     """Facts about a whole launch: its counts and the speed of the real kernel, None while unknown; ``no_counts`` and
-    ``no_speed`` give the reason if they stay unknown. ``passed``: whether C is correct, None before a run.
+    ``no_speed`` give the reason if they stay unknown. ``passed``: whether C is correct, None before a run. ``origin``: where
+    the sizes come from, if they aren't simply those of the picture.
     """
 
     setup: Setup
@@ -86,6 +58,12 @@ class LaunchFacts(Struct, frozen=True, eq=False):
     speed: KernelSpeed | None = None
     no_speed: str = ""
     passed: bool | None = None
+    origin: str = ""
+
+    @property
+    def title(self) -> str:
+        """The launch with its sizes, and where they come from."""
+        return ", ".join(filter(None, (launch_title(self.setup), self.origin)))
 
     @property
     def time_ms(self) -> float | None:
@@ -145,7 +123,8 @@ class Context(Struct, frozen=True, eq=False):
     """What a subject is made from besides a shot; unknown values are None or empty.
 
     ``known``: what is known of the shot; asking it may take long and run engines, while the subject is made, not afterwards.
-    ``moment``: the displayed step of the run. ``facts``: the whole launch of that run. ``compared``: the run to compare with.
+    ``moment``: the displayed step of the run. ``facts``: the whole launch of that run; ``whole``: of the launch at the sizes
+    of main(), if they are known. ``compared``: the run to compare with.
     ``before``: the launch that the run's setup was suggested for. ``schedules``: launches measured on this machine.
     ``measurements``: benchmarks by name.
     """
@@ -153,14 +132,18 @@ class Context(Struct, frozen=True, eq=False):
     known: "Knowledge"
     moment: Moment | None = None
     facts: LaunchFacts | None = None
+    whole: LaunchFacts | None = None
     compared: Compared | None = None
     before: LaunchFacts | None = None
     schedules: tuple[MeasuredCase, ...] = ()
     measurements: Mapping[str, Benchmark] = field(default_factory=dict)
 
-    def speed_of(self, setup: Setup) -> KernelSpeed | None:
-        """The speed of a setup, if the launch is of that setup; None while unknown."""
-        return self.facts.speed if self.facts is not None and self.facts.setup == setup else None
+    @property
+    def asked(self) -> LaunchFacts:
+        """The launch that questions about a whole launch are answered for, as far as it is known."""
+        known, whole = self.known, self.whole
+        is_of_shot = whole is not None and whole.setup in (known.setup, known.whole.setup)
+        return whole if whole and is_of_shot else known.whole_facts(LaunchFacts(known.setup))
 
 
 class FactStore:
@@ -343,6 +326,39 @@ class Knowledge:
             raise counted.error
         return LaunchFacts(self.setup, counted.value, counted.why_none, timed.value, timed.why_none)
 
+    @of_setup
+    def whole(self) -> "Knowledge":
+        """What is known of the launch at the sizes of main(); of the launch itself if these are unknown or can't run."""
+        launched = self.setup.as_launched
+        if self.from_file or launched == self.setup or not can_run(launched):
+            return self
+        return self.about(replace(self.shot, setup=launched, against=None))
+
+    @of_setup
+    def whole_counted(self) -> FactAnswer[LaunchCounts]:
+        """The counts of that launch, or why they are unknown: it may take too long."""
+        if self.whole.setup == self.setup:
+            return self.counted
+        try:
+            with cancelled_after(_MOST_COUNTING_S):
+                return self.whole.counted
+        except Cancelled:
+            checkpoint()
+            return FactAnswer(error=CannotAnswer(tr("counting takes longer than {seconds} s", seconds=_MOST_COUNTING_S)))
+
+    def whole_facts(self, own: LaunchFacts) -> LaunchFacts:
+        """Facts about that launch as far as they are at hand; the ``own`` ones if it can't be counted."""
+        whole = self.whole
+        if whole.setup == self.setup:
+            return own
+        counted, timed = Knowledge.whole_counted.at_hand(self), Knowledge.timed.at_hand(whole)
+        if counted is not None and counted.error is not None:
+            not_counted = tr("not {sizes} as main() launches it: {why}", sizes=whole.setup.problem.text(), why=counted.why_none)
+            return replace(own, origin=not_counted)
+        counted, timed = counted or FactAnswer(), timed or FactAnswer()
+        found = counted.value, "", timed.value, timed.why_none, own.passed
+        return LaunchFacts(whole.setup, *found, tr("as main() launches it"))
+
     @of_shot
     def occupancy(self) -> OccupancyCase:
         """The occupancy with the shot's trial values, from recorded registers."""
@@ -462,7 +478,7 @@ class Knowledge:
         places = {site.place for site in self.replay.trace.sites if site.is_barrier and site.place.line == line}
         if not places:
             raise UsageError(tr("line {line} has no barrier", line=line))
-        kernel = replace(self.setup.kernel, text=_with_spaces_in(self.setup.kernel.text, places), is_shipped=False)
+        kernel = self.setup.kernel.without(places)
         focus = replace(self.shot.focus, block=(0, 0, 0))
         return self.about(replace(self.shot, setup=replace(self.setup, kernel=kernel), focus=focus))
 
@@ -480,15 +496,18 @@ class Knowledge:
 
     def context(self, needs: Collection[str], step: int | None = None) -> Context:
         """What a subject is made from that needs these fields of the context, at a step of the run, by default the shot's."""
-        moment, facts, beside = None, None, None
+        moment = facts = whole = beside = None
         if "moment" in needs:
             reader = self.drawn_reader
             moment = reader.at(step_at(reader.replay.trace, self.shot.at) if step is None else step)
-        if "facts" in needs or "compared" in needs:
+        if {"facts", "whole", "compared"} & {*needs}:
             facts = self.facts
+        if "whole" in needs and facts is not None:
+            self.whole_counted, self.whole.timed  # noqa: B018
+            whole = self.whole_facts(facts)
         if "compared" in needs and self.shot.against is not None:
             beside = Compared(self.compared_reader, self.compared.facts, self.compared.outcome)
-        return Context(self, moment, facts, beside, measurements=self.measurements if "measurements" in needs else {})
+        return Context(self, moment, facts, whole, beside, measurements=self.measurements if "measurements" in needs else {})
 
     # Recordings
 
@@ -542,17 +561,6 @@ def _with_trial(needs: Needs, trial: Trial) -> Needs:
     return replace(needs, **{name: value for name, value in tried.items() if value is not None})
 
 
-def _with_spaces_in(text: str, places: set[Place]) -> str:
-    """The text with spaces in some places, each within one line."""
-    lines = text.split("\n")
-    for place in places:
-        line, last = lines[place.line - 1], place.end_column - 1
-        if place.end_line != place.line:
-            raise UsageError(tr("the barrier in line {line} is longer than a line", line=place.line))
-        lines[place.line - 1] = line[: place.column - 1] + " " * (last - place.column + 1) + line[last:]
-    return "\n".join(lines)
-
-
 def _inside_run(focus: Focus, trace: Trace) -> Focus:
     """The focus with its warp and thread resolved. Raises UsageError if the trace doesn't contain it."""
     inside = focus.within(trace)
@@ -561,16 +569,10 @@ def _inside_run(focus: Focus, trace: Trace) -> Focus:
         warp = "" if focus.warp is None else tr(", warp {warp}", warp=focus.warp)
         thread = "" if focus.thread is None else tr(", thread {thread}", thread=focus.thread)
         x, y, _ = focus.block
-        raise UsageError(
-            tr(
-                "block {x},{y}{warp}{thread} is not in the trace (blocks {blocks})",
-                x=x,
-                y=y,
-                warp=warp,
-                thread=thread,
-                blocks=trace.blocks,
-            )
-        )
+        raise UsageError(tr(
+            "block {x},{y}{warp}{thread} is not in the trace (blocks {blocks})",
+            x=x, y=y, warp=warp, thread=thread, blocks=trace.blocks,
+        ))  # fmt: skip
     return inside
 
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from gemmviz.analysis.memory.counts import BranchCounts, Counts, LaunchCounts, intensity, loads_per_element
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.cuda.launch.legality import device_for
+from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Space
@@ -193,15 +193,18 @@ def source_line(shown: KnownRun, moment: Moment) -> str:
     who = focus_text(moment.focus, shown.trace)
     if moment.focus.thread is not None:
         who += tr(", costs of its warp {warp}", warp=moment.focus.warp)
-    which = all_blocks(shown.trace.launch.block_count)
+    whole = shown.whole
+    which = all_blocks(launch_for(whole.setup).block_count) if shown.trace.stop is None else ""
     state = (
         "counting"
-        if shown.counts is None
+        if whole.counts is None
         else (tr("counted from the trace") if shown.from_file else tr("counted from the source as written"))
     )
     launch = f"{which}, {state}" if shown.trace.stop is None else tr("not counted, the run ended early")
-    if shown.no_counts:
-        launch = tr("not counted, {no_counts}", no_counts=shown.no_counts)
+    if whole.no_counts:
+        launch = tr("not counted, {no_counts}", no_counts=whole.no_counts)
+    if whole.origin:
+        launch = tr("{sizes}, {origin}: {launch}", sizes=whole.setup.problem.text(), origin=whole.origin, launch=launch)
     return tr(
         "Step, so far: {who}, counted from the trace. Launch: {launch}.{rules_sentence}",
         who=who,
@@ -220,7 +223,7 @@ def rules_sentence(setup: Setup) -> str:
 
 def speed_lines(shown: KnownRun) -> list[str]:
     """Time, rate, resources and source of the real kernel; none if its time isn't known."""
-    speed = shown.speed
+    speed = shown.whole.speed
     if speed is None:
         return []
     measured = speed.measured

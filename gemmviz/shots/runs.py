@@ -84,6 +84,16 @@ class KnownRun(Struct, frozen=True, dict=True, eq=False):
         passed = self.trace.check.passed and not stopped
         return LaunchFacts(self.setup, self.counts, no_counts, self.speed, self.no_speed, passed)
 
+    @cached_property
+    def whole(self) -> LaunchFacts:
+        """Facts about the launch at the sizes of main(), if they are known."""
+        return self.facts if self.trace.stop is not None else self.known.whole_facts(self.facts)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether both launches are counted, or known not to be."""
+        return self.counted is not None and (self.whole.counts is not None or bool(self.whole.no_counts))
+
 
 def run_so_far(known: Knowledge | None) -> KnownRun | None:
     """The run of a shot with what is known of it at present; None while it isn't finished."""
@@ -137,8 +147,8 @@ def complete(known: Knowledge) -> Knowledge:
             fault = known.outcome.fault
             block = None if fault is None else fault.block
             _complete_run(known if block is None else known.about(replace(shot, focus=Focus(block))))
-        elif "facts" in needs:
-            known.facts  # noqa: B018
+        elif "whole" in needs:
+            known.facts, known.whole_counted  # noqa: B018
         if shot.against is not None and "compared" in needs:
             with suppress(GemmvizError):  # it is reported once the shot is shown
                 _complete_run(known.compared)
@@ -157,7 +167,7 @@ def _complete_run(known: Knowledge) -> None:
     known.replay.sums(known.reader.scope)
     known.watch_result  # noqa: B018
     if known.replay.trace.stop is None:
-        known.facts  # noqa: B018
+        known.facts, known.whole_counted  # noqa: B018
 
 
 def _draw_once(known: Knowledge) -> None:

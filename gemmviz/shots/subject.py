@@ -18,7 +18,7 @@ from gemmviz.scenes.stage.hover import pointed_at
 from gemmviz.shots.knowledge import Context, Knowledge
 from gemmviz.shots.shot import Shot
 
-Known = Literal["moment", "facts", "compared", "before", "schedules", "measurements"]
+Known = Literal["moment", "facts", "whole", "compared", "before", "schedules", "measurements"]
 TimeKind = Literal["none", "run", "launch"]
 Page = Literal["stage", "benchmark"]
 
@@ -86,7 +86,7 @@ class Subject(Struct, frozen=True):
     @property
     def needs_run(self) -> bool:
         """Whether a kernel has to be run or counted for it."""
-        return bool({"moment", "facts", "compared"} & set(self.needs))
+        return bool({"moment", "whole", "compared"} & set(self.needs))
 
 
 # Finds the thread or step for a cell or a place in the source.

@@ -14,7 +14,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
-from gemmviz.files.benchmark_file import benchmark_text
+from gemmviz.files.benchmark_file import benchmark_text, recorded
 from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.benchmark_page import BenchmarkPage
 from gemmviz.gui.chart_plot import ChartPlot
@@ -26,7 +26,6 @@ from gemmviz.model.errors import DeviceError
 from gemmviz.model.timing import Benchmark
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
-from gemmviz.shots.knowledge import recorded
 from tests.conftest import trace_of
 from tests.files.test_benchmark_file import BENCHMARK
 from tests.gui.conftest import choice_of, line_of, metrics_of, open_file, pictured, settings_of, settled, shown_of, spin_of

@@ -20,6 +20,7 @@ from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.answers import branch_answer
+from gemmviz.shots.knowledge import LaunchFacts
 from tests.analysis.test_reasons import limits_of
 from tests.conftest import kernel_from, moment_of, trace_of
 from tests.legible import texts_of
@@ -142,10 +143,11 @@ def test_a_click_on_a_branch_is_answered(body: str, answer: str) -> None:
     counter = LaunchCounter(device_for(setup).rules)
     stream_launch(setup, counter)
     column = 1 + body.index("if")
-    assert branch_answer(setup, counter.counts, 10, column) == answer
-    assert branch_answer(setup, counter.counts, 10, body.index("C[") + 1) == ""
+    facts = LaunchFacts(setup, counter.counts)
+    assert branch_answer(facts, 10, column) == answer
+    assert branch_answer(facts, 10, body.index("C[") + 1) == ""
     if body is ODD_EVEN:
-        assert branch_answer(setup, None, 10, column) == "t % 2 == 0: the launch is being counted"
+        assert branch_answer(LaunchFacts(setup), 10, column) == "t % 2 == 0: the launch is being counted"
 
 
 def test_divergence_is_a_cause_of_the_time() -> None:

@@ -21,7 +21,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.translation import all_blocks
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.shots.arguments import add_setup, setup_from
+from gemmviz.shots.arguments import add_setup, at_main, setup_from
 
 
 class _CountsAndHazards(LaunchCounter):
@@ -43,7 +43,8 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    setup = setup_from(args)
+    drawn = setup_from(args)
+    setup = at_main(args, drawn)
     launch_for(setup)
     counter = _CountsAndHazards(setup)
     with engine_of(args, setup.kernel) as engine:
@@ -53,7 +54,8 @@ def _run(args: argparse.Namespace) -> int:
         print_json(_counts_json(setup, counter.counts, hazards))
     else:
         share = all_blocks(launch_for(setup).block_count)
-        print(f"{setup.kernel.name}, {setup.problem}, {share}, counted from the source as written")
+        sizes = f"{setup.problem}{'' if setup == drawn else ' as main() launches it'}"
+        print(f"{setup.kernel.name}, {sizes}, {share}, counted from the source as written")
         for name, value in totals(counter.counts).items():
             print(f"  {name:28} {value:>16,}")
     return report_hazards(hazards, setup)

@@ -7,10 +7,11 @@ from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import many
-from gemmviz.shots.arguments import add_setup, shot_from_setup
+from gemmviz.shots.arguments import add_setup, at_main, setup_from
 from gemmviz.shots.knowledge import occupancy_case
-from gemmviz.shots.shot import Trial
+from gemmviz.shots.shot import Shot, Trial
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -52,10 +53,12 @@ def _occupancy_case(args: argparse.Namespace) -> OccupancyCase:
             )
         needs = Needs(args.threads, args.registers, args.shared or 0)
         return OccupancyCase(load_device(args.device) if args.device else load_device(), needs, needs, "a block")
-    case = occupancy_case(shot_from_setup(args, trial))
+    drawn = setup_from(args)
+    setup = at_main(args, drawn)
+    case = occupancy_case(Shot(setup, trial=trial))
     if case is None:
         raise UsageError("these settings have no launch")
-    return case
+    return case if setup == drawn else replace(case, what=f"{case.what}, {setup.problem} as main() launches it")
 
 
 def _occupancy_json(case: OccupancyCase, limits: OccupancyLimits, is_given: bool) -> dict[str, object]:

@@ -218,6 +218,8 @@ def spec_of(
         each for each in text_sizes(source.text)
         if each.size in problem.sizes and each.size not in given and (FILTER_WIDTH not in given or each.size != "radius")
     ]  # fmt: skip
+    told = host_sizes(draft, roles, problem)
+    is_told = problem.sizes.keys() <= {*told, *(each.size for each in own)}
     return KernelSpec(
         name=source.name,
         file=source.file,
@@ -245,11 +247,20 @@ def spec_of(
                 if each.follows and each.name not in (*draft.tile_values, *draft.macros)
             ),
         ),
+        host_sizes=tuple(told.items()) if is_told else (),
         parameter_names=tuple(each.name for each in draft.parameters),
         own_name=source.own_name,
         project=source.project,
         compiled=source.compiled,
     )  # fmt: skip
+
+
+def host_sizes(draft: Draft, roles: Roles, problem: Problem) -> dict[str, int]:
+    """The problem's sizes that the host code tells, by name."""
+    values = dict(draft.values)
+    own = {size: values[name] for name, size in zip(draft.sizes, roles.sizes, strict=True) if name in values}
+    tied = dict.fromkeys(roles.ties, own[roles.sizes[0]]) if roles.ties and roles.sizes[0] in own else {}
+    return {size: value for size, value in {**tied, **own}.items() if size in problem.sizes}
 
 
 def arguments_of(draft: Draft, roles: Roles) -> tuple[str, ...]:

@@ -100,10 +100,11 @@ class Metrics(QWidget):
         self._cover(session.display.counted < 1.0)
         with asking(self.costs.is_covered):
             self._show_step(shown, now)
-            if shown.counts is not self._listed or shown.counts is None:
-                self._listed = shown.counts
+            counts = shown.whole.counts
+            if counts is not self._listed or counts is None:
+                self._listed = counts
                 self._show_launch(shown)
-                self._list_accesses(shown.counts)
+                self._list_accesses(counts)
         self._mark(now.site.place)
 
     def _show_parts(self, on: bool) -> None:
@@ -148,14 +149,14 @@ class Metrics(QWidget):
 
     def _show_launch(self, shown: KnownRun) -> None:
         """Show the numbers of the whole launch; a dash while they are being counted."""
-        counts, rules = shown.counts, shown.trace.rules
+        setup, counts, rules = shown.whole.setup, shown.whole.counts, shown.trace.rules
         for row, cost in enumerate(metrics.COSTS):
             self._number(row, _LAUNCH, None if counts is None else cost.of(counts.total(cost.space)))
             self.costs.put(row, 0, tr(cost.name), tip=cost.tip_for(rules))
         for row, metric in enumerate(metrics.LAUNCHES):
-            amount = None if counts is None else metric.of(shown.setup, counts)
+            amount = None if counts is None else metric.of(setup, counts)
             text, value = (_NOT_HERE, None) if amount is None else (amount.text, amount.value)
-            self.launch.put(row, 0, metric.name_for(shown.setup), tip=tr(metric.tip))
+            self.launch.put(row, 0, metric.name_for(setup), tip=tr(metric.tip))
             self.launch.put(row, 1, text, value, right=True)
 
     def _list_accesses(self, counts: LaunchCounts | None) -> None:

@@ -117,7 +117,7 @@ class Source(QSplitter):
         now, shown = session.now, session.shown
         if now is None or shown is None or self.text.text != shown.setup.kernel.text:
             return
-        answer = branch_answer(shown.setup, shown.counts, line, column)
+        answer = branch_answer(shown.whole, line, column)
         try:
             session.player.jump(step_at_text(now, line, column))
         except UsageError as error:

@@ -214,8 +214,16 @@ def _model_note(case: SpeedCase) -> str:
     """Return what the bars are, and how the model's time compares with that of the real kernel."""
     if case.model_ms is None:
         return tr(_COUNTED)
+    apart = sum(each.cost_ms or 0 for each in case.causes) <= case.model_ms
+    overlap = "" if apart else tr(". Savings overlap: together they are less than their sum")
     real = "" if case.time_ms is None else tr(", real kernel {time_ms}", time_ms=_time_text(case.time_ms))
-    return tr("{model}. All of it: {model_ms}{real}", model=tr(_MODEL), model_ms=_time_text(case.model_ms), real=real)
+    return tr(
+        "{model}. All of it: {model_ms}{real}{overlap}",
+        model=tr(_MODEL),
+        overlap=overlap,
+        model_ms=_time_text(case.model_ms),
+        real=real,
+    )
 
 
 def _cause_heights(cause: Cause, layout: _Layout, room: Box, theme: Theme) -> list[float]:
@@ -256,7 +264,7 @@ def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
     if cause.cost_ms is None:
         return None, tr("not in the model: no latency")
     return cause.cost_ms / case.model_ms, tr(
-        "{cost_ms} of {model_ms}", cost_ms=_time_text(cause.cost_ms), model_ms=_time_text(case.model_ms)
+        "saves {cost_ms} of {model_ms}", cost_ms=_time_text(cause.cost_ms), model_ms=_time_text(case.model_ms)
     )
 
 

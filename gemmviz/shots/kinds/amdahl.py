@@ -1,11 +1,12 @@
 """Amdahl: recorded times of kernels with their copies at the size of a shot, or at the nearest recorded one."""
 
+from gemmviz.files.benchmark_file import named
 from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Benchmark, Measured
 from gemmviz.model.translation import tr
 from gemmviz.scenes.charts.speeds import narrowed
-from gemmviz.shots.knowledge import Context, named
+from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 

@@ -1,10 +1,11 @@
 """Benchmark: measurements of many launches on one GPU, selected by a shot's chart."""
 
+from gemmviz.files.benchmark_file import named
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import listed, tr
 from gemmviz.scenes.charts.speeds import narrowed, widths_of
-from gemmviz.shots.knowledge import Context, named
+from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 

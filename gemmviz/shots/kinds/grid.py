@@ -14,18 +14,21 @@ from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.views.grid_view import sm_under
-from gemmviz.shots.knowledge import Context, MeasuredCase, occupancy_case
+from gemmviz.shots.knowledge import Context, LaunchFacts, MeasuredCase, occupancy_case
 from gemmviz.shots.shot import Shot, Trial
 from gemmviz.shots.subject import Subject
 
 MOST_BLOCKS = 1 << 18  # limit for modelled launches; more blocks can't be distinguished in a picture
 
 
-def grid_case(shot: Shot, measured: tuple[MeasuredCase, ...] = (), speed: KernelSpeed | None = None) -> GridCase | None:
+def grid_case(
+    shot: Shot, measured: tuple[MeasuredCase, ...] = (), speed: KernelSpeed | None = None, title: str = ""
+) -> GridCase | None:
     """Schedules of a shot's launch and of the compared launch: each ``measured``, otherwise recorded on its device, otherwise
-    modelled. None if the setup has no launch.
+    modelled. None if the setup has no launch. ``title``: of the launch, by default its sizes.
     """
     case = _launch_case(shot, measured, speed)
+    case = case if case is None or not title else replace(case, what=title)
     if case is None or shot.against is None:
         return case
     return replace(case, beside=_launch_case(replace(shot, setup=shot.against.setup), measured, None))
@@ -67,9 +70,10 @@ def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:
 
 def _make_grid(shot: Shot, context: Context) -> GridCase:
     """The schedules. Raises GemmvizError for a setup without a launch, or with too many blocks for the model."""
-    case = grid_case(shot, context.schedules, context.speed_of(shot.setup))
+    launch = context.asked if shot.against is None else LaunchFacts(shot.setup)
+    case = grid_case(replace(shot, setup=launch.setup), context.schedules, launch.speed, launch.title)
     if case is None:
-        launch_for(shot.setup, with_nearest=False)
+        launch_for(launch.setup, with_nearest=False)
         raise UsageError(
             tr("no schedule of this launch is known"),
             remedy=tr("choose sizes with at most {most_blocks} blocks", most_blocks=MOST_BLOCKS),
@@ -84,5 +88,5 @@ def _click_grid(case: GridCase, shot: Shot, hit: Hit) -> Shot | None:
 
 
 SUBJECT = Subject(
-    GridCase, _make_grid, click=_click_grid, uses=("facts", "schedules"), time="launch", is_comparison=True, order=21
+    GridCase, _make_grid, click=_click_grid, uses=("whole", "schedules"), time="launch", is_comparison=True, order=21
 )  # fmt: skip

@@ -11,8 +11,11 @@ from gemmviz.shots.subject import Subject
 
 def _make_occupancy(shot: Shot, context: Context) -> OccupancyCase:
     """The occupancy. Raises GemmvizError for a setup without a launch."""
-    case = occupancy_case(shot, context.speed_of(shot.setup))
-    return context.known.occupancy if case is None else case  # which raises the reason
+    launch = context.asked
+    case = occupancy_case(replace(shot, setup=launch.setup), launch.speed)
+    if case is None:
+        return context.known.occupancy  # which raises the reason
+    return replace(case, what=launch.title) if launch.origin else case
 
 
 def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
@@ -31,4 +34,4 @@ def _click_occupancy(case: OccupancyCase, shot: Shot, hit: Hit) -> Shot | None:
     return None if needs is None else replace(shot, trial=_trial_of(case, needs))
 
 
-SUBJECT = Subject(OccupancyCase, _make_occupancy, uses=("facts",), click=_click_occupancy, order=20)
+SUBJECT = Subject(OccupancyCase, _make_occupancy, uses=("whole",), click=_click_occupancy, order=20)

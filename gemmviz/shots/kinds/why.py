@@ -121,12 +121,13 @@ _VIEW_OF_CAUSE: dict[CauseKind, str] = {
 
 def speed_case_of(
     shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "",
-    rearranged: Sequence[Rearranged] = (),
+    rearranged: Sequence[Rearranged] = (), launch: Setup | None = None,
 ) -> SpeedCase:  # fmt: skip
-    """The speed of a shot's launch and its causes. ``no_speed``: why its time is unknown; ``rearranged``: its tiles without
-    bank conflicts.
+    """The speed of a shot's launch and its causes, with cures for the shot. ``no_speed``: why its time is unknown;
+    ``rearranged``: its tiles without bank conflicts; ``launch``: the launch at other sizes that is asked about.
     """
-    setup, device = shot.setup, device_for(shot.setup)
+    drawn, setup = shot.setup, launch or shot.setup
+    shot, device = replace(shot, setup=setup), device_for(setup)
     case = SpeedCase(launch_title(setup), device, setup.problem, rate_source=no_speed)
     if speed is not None and speed.measured.gflops is not None:
         rate = speed.measured.gflops
@@ -138,7 +139,7 @@ def speed_case_of(
         return case
     limits = occupancy_limits(device, occupancy.own)
     launched = Launched(counts, limits, setup.problem, launch_for(setup).block_count)
-    causes = tuple(_with_cure(cause, setup, rearranged) for cause in causes_of(launched))
+    causes = tuple(_with_cure(cause, drawn, rearranged) for cause in causes_of(launched))
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
         case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
@@ -171,16 +172,16 @@ def _with_cure(cause: Cause, setup: Setup, rearranged: Sequence[Rearranged]) -> 
 
 def _make_why(shot: Shot, context: Context) -> SpeedCase | None:
     """The speed of the displayed run; None before a run. Includes the previous launch if a suggestion was applied."""
-    facts, before = context.facts, context.before
+    facts, before = context.whole, context.before
     if facts is None:
         return None
     rearranged = Knowledge.rearranged.at_hand(context.known) or ()
-    case = speed_case_of(replace(shot, setup=facts.setup), facts.counts, facts.speed, facts.no_speed, rearranged)
+    case = speed_case_of(shot, facts.counts, facts.speed, facts.no_speed, rearranged, facts.setup)
     effects = () if before is None else (_effect(before), _effect(facts))
     if effects and effects[0].label == effects[1].label:
         label = tr("{launch}, changed source", launch=effects[1].label)
         effects = effects[0], replace(effects[1], label=label)
-    return replace(case, no_counts=facts.no_counts, effects=effects)
+    return replace(case, what=facts.title, no_counts=facts.no_counts, effects=effects)
 
 
 def _speed_at(case: SpeedCase, now: Moment) -> SpeedCase:
@@ -221,5 +222,5 @@ def _click_why(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
 
 
 SUBJECT = Subject(
-    SpeedCase, _make_why, needs=("facts",), uses=("before",), time="run", advance=_speed_at, click=_click_why, order=22
+    SpeedCase, _make_why, needs=("whole",), uses=("before",), time="run", advance=_speed_at, click=_click_why, order=22
 )  # fmt: skip
