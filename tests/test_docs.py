@@ -14,7 +14,7 @@ from gemmviz.cuda.launch.catalog import COURSE, all_kernel_names, lesson_names
 from gemmviz.files.recordings import recorded_schedules, recordings
 from gemmviz.model.records import fields
 from gemmviz.model.timing import Levels
-from gemmviz.teaching.lesson import Choice, Exercise, ExerciseSize, LessonStep, Question, Solution
+from gemmviz.teaching.lesson import Choice, Exercise, ExerciseSize, Guide, LessonStep, Question, Solution
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA
 
@@ -79,7 +79,7 @@ def test_the_lists_of_kernels_are_those_of_the_program() -> None:
 def test_the_fields_of_lessons_are_those_of_the_program() -> None:
     text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     section = text.partition("## `.toml`: a lesson")[2].partition("\n## ")[0]
-    records = (LessonStep, Question, Choice, Exercise, ExerciseSize, Solution)
+    records = (LessonStep, Question, Choice, Exercise, ExerciseSize, Solution, Guide)
     named = {field.name for record in records for field in fields(record) if field.encode_name}
     assert named - set(re.findall(r"`(\w+)`", section)) == set()
 

@@ -132,16 +132,20 @@ Fault = tuple[str, Place | None, GemmvizError]  # subject, place, error
 
 
 def question_faults(step: LessonStep, engine_of: EngineOf, *, is_quiz: bool = False) -> Iterator[Fault]:
-    """What is wrong with the question of a step; nothing if it has none."""
-    question = step.question
-    if question is None:
-        return
+    """What is wrong with the questions of a step and of its guide; nothing if it has none."""
+    for path, question in step.questions.items():
+        yield from _faults_of_question(step, path, question, engine_of, is_quiz or path[0] == "guide")
+
+
+def _faults_of_question(
+    step: LessonStep, path: tuple[str, ...], question: Question, engine_of: EngineOf, is_quiz: bool
+) -> Iterator[Fault]:
     asked = question.choices[question.right].shot or step.shot
     for what, remedy in _likeness_of_choices(question):
-        yield "the choices", step.written.place("question"), GemmvizError(what, remedy=remedy)
+        yield "the choices", step.written.place(*path), GemmvizError(what, remedy=remedy)
     for number, choice in enumerate(question.choices):
         expected = ("choices", number, "expect", 0) if choice.expect else ()
-        place = step.written.place("question", *expected)
+        place = step.written.place(*path, *expected)
         subject = f"choice {number + 1}, {choice.text!r}"
         try:
             if choice.shot is not None:

@@ -50,7 +50,7 @@ def answers_of(name: str) -> tuple[str, ...]:
 Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)
 FIELD = re.compile(r"\{(\w+)\}")
-TEXT_FIELDS = ("title", "caption", "text", "notes", "question", "exercise")  # those that may have numbers
+TEXT_FIELDS = ("title", "caption", "text", "notes", "question", "exercise", "guide")  # those that may have numbers
 PENDING = "…"  # in place of a number that is not computed yet
 _RESULT_WORDS = marked("right"), marked("wrong"), marked("unwritten"), marked("unchecked")  # values of "result"
 _MOST_MINUTES, _MOST_CHOICES, _MOST = 600.0, 26, 2**63
@@ -232,13 +232,43 @@ class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
             )
 
 
+_USUAL_MISTAKES = 3
+
+
+class Guide(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a lecturer does in the ten minutes or so from a step on. ``idea``: the sentence that should stay; ``show``: what to
+    demonstrate in the program, with its ``keys``; ``number``: a sentence with the number to remember; ``question``: what to
+    ask, with the right answer and the usual wrong ones. Raises UsageError unless there are three of these.
+    """
+
+    idea: str
+    show: str
+    keys: tuple[str, ...]
+    number: str
+    question: Question
+
+    def __post_init__(self) -> None:
+        if len(self.question.choices) != _USUAL_MISTAKES + 1:
+            raise UsageError(
+                "the question of a guide has one right answer and the three usual wrong ones", remedy="write four choices"
+            )
+
+    @property
+    def sentences(self) -> tuple[str, str, str]:
+        return self.idea, self.show, self.number
+
+    def with_texts(self, changed: Callable[[str], str]) -> "Guide":
+        idea, show, number = map(changed, self.sentences)
+        return Guide(idea, show, self.keys, number, self.question.with_texts(changed))
+
+
 class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     """One step of a lesson. ``title`` and ``caption``: the text above the view and below it; ``text``: an explanation for
     students who read the lesson by themselves; ``notes``: for the speaker alone. ``part``: the heading of the steps from
     this one on. ``build``: what the step is revealed by, ``""`` for all at once. ``id``: the name by which other steps refer
     to it. ``minutes``: planned duration. ``sources``: references. ``needs``: ids of earlier steps. ``expect``: what must be
-    true of the view. ``written``: where. Raises UsageError for an unknown ``build``, a duration out of range, or a caption
-    with a number that no expectation names.
+    true of the view. ``guide``: for the lecturer, from this step on. ``written``: where. Raises UsageError for an unknown
+    ``build``, a duration out of range, or a caption with a number that no expectation names.
     """
 
     shot: Shot
@@ -255,6 +285,7 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     expect: tuple[Expectation, ...] = ()
     question: Question | None = None
     exercise: Exercise | None = None
+    guide: Guide | None = None
     written: WrittenPlace = field(default=WrittenPlace(), name="")
 
     def __post_init__(self) -> None:
@@ -285,21 +316,31 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
         return self.written.place()
 
     @property
+    def questions(self) -> dict[tuple[str, ...], Question]:
+        """The questions of the step and of its guide, by the path of their fields."""
+        of_guide = None if self.guide is None else self.guide.question
+        asked = (("question",), self.question), (("guide", "question"), of_guide)
+        return {path: question for path, question in asked if question is not None}
+
+    @property
     def texts(self) -> dict[str, str]:
-        """The texts that may have numbers, by field; those of a question are one, and those of an exercise."""
+        """The texts that may have numbers, by field; those of a question are one, and those of an exercise and of a guide."""
         question = "" if self.question is None else "\n".join(self.question.texts)
         exercise = "" if self.exercise is None else "\n".join((self.exercise.task, *self.exercise.hints))
         return {
             "title": self.title, "caption": self.caption, "text": self.text, "notes": self.notes, "question": question,
             "exercise": exercise,
+            "guide": "" if self.guide is None else "\n".join((*self.guide.sentences, *self.guide.question.texts)),
         }  # fmt: skip
 
     def texts_with_names(self, field: str) -> Iterator[tuple[str, dict[str, Expectation]]]:
         """The texts of a field, each with the expectations that its names stand for."""
         own = {each.name: each for each in self.expect if each.name}
-        if field == "question" and self.question is not None:
-            yield self.question.text, own
-            for choice in self.question.choices:
+        if field in ("question", "guide"):
+            question = next((each for path, each in self.questions.items() if path[0] == field), None)
+            yield from ((text, own) for text in (self.guide.sentences if field == "guide" and self.guide is not None else ()))
+            yield (question.text if question is not None else ""), own
+            for choice in question.choices if question is not None else ():
                 names = own | {each.name: each for each in choice.expect if each.name}
                 yield from ((choice.text, names), (choice.why, names))
         else:
@@ -321,15 +362,21 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
         """The step with ``values`` in its texts in place of their names, and PENDING for a number that has no value. In the
         title, which lists of steps show, the expected number stands for it.
         """
-        question = None if self.question is None else self.question.with_own_numbers()
+        question = self.question and self.question.with_own_numbers()
+        guide = self.guide and replace(self.guide, question=self.guide.question.with_own_numbers())
         if not self.needed:
-            return self if question == self.question else replace(self, question=question)
+            return self if (question, guide) == (self.question, self.guide) else replace(self, question=question, guide=guide)
         expected = {each.name: shown_value(each.value) for each in self.expect}
         values = {name: values.get(name, PENDING) for name in self.needed}
         title = _fill_in(self.title, {name: expected[name] if value == PENDING else value for name, value in values.items()})
         caption, text, notes = (_fill_in(each, values) for each in (self.caption, self.text, self.notes))
-        question = None if question is None else question.with_texts(lambda text: _fill_in(text, values))
-        return replace(self, title=title, question=question, caption=caption, text=text, notes=notes)
+        question = question and question.with_texts(lambda text: _fill_in(text, values))
+        guide = guide and guide.with_texts(lambda text: _fill_in(text, values))
+        return replace(self, title=title, question=question, guide=guide, caption=caption, text=text, notes=notes)
+
+    def with_expected_numbers(self) -> "LessonStep":
+        """The step with the expected values in its texts, for those who need not wait for a run."""
+        return self.with_numbers({each.name: shown_value(each.value) for each in self.expect})
 
 
 class Lesson(Struct, frozen=True, forbid_unknown_fields=True):

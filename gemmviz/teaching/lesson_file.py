@@ -19,7 +19,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import language
 from gemmviz.shots.shot import FORMAT as VIEW
 from gemmviz.shots.shot import Shot, parse_shot, plain_of, shot_of
-from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep
+from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep
 
 # A lesson with its texts in another language.
 
@@ -46,6 +46,7 @@ def _of_step(step: LessonStep, number: int, translate: Translate) -> LessonStep:
         step, title=text("title", step.title), caption=text("caption", step.caption), text=text("text", step.text),
         notes=text("notes", step.notes), question=step.question and step.question.with_texts(partial(text, "question")),
         exercise=step.exercise and _exercise(step.exercise, text),
+        guide=step.guide and step.guide.with_texts(partial(text, "guide")),
     )  # fmt: skip
 
 
@@ -74,8 +75,13 @@ def lesson_text(lesson: Lesson) -> str:
 
 def _named_kernels(step: LessonStep, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a step with its shots as a saved view has them."""
-    choices = () if step.question is None else zip(step.question.choices, fields["question"]["choices"], strict=True)
-    for each, plain in ((step, fields), *choices):
+    choices = [
+        (choice, plain)
+        for (name, *rest), question in step.questions.items()
+        for choice, plain in zip(question.choices, (fields[name]["question"] if rest else fields[name])["choices"], strict=True)
+    ]
+    shown: list[tuple[LessonStep | Choice, dict[str, Any]]] = [(step, fields), *choices]
+    for each, plain in shown:
         if each.shot is not None:
             plain["shot"] = plain_of(each.shot)
     return fields

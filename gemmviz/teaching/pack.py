@@ -32,6 +32,7 @@ from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import filled_step
+from gemmviz.teaching.guide_page import guide_parts, guide_reel
 from gemmviz.teaching.lesson import Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_text
 from gemmviz.teaching.quiz import quiz_of
@@ -255,6 +256,13 @@ def _for_students(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
 def _for_the_lecturer(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
     yield PackFile(f"lecturer/{_stem(lesson)}.pptx", "slides, with notes for the speaker", _saver(lesson, engine))
     yield PackFile("lecturer/notes.md", "what to say at each step, with its duration", _writer(lambda: _notes(lesson, engine)))
+    if guide_parts(lesson):
+        purpose = "one page: ideas, demonstrations and questions, by minutes"
+        yield PackFile(
+            "lecturer/guide.pdf",
+            purpose,
+            lambda path: save_reel(guide_reel(lesson, _engine_with_answers(engine), _PAPER), path),
+        )
     if _tasks(lesson).steps:
         answers = _saver(_tasks(lesson), engine, answers=True, theme=_PAPER)
         yield PackFile("lecturer/worksheet-answers.pdf", "the worksheet with answers", answers)

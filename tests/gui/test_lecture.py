@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.gui.lecture.lecture_window import _answers
+from gemmviz.gui.lecture.presenter import _answers
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore

@@ -31,7 +31,7 @@ from gemmviz.model.trace import Outcome
 from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, check_link, figure_name
 from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, script_hash, stills
 from gemmviz.render.figure import figure_script, script_name
-from gemmviz.render.reel import Film, Reel, RenderOptions, Still
+from gemmviz.render.reel import Deck, Film, Reel, RenderOptions, Still
 from gemmviz.run.choosing import with_stored_answers
 from gemmviz.run.engine import Engine
 from gemmviz.shots.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
@@ -87,6 +87,9 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--answers", action="store_true", help="include the answers to the questions of a lesson, with blanks filled in"
     )
+    parser.add_argument(
+        "--guide", action="store_true", help="the page of a lesson for its lecturer: ideas, demonstrations and questions"
+    )
     parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)
     add_on(parser, "cpu")
     add_timeout(parser)
@@ -139,8 +142,10 @@ def _export_file(args: argparse.Namespace) -> int:
         require_format(args.output, source.manner.look)
     path = Path(args.kernel)
     lesson = named_lesson(args.kernel)
-    if lesson is not None and not lesson.is_view:
-        reel = _lesson_pictures(source, lesson)
+    if args.guide and lesson is None:
+        raise UsageError("--guide is for lessons", remedy="leave out --guide")
+    if lesson is not None and (args.guide or not lesson.is_view):
+        reel = _guide_page(source, lesson) if args.guide else _lesson_pictures(source, lesson)
         _write_reel(args, reel, source.manner.look)
         return 0
     stage = _prepared_source(source, path, None if lesson is None else lesson.steps[0].shot)
@@ -157,6 +162,8 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError(f"{args.output} is a file name, but --as writes into a folder", remedy="leave out --as")
     if args.steps is not None and (args.step is not None or args.phase is not None):
         raise UsageError("--steps excludes --step and --phase", remedy="leave out one of them")
+    if args.guide and (args.is_folder or not isinstance(format_of(args.output), Still | Deck)):
+        raise UsageError("--guide is one page", remedy="write a .pdf file")
     if not args.is_folder and isinstance(format_of(args.output), Film) and args.by != "step":
         raise UsageError("a film shows every step", remedy="leave out --by")
     kind = args.kind or suffix
@@ -209,6 +216,12 @@ def _lesson_pictures(source: _Source, lesson: Lesson) -> Reel:
     from gemmviz.teaching.reel import lesson_reel  # a picture of a kernel does without it
 
     return lesson_reel(lesson, engine_of, source.manner, source.dressed, args.answers)
+
+
+def _guide_page(source: _Source, lesson: Lesson) -> Reel:
+    from gemmviz.teaching.guide_page import guide_reel
+
+    return guide_reel(lesson, with_stored_answers(source.engine), source.args.theme or "light")
 
 
 # What is prepared

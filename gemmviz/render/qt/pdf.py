@@ -18,7 +18,7 @@ from gemmviz.render.xml import xmp
 from gemmviz.scenes.kit.primitives import Scene
 
 _DPI = 144
-_POINTS_HIGH = 540.0  # 13.33 x 7.5 inches for a slide
+_SLIDE_HIGH, _PAPER_HIGH = 540.0, 841.9  # points: 13.33 x 7.5 inches for a slide, A4 for what is higher than wide
 _VARIABLE = {
     re.compile(rb"(?<=Date \(D:)\d{14}"): b"20000101000000",
     re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"): b"2000-01-01T00:00:00",
@@ -82,6 +82,7 @@ def _page_words(number: int, count: int, scene: Scene) -> str:
 
 def _set_page(writer: QPdfWriter, page: _Page) -> None:
     """Set a page in the format of the picture, without margins."""
-    size = QSizeF(_POINTS_HIGH * page.aspect, _POINTS_HIGH)
+    high = _SLIDE_HIGH if page.aspect >= 1.0 else _PAPER_HIGH
+    size = QSizeF(high * page.aspect, high)
     writer.setPageSize(QPageSize(size, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
