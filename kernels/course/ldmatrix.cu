@@ -2,7 +2,8 @@
 // title = "One warp that loads by ldmatrix"
 // description = """
 // A warp computes 16 x 8 elements of C by mma.sync. A row of its tile of A is 128 bytes long, all 32 banks. XORED is combined with the
-// number of a row: 0 leaves its chunks of 16 bytes where they are, 7 gives each of eight rows other banks.
+// number of a row: 0 leaves its chunks of 16 bytes where they are, 7 gives each of eight rows other banks. PAD = 8 does so by an unused
+// chunk at the end of each row.
 // """
 // entry = "ldmatrix"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -12,6 +13,10 @@
 // default = 7
 // choices = [0, 1, 3, 7]
 // description = "bits of the number of a row that move its chunks"
+// [parameters.PAD]
+// default = 0
+// choices = [0, 8]
+// description = "unused elements at the end of a row"
 // [problem]
 // M = 16
 // N = 8
@@ -29,7 +34,7 @@ __device__ unsigned in_shared(const void* pointer)
 
 extern "C" __global__ void ldmatrix(const half* A, const half* B, float* C, int M, int N, int K)
 {
-    __shared__ __align__(128) half tileA[16][64];
+    __shared__ __align__(128) half tileA[16][64 + PAD];
     __shared__ __align__(128) half tileB[64][8];
 
     const int lane = threadIdx.x;
