@@ -214,7 +214,7 @@ def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) 
     window.start_tour()
     assert window.tour is not None
     assert window.tour.stops[-1][1] == "Notes"
-    assert [action.text() for action in window.menus.opened("view.panels").actions()][-1] == "Notes"
+    assert [action.text() for action in window.menus.opened("view.window.panels").actions()][-1] == "Notes"
     window.close()
 
 

@@ -7,6 +7,7 @@ from psygnal import Signal
 
 from gemmviz.gui.preferences import Preferences
 from gemmviz.gui.thumbnails import Thumbnails
+from gemmviz.gui.view_pictures import ViewPictures
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.session.app_model import AppModel
@@ -58,6 +59,7 @@ class WindowModel(AppModel):
         super().__init__(post, preferences.seen)
         self.preferences, self.shows_source = preferences, False
         self.plotting, self.thumbnails = Plotting(self.session, post), Thumbnails(post)
+        self.view_pictures = ViewPictures(self.session, post)
         self.saved_views.take_lesson(preferences.last_lesson())
         self.opening.opened.connect(self._on_opened)
         trust = self.session.engines.trust
@@ -84,10 +86,12 @@ class WindowModel(AppModel):
         """End all work and return whether it ended in time. Files that are being written are completed first."""
         self.preferences.keep_lesson(self.saved_views.lesson)
         self.preferences.put("seen", sorted(self.course.seen))
-        for worker in (self.plotting.worker, self.thumbnails.worker):
+        self.view_pictures.stop()
+        own = self.plotting.worker, self.thumbnails.worker, self.view_pictures.worker
+        for worker in own:
             worker.close()
         self.close()
-        has_ended = wait_for_tasks((*self.workers, self.plotting.worker, self.thumbnails.worker), _LONGEST_WORK_S)
+        has_ended = wait_for_tasks((*self.workers, *own), _LONGEST_WORK_S)
         return self.saving.close(_LONGEST_SAVE_S) and has_ended
 
     def _on_opened(self, path: Path) -> None:

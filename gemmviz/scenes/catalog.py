@@ -12,16 +12,16 @@ from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.view import View
 
 CHARTS = {  # views that are a chart of their subject and nothing else; its module and function; the order among the views
-    "copy_cost": (marked("Compute, and compute + copies"), Benchmark, "speeds.transfer_chart", 15),
-    "cpu_and_gpu": (marked("CPU and GPU, with and without copies"), Benchmark, "speeds.host_chart", 17),
-    "growth": (marked("GFLOP/s by size, and blocks for each SM"), Benchmark, "models.growth_chart", 16),
-    "precision": (marked("Float, double and tensor cores"), Benchmark, "speeds.precision_chart", 18),
-    "rate": (marked("GFLOP/s by size"), Benchmark, "speeds.rate_chart", 11),
-    "share": (marked("Share of cuBLAS by size"), Benchmark, "speeds.share_chart", 12),
-    "speed_up": (marked("Speed-up over untiled"), Benchmark, "speeds.speed_up_chart", 14),
-    "strides": (marked("Cycles of a load by stride"), StrideTimes, "speeds.strides_chart", 51),
-    "tile_size": (marked("GFLOP/s by tile size"), Benchmark, "speeds.tile_chart", 13),
-    "traffic": (marked("Reads by tile width"), TrafficCase, "models.traffic_chart", 45),
+    "copy_cost": (marked("Compute, and compute + copies"), Benchmark, "speeds.transfer_chart", 605),
+    "cpu_and_gpu": (marked("CPU and GPU, with and without copies"), Benchmark, "speeds.host_chart", 607),
+    "growth": (marked("GFLOP/s by size, and blocks for each SM"), Benchmark, "models.growth_chart", 606),
+    "precision": (marked("Float, double and tensor cores"), Benchmark, "speeds.precision_chart", 608),
+    "rate": (marked("GFLOP/s by size"), Benchmark, "speeds.rate_chart", 601),
+    "share": (marked("Share of cuBLAS by size"), Benchmark, "speeds.share_chart", 602),
+    "speed_up": (marked("Speed-up over untiled"), Benchmark, "speeds.speed_up_chart", 604),
+    "strides": (marked("Cycles of a load by stride"), StrideTimes, "speeds.strides_chart", 508),
+    "tile_size": (marked("GFLOP/s by tile size"), Benchmark, "speeds.tile_chart", 603),
+    "traffic": (marked("Reads by tile width"), TrafficCase, "models.traffic_chart", 505),
 }
 
 

@@ -75,8 +75,12 @@ class Commands:
             session.show(shot)
 
     def show_view(self, name: str) -> None:
-        """Switch to another view, of the same subject or of another one, which is shown at the end of its motion."""
+        """Switch to another view, of the same subject or of another one, which is shown at the end of its motion. A view of a
+        comparison begins one.
+        """
         session, moment = self.session, self.session.shot.moment
+        if "compared" in subject_of_view(name).needs and session.shot.against is None:
+            self.toggle_comparison()
         if subject_of_view(name).kind is not session.display.kind.kind:
             session.player.play(False)
             moment = 1.0

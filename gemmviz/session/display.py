@@ -192,6 +192,11 @@ class Display:
         """The value that views of this kind of subject draw."""
         return self._value(subject_for(kind))
 
+    def why_none(self, kind: Subject) -> str:
+        """Why there is no value of a kind, "" while it is unknown."""
+        found = self._values.of(kind, self._context(kind))
+        return "" if found is None else found.why_none
+
     @property
     def missing(self) -> str:
         """Reason for an empty view, such as an error; "" if there is a value, or the run is awaited."""

@@ -3,8 +3,19 @@
 import re
 from pathlib import Path
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.view_pictures import PICTURE
+from gemmviz.gui.window.action import MENUS, VIEW_MENUS
 from gemmviz.gui.window.actions.view_actions import VIEW_KEYS
+from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions, keys_text
+from gemmviz.scenes.catalog import views
+from tests.gui.conftest import settled
 
 _MANUAL = (Path(__file__).parents[2] / "docs" / "window.md").read_text()
 
@@ -14,10 +25,51 @@ def test_number_keys_go_by_the_names_of_views_as_in_the_manual() -> None:
     assert {key: action.id.removeprefix("view-") for key, action in keys.items()} == dict(
         zip("123456789", ("stage", "warp", "request", "banks", "memory", "occupancy", "grid", "why", "pair"), strict=True)
     )
-    assert [action.menu for action in keys.values()] == ["view"] * 9
+    assert [action.menu for action in keys.values()] == [menu for menu, _ in VIEW_KEYS.values()]
+    names = [name for _, name in VIEW_KEYS.values()]
     row = re.search(r"\| 1 … 9 \| (.*?) \|", _MANUAL)
     assert row is not None
-    assert row[1].split(", ") == list(VIEW_KEYS.values())
+    assert row[1].split(", ") == names
     for heading, key in re.findall(r"\*\*([A-Z][^*]*)\*\* \([^)]*key (\d)", _MANUAL):
-        assert list(VIEW_KEYS.values())[int(key) - 1].lower()[:6] in heading.lower()
-    assert all(f"<b>{key}</b></td><td>{name}<" in keys_text(actions()) for key, name in enumerate(VIEW_KEYS.values(), 1))
+        assert names[int(key) - 1][:6] in heading.lower()
+    assert all(f"<b>{key}</b></td><td>{name}<" in keys_text(actions()) for key, name in enumerate(names, 1))
+
+
+def test_a_key_begins_the_comparison_that_it_shows(window: MainWindow, qtbot: QtBot) -> None:
+    QTest.keyClick(window, Qt.Key.Key_9)
+    assert (window.session.shot.view, window.session.shot.against is not None) == ("pair", True)
+    for _ in range(2):
+        QTest.keyClick(window, Qt.Key.Key_K)
+    assert window.session.shot.view == "pair"
+
+
+# Menus
+
+
+def _entries(menu: QMenu) -> list[QAction]:
+    return [entry for entry in menu.actions() if entry.isVisible() and not entry.isSeparator()]
+
+
+def test_no_menu_is_longer_than_twelve_entries(window: MainWindow) -> None:
+    menus = window.menus
+    menus.complete()
+    assert [entry.text() for entry in _entries(menus.opened("view"))][:6] == [MENUS[name] for name in VIEW_MENUS]
+    assert {name: len(menu.actions()) for name, menu in menus._menus.items() if len(_entries(menu)) > 12} == {}
+
+
+def test_menus_offer_the_views_that_apply_with_pictures_of_them(window: MainWindow, qtbot: QtBot) -> None:
+    menus = window.menus
+    menus.complete()
+    assert all(menus.all[f"view-{name}"].icon().isNull() for name in views())  # none is drawn before its menu opens
+    menu = menus.opened("view.threads")
+    offered = {entry.objectName() for entry in _entries(menu)}
+    assert offered >= {"view-warp", "view-guard", "view-race"}
+    assert not offered & {"view-fragment", "view-branch", "view-tensor_tile"}  # no tensor cores are used, and no lanes part
+    qtbot.waitUntil(lambda: all(not entry.icon().isNull() for entry in _entries(menu)), timeout=20_000)
+    picture = menus.all["view-guard"].icon().pixmap(PICTURE, PICTURE).toImage()
+    tiles = sum(picture.pixelColor(x, y) == QColor(window.model.theme.accent("C")) for x in range(44) for y in range(44))
+    assert tiles > 100  # its cells have the colour of C
+    menu.aboutToHide.emit()
+    window.model.opening.choose_kernel("14_mma")
+    qtbot.waitUntil(lambda: settled(window), timeout=20_000)
+    assert "view-fragment" in {entry.objectName() for entry in _entries(menus.opened("view.threads"))}

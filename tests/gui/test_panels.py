@@ -72,13 +72,13 @@ def test_menus_keep_their_entries_when_they_open(window: MainWindow) -> None:
     """What is removed from a menu and added again can die in between."""
     menus = window.menus
     made = list(menus.all.values())
-    panels = {entry.text(): entry for entry in menus.opened("view.panels").actions()}
+    panels = {entry.text(): entry for entry in menus.opened("view.window.panels").actions()}
     for _ in range(5):
-        menus.opened("view.panels")
+        menus.opened("view.window.panels")
         menus.opened("file.recent")
         collect()
     assert all(map(isValid, made))
-    assert menus.opened("view.panels").actions() == list(panels.values())
+    assert menus.opened("view.window.panels").actions() == list(panels.values())
     dock = window.docks.all["occupancy"]
     for is_hidden in (True, False):
         panels["Occupancy"].trigger()

@@ -33,13 +33,16 @@ _LOOKS: dict[TextRole, tuple[QPalette.ColorRole, bool]] = {
 MENU_SHEET = (  # without a rule for items, Qt squeezes the indicators into bars
     "QMenu { border: 1px solid palette(placeholder-text); }"
     "QMenu::item { padding: 4px 20px 4px 6px; }"
+    "QMenu { icon-size: 44px; }"
+    "QMenu::icon { margin-left: 6px; }"
+    "QMenu::icon:checked { border: 3px solid palette(text); margin-left: 3px; }"
     "QMenu::item:selected { background: palette(highlight); color: palette(highlighted-text); }"
     "QMenu::item:disabled { color: palette(placeholder-text); }"
     "QMenu::separator { height: 1px; background: palette(mid); margin: 3px 0; }"
     "QMenu::indicator { border: 1px solid palette(placeholder-text); border-radius: 2px; width: 11px; height: 11px;"
     " margin-left: 6px; }"
     "QMenu::indicator:selected { border-color: palette(highlighted-text); }"
-    "QMenu::indicator:checked { background: palette(link); border-color: palette(link); }"
+    "QMenu::indicator:checked { background: palette(text); border-color: palette(text); }"
     "QMenu::indicator:checked:selected { background: palette(highlighted-text); border-color: palette(highlighted-text); }"
 )
 

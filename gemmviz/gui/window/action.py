@@ -38,28 +38,37 @@ Test = Callable[[ActionContext], bool]
 # Drawing options that have an entry in the View menu
 MENU_OPTIONS: tuple[Setting, ...] = tuple(setting for setting in settings_of(Shot) if setting.control.menu)
 
-# Titles of the menus by id; "view.theme" is a submenu of "view".
+# Titles of the menus by id; "view.run" is a submenu of "view".
 MENUS = {
     "file": marked("&File"),
     "file.recent": marked("Open &recent"),
     "file.export": marked("Export &as"),
     "edit": marked("&Edit"),
     "view": marked("&View"),
-    "view.more": marked("&More pictures"),
-    "view.benchmark": marked("Benchmark &chart"),
+    "view.run": marked("&Run, step by step"),
+    "view.threads": marked("&Threads and warps"),
+    "view.memory": marked("&Memory"),
+    "view.device": marked("&Launch and device"),
+    "view.speed": marked("&Speed and comparison"),
+    "view.benchmark": marked("&Benchmarks"),
     "view.lock": marked("Loc&k runs"),
-    "view.labels": marked("La&bels"),
-    "view.theme": marked("&Theme"),
-    "view.language": marked("Lan&guage"),
-    "view.panels": marked("&Panels"),
+    "view.picture": marked("&Picture"),
+    "view.picture.labels": marked("La&bels"),
+    "view.window": marked("&Window"),
+    "view.window.theme": marked("&Theme"),
+    "view.window.language": marked("Lan&guage"),
+    "view.window.panels": marked("&Panels"),
     "play": marked("&Play"),
     "lecture": marked("&Lecture"),
     "lecture.lessons": marked("L&essons"),
+    "lecture.plans": marked("&Plans of lectures"),
     "lecture.screen": marked("On &screen"),
     "watch": marked("&Watch"),
     "help": marked("&Help"),
-    **{f"view.option-{setting.name}": setting.control.menu for setting in MENU_OPTIONS if setting.choices},
+    **{f"view.picture.option-{setting.name}": setting.control.menu for setting in MENU_OPTIONS if setting.choices},
 }
+# The menus of views, in the order of the hundreds of their ``order``
+VIEW_MENUS = ("view.run", "view.threads", "view.memory", "view.device", "view.speed", "view.benchmark")
 
 
 class Action(Struct, frozen=True):

@@ -4,7 +4,7 @@ import platform
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from html import escape
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, qVersion
 from PySide6.QtGui import QAction, QKeySequence
@@ -18,7 +18,7 @@ from gemmviz.files.extras import installed_distributions
 from gemmviz.files.resources import resource
 from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
 from gemmviz.gui.widgets.refresh import is_covered
-from gemmviz.gui.window.action import MENUS, Action, ActionContext
+from gemmviz.gui.window.action import MENUS, VIEW_MENUS, Action, ActionContext
 from gemmviz.gui.window.actions.file_actions import edit_actions, export_actions, file_actions, kernel_actions
 from gemmviz.gui.window.actions.play_actions import lecture_actions, play_actions
 from gemmviz.gui.window.actions.view_actions import VIEW_KEYS, other_pictures, view_actions, watch_actions
@@ -132,14 +132,6 @@ def actions() -> Iterator[Action]:
     yield Action("about", "help", tr("&About gemmviz"), lambda c: AboutBox(c.window).exec(), apart=True)
 
 
-class _Later(NamedTuple):
-    """Actions that are added when their menu opens first: ``menus`` of it, which stand in front of the action ``before``."""
-
-    actions: Callable[[], Iterable[Action]]
-    before: str
-    menus: tuple[str, ...]
-
-
 class Menus:
     """The menus of a window. ``all``: the Qt action of each action, by its id. They are updated when the session changes.
 
@@ -150,19 +142,13 @@ class Menus:
         self.context = context
         self.all: dict[str, QAction] = {}
         self._menus: dict[str, QMenu] = {}
-        self._later = {
-            "file": _Later(export_actions, "quit", ("file.export",)),
-            "view": _Later(other_pictures, "benchmark", ("view.more", "view.benchmark")),
-        }
+        self._headings: dict[str, QAction] = {}  # PySide ends a menu's wrapper with that of its heading, so these are kept
+        self._later = {"file": export_actions, "view": other_pictures}
         self._actions = {action.id: action for action in actions()}
         for action in self._actions.values():
             menu = self._menu(action.menu)
             if action.apart:
                 menu.addSeparator()
-            for later in self._later.values():
-                if action.id == later.before:
-                    for name in later.menus:
-                        self._menu(name)
             self._add(menu, action)
         session = context.model.session
         for event in (
@@ -186,16 +172,19 @@ class Menus:
             if name in self._later:
                 menu.aboutToShow.connect(lambda: self.complete(name))
             menu.aboutToShow.connect(self.sync)
-            self._menus[name] = menu
+            if name in VIEW_MENUS:
+                menu.aboutToShow.connect(lambda: self._show_views(name))
+                menu.aboutToHide.connect(self.context.model.view_pictures.stop)
+            self._menus[name], self._headings[name] = menu, menu.menuAction()
         return self._menus[name]
 
-    def _add(self, menu: QMenu, action: Action, before: QAction | None = None) -> None:
+    def _add(self, menu: QMenu, action: Action) -> None:
         entry = QAction(action.text, self.context.window)
         entry.setObjectName(action.id)
         entry.setShortcuts([QKeySequence(key) for key in action.keys])
         entry.setCheckable(action.is_on is not None)
         entry.triggered.connect(lambda: self._run(action))
-        menu.insertAction(before, entry) if before is not None else menu.addAction(entry)
+        menu.addAction(entry)
         self.context.window.addAction(entry)  # keeps its shortcut working while the menu bar is hidden
         self.all[action.id] = entry
 
@@ -203,14 +192,18 @@ class Menus:
         """Add what a menu lacks, by default all menus: pictures without a key, and formats. It is loaded for this."""
         for each in [name] if name else list(self._later):
             if each in self._later:
-                later = self._later.pop(each)
-                for action in later.actions():
-                    before = self._menu(later.menus[0]).menuAction() if action.menu == each else None
+                for action in self._later.pop(each)():
                     self._actions[action.id] = action
-                    self._add(self._menu(action.menu), action, before)
+                    self._add(self._menu(action.menu), action)
         if "view" not in self._later:
             for view in VIEW_KEYS:
                 self.all[f"view-{view}"].setText(tr(view_named(view).title))
+
+    def _show_views(self, name: str) -> None:
+        """Offer the views of a menu that apply now, with small pictures."""
+        entries = {action.id: self.all[action.id] for action in self._actions.values() if action.menu == name}
+        views = {each.removeprefix("view-"): entry for each, entry in entries.items() if each.startswith("view-")}
+        self.context.model.view_pictures.show(views, VIEW_KEYS)
 
     def _run(self, action: Action) -> None:
         action.run(self.context)
@@ -243,8 +236,8 @@ class Menus:
                 entry.setChecked(action.is_on(self.context))
         for name, each in reasons.items():
             if "." in name:
-                self._menus[name].menuAction().setEnabled(not all(each))
-                self._menus[name].menuAction().setToolTip(tip_text(each[0] if all(each) else ""))
+                self._headings[name].setEnabled(not all(each))
+                self._headings[name].setToolTip(tip_text(each[0] if all(each) else ""))
 
 
 # Loading of what the first picture doesn't need, in idle time after it.

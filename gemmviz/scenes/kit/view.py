@@ -316,12 +316,12 @@ class View(Struct, frozen=True):
     """A view, defined by a file in ``gemmviz.scenes.views`` that ends with ``VIEW = View(...)``. Its name is the file's
     name.
 
-    ``draw`` draws a subject; ``draw_motion`` draws what moves in it at ``options.moment``; ``order``: the position among the
-    views. ``subject`` is the type of its subject: a Moment of a replay, a Benchmark, ... ``chart``: for a view that is a
-    chart, the function that returns it. ``is_ready``: whether everything that the view needs has been computed, so that
-    drawing is immediate. ``multiplies``: whether it shows nothing but multiplications of matrices; ``is_count``: whether the
-    picture as a whole is a count, so that it is covered while a question is open; ``least``: the height of the space that its
-    picture needs, ``least_width``: the width of the frame.
+    ``draw`` draws a subject; ``draw_motion`` draws what moves in it at ``options.moment``; ``order``: the position among
+    the views; those of one hundred stand in one menu. ``subject`` is the type of its subject: a Moment of a replay, a
+    Benchmark, ... ``chart``: for a view that is a chart, the function that returns it. ``is_ready``: whether everything
+    that the view needs has been computed, so that drawing is immediate. ``multiplies``: whether it shows nothing but
+    multiplications of matrices; ``is_count``: whether the picture as a whole is a count, so that it is covered while a
+    question is open; ``least``: the height of the space that its picture needs, ``least_width``: the width of the frame.
     """
 
     title: str
@@ -334,7 +334,7 @@ class View(Struct, frozen=True):
     is_count: bool = False
     least: float = LEAST_HEIGHT
     least_width: float = LEAST_WIDTH
-    order: int = 99
+    order: int = 199
 
     @property
     def moves(self) -> bool:
@@ -419,6 +419,11 @@ def _link(step: int, text: str, said: Labels, options: ViewOptions) -> Cells:
     return Cells(
         "step-link", x, y, wide, fill, (theme.slate,), (theme.text,), labels, size, height=_HIGH, meaning=Button("step", step)
     )
+
+
+def says_nothing(scene: Scene) -> bool:
+    """Whether a picture is a message that there is nothing to show, without a link to a step that has something."""
+    return any(each.meaning == "message" for each in scene.all) and scene.find("step-link") is None
 
 
 def linked_step(hit: Hit) -> int | None:

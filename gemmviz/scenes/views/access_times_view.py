@@ -107,4 +107,4 @@ def _memory_row(row: AccessTime, plan: _Plan, options: ViewOptions) -> list[Prim
     ]
 
 
-VIEW = View(marked("Access times of the memories"), AccessTimesCase, access_times_scene, access_times_motion, order=51)
+VIEW = View(marked("Access times of the memories"), AccessTimesCase, access_times_scene, access_times_motion, order=312)

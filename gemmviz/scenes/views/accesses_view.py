@@ -337,4 +337,4 @@ def _reads_sentence(moment: Moment, shown: _ShownReads) -> str:
     )
 
 
-VIEW = View(marked("Reads by thread and k"), Moment, accesses_scene, accesses_motion, multiplies=True, order=30)
+VIEW = View(marked("Reads by thread and k"), Moment, accesses_scene, accesses_motion, multiplies=True, order=107)

@@ -95,4 +95,4 @@ def _copies_colour(theme: Theme) -> str:
     return mixed(theme.slate, theme.text, _STRENGTH)
 
 
-VIEW = View(marked("Kernels and copies"), AmdahlCase, amdahl_scene, amdahl_motion, order=18)
+VIEW = View(marked("Kernels and copies"), AmdahlCase, amdahl_scene, amdahl_motion, order=510)

@@ -155,4 +155,4 @@ class _BankAccess:
         return [Rects("followed-lane", boxes(self._place(wavefront, bank)), None, self.theme.text, 4)]
 
 
-VIEW = View(marked("Banks of shared memory"), Moment, banks_scene, banks_motion, is_count=True, least=140, order=3)
+VIEW = View(marked("Banks of shared memory"), Moment, banks_scene, banks_motion, is_count=True, least=140, order=303)

@@ -139,4 +139,4 @@ def _pending(case: BlockPhase, blocks: int) -> str:
     return tr("{blocks}: {loads} loads pending", blocks=many(blocks, "block"), loads=spaced(blocks * case.loads))
 
 
-VIEW = View(marked("One phase of one block"), BlockPhase, phase_scene, phase_motion, order=39)
+VIEW = View(marked("One phase of one block"), BlockPhase, phase_scene, phase_motion, order=405)

@@ -288,4 +288,4 @@ def _what_c_shows(moment: Moment) -> str:
     )
 
 
-VIEW = View(marked("Blocks and their tiles"), Moment, tiles_scene, tiles_motion, multiplies=True, order=33)
+VIEW = View(marked("Blocks and their tiles"), Moment, tiles_scene, tiles_motion, multiplies=True, order=105)

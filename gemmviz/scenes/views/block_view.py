@@ -297,4 +297,4 @@ def _thread_index(number: int, plan: _BlockPlan) -> str:
     return f"({number % dx}, {number // dx % dy}, {number // (dx * dy)})"
 
 
-VIEW = View(marked("Block: threads and warps"), LaunchCase, block_scene, draw_motion=block_motion, least=280, order=41)
+VIEW = View(marked("Block: threads and warps"), LaunchCase, block_scene, draw_motion=block_motion, least=280, order=404)

@@ -217,4 +217,4 @@ def _sums(costs: list[Counts]) -> list[str]:
     return sums
 
 
-VIEW = View(marked("Branch: lanes that part"), Moment, branch_scene, branch_motion, is_count=True, order=8)
+VIEW = View(marked("Branch: lanes that part"), Moment, branch_scene, branch_motion, is_count=True, order=203)

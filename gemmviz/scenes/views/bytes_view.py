@@ -154,4 +154,4 @@ def _untiled_note(problem: Problem) -> str:
     return tr("Areas are to scale. A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}", whole=whole)
 
 
-VIEW = View(marked("Bytes requested, moved and from DRAM"), SpeedCase, bytes_scene, bytes_motion, is_count=True, order=46)
+VIEW = View(marked("Bytes requested, moved and from DRAM"), SpeedCase, bytes_scene, bytes_motion, is_count=True, order=504)

@@ -117,4 +117,4 @@ def _up_to(case: LaunchCase) -> str:
     return tr("N × N matrices, 12 N² bytes, fit up to N = {largest}", largest=largest)
 
 
-VIEW = View(marked("What the cache holds"), LaunchCase, cache_scene, draw_motion=cache_motion, multiplies=True, order=44)
+VIEW = View(marked("What the cache holds"), LaunchCase, cache_scene, draw_motion=cache_motion, multiplies=True, order=307)

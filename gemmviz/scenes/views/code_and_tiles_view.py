@@ -139,4 +139,4 @@ def _flying(moment: Moment, touched: TouchedOperand, cells: Floats, plan: _Plan,
     return Squares("flying", now * [1, 1, 0.94], np.zeros(len(now), np.uint8), colour, colour, line=theme.background)
 
 
-VIEW = View(marked("Source code and tiles"), Moment, code_and_tiles_scene, code_and_tiles_motion, order=38)
+VIEW = View(marked("Source code and tiles"), Moment, code_and_tiles_scene, code_and_tiles_motion, order=102)

@@ -127,4 +127,4 @@ def _what_is_lit(case: CodeCase) -> str:
     return tr("highlighted: differences{fainter}; lines connect equal code", fainter=fainter)
 
 
-VIEW = View(marked("Source code"), CodeCase, code_scene, code_motion, order=48)
+VIEW = View(marked("Source code"), CodeCase, code_scene, code_motion, order=110)

@@ -130,4 +130,4 @@ def _off_chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive
     return memory("memory-box", room, theme, lines)
 
 
-VIEW = View(marked("Device: its multiprocessors and memories"), LaunchCase, device_scene, device_motion, order=40)
+VIEW = View(marked("Device: its multiprocessors and memories"), LaunchCase, device_scene, device_motion, order=407)

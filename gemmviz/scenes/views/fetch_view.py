@@ -109,4 +109,4 @@ def _longest_form(forms: list[list[str]], plan: _Plan, style: Style) -> list[str
     return next((texts for texts in forms if all(style.width(text) <= room for text in texts)), forms[-1])
 
 
-VIEW = View(marked("Instruction: one fetch for a warp"), Moment, fetch_scene, fetch_motion, order=7)
+VIEW = View(marked("Instruction: one fetch for a warp"), Moment, fetch_scene, fetch_motion, order=202)

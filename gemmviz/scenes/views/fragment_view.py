@@ -479,5 +479,5 @@ VIEW = View(
     fragment_motion,
     least=420,
     least_width=900,
-    order=6,
+    order=204,
 )

@@ -387,4 +387,4 @@ def _is_narrow(options: ViewOptions) -> bool:
     return options.width < _WIDE * options.height
 
 
-VIEW = View(marked("Grid: all blocks of the launch"), GridCase, grid_scene, order=21)
+VIEW = View(marked("Grid: all blocks of the launch"), GridCase, grid_scene, order=402)

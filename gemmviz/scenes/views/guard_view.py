@@ -131,4 +131,4 @@ class _AllThreads:
         return [write_all("guard-blocks", room.rows(*[pitch] * count), texts, style)]
 
 
-VIEW = View(marked("Threads with and without an element"), Moment, guard_scene, guard_motion, order=38)
+VIEW = View(marked("Threads with and without an element"), Moment, guard_scene, guard_motion, order=206)

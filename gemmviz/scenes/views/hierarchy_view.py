@@ -181,4 +181,4 @@ def _parts_of_global(moment: Moment, room: Box, outer: Box, options: ViewOptions
     return primitives
 
 
-VIEW = View(marked("Memory hierarchy: bytes so far"), Moment, hierarchy_scene, draw_motion=hierarchy_motion, order=35)
+VIEW = View(marked("Memory hierarchy: bytes so far"), Moment, hierarchy_scene, draw_motion=hierarchy_motion, order=306)

@@ -201,4 +201,4 @@ def _calls(run: HostRun, rows: list[Box], now: float, plan: _Plan, theme: Theme)
     return primitives
 
 
-VIEW = View(marked("Host and device: copies over time"), TransferCase, transfers_scene, draw_motion=transfers_motion, order=50)
+VIEW = View(marked("Host and device: copies over time"), TransferCase, transfers_scene, draw_motion=transfers_motion, order=509)

@@ -167,4 +167,4 @@ def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Pr
     return pieces
 
 
-VIEW = View(marked("Latency hiding (model)"), OccupancyCase, latency_scene, draw_motion=latency_motion, order=47)
+VIEW = View(marked("Latency hiding (model)"), OccupancyCase, latency_scene, draw_motion=latency_motion, order=210)

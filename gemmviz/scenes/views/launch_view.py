@@ -157,4 +157,4 @@ def _growing_block(case: LaunchCase, launch: Launch, plan: _Plan, options: ViewO
     ]
 
 
-VIEW = View(marked("Launch: grid and block"), LaunchCase, launch_scene, draw_motion=launch_motion, order=40)
+VIEW = View(marked("Launch: grid and block"), LaunchCase, launch_scene, draw_motion=launch_motion, order=403)

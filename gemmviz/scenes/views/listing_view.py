@@ -123,4 +123,4 @@ def _printed_column(key: str, rows: list[_PrintedRow], room: Box, size: float, l
     ]
 
 
-VIEW = View(marked("Source with line numbers"), PrintedSource, listing_scene, order=49)
+VIEW = View(marked("Source with line numbers"), PrintedSource, listing_scene, order=111)

@@ -123,4 +123,4 @@ class _Playing:
         return [cells_in(key, self.table, fill, palette, line, inks, texts=texts, size=size, factor=self.factor)]
 
 
-VIEW = View(marked("Loops and grid"), LoopsCase, loops_scene, loops_motion, order=47)
+VIEW = View(marked("Loops and grid"), LoopsCase, loops_scene, loops_motion, order=109)

@@ -325,4 +325,4 @@ def _shape(rows: Longs, columns: Longs) -> str:
     return tr("{rows} of {columns}", rows=sized(high, "row"), columns=sized(wide, "column"))
 
 
-VIEW = View(marked("Threads and their elements of the result"), Moment, mapping_scene, mapping_motion, order=34)
+VIEW = View(marked("Threads and their elements of the result"), Moment, mapping_scene, mapping_motion, order=106)

@@ -226,4 +226,4 @@ def _fit(texts: np.ndarray, cell: float, sizes: TypeSizes) -> float:
     return size if size >= sizes.least else 0
 
 
-VIEW = View(marked("Memory layout"), Moment, layout_scene, draw_motion=layout_motion, order=36)
+VIEW = View(marked("Memory layout"), Moment, layout_scene, draw_motion=layout_motion, order=304)

@@ -286,4 +286,4 @@ class _Strip:
         return [replace(addresses, meaning="scale"), write("line-name", self.foot, what, aside)]
 
 
-VIEW = View(marked("Memory: lines and sectors of a request"), Moment, memory_scene, memory_motion, is_count=True, order=2)
+VIEW = View(marked("Memory: lines and sectors of a request"), Moment, memory_scene, memory_motion, is_count=True, order=302)

@@ -206,4 +206,4 @@ def _shared_text(limits: OccupancyLimits) -> str:
     return text + (tr(", {taken} with what is reserved", taken=grouped(taken)) if taken > own else "")
 
 
-VIEW = View(marked("Occupancy: blocks per SM"), OccupancyCase, occupancy_scene, draw_motion=occupancy_motion, order=20)
+VIEW = View(marked("Occupancy: blocks per SM"), OccupancyCase, occupancy_scene, draw_motion=occupancy_motion, order=401)

@@ -113,4 +113,4 @@ def _stored_texts(moment: Moment, number: int, cell: float, least: float) -> np.
     return table
 
 
-VIEW = View(marked("Elements in any order"), Moment, order_scene, order_motion, order=39)
+VIEW = View(marked("Elements in any order"), Moment, order_scene, order_motion, order=207)

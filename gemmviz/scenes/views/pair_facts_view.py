@@ -163,4 +163,4 @@ def _sentence(pair: Pair) -> str:
     )
 
 
-VIEW = View(marked("Comparison: costs and gains"), Pair, pair_facts_scene, order=24)
+VIEW = View(marked("Comparison: costs and gains"), Pair, pair_facts_scene, order=503)

@@ -109,4 +109,4 @@ def _dress(moment: Moment, steps: list[int], name: str, options: ViewOptions) ->
     return theme.text, theme.tint(name, _BEFORE)
 
 
-VIEW = View(marked("Phases by thread"), Moment, phases_scene, multiplies=True, order=31)
+VIEW = View(marked("Phases by thread"), Moment, phases_scene, multiplies=True, order=104)

@@ -402,4 +402,4 @@ def _told(found: Pipeline, plan: _Plan, moment: Moment, options: ViewOptions) ->
     ]
 
 
-VIEW = View(marked("Pipeline: what is under way"), Moment, pipeline_scene, pipeline_motion, order=9)
+VIEW = View(marked("Pipeline: what is under way"), Moment, pipeline_scene, pipeline_motion, order=308)

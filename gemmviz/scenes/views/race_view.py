@@ -100,4 +100,4 @@ def _race_words(plan: RacePlan) -> list[Primitive]:
     return [*paragraphs_in(room, [Paragraph("race-story", fits, size, ink, "semibold")])[0]]
 
 
-VIEW = View(marked("Race: an order that makes the result wrong"), RaceCase, race_scene, race_motion, order=49)
+VIEW = View(marked("Race: an order that makes the result wrong"), RaceCase, race_scene, race_motion, order=208)

@@ -114,4 +114,4 @@ def _reach_note(device: Device) -> str:
     return tr("{architecture}; boxes are not to scale", architecture=device.architecture)
 
 
-VIEW = View(marked("Reach: memories of a multiprocessor"), LaunchCase, reach_scene, reach_motion, order=60)
+VIEW = View(marked("Reach: memories of a multiprocessor"), LaunchCase, reach_scene, reach_motion, order=408)

@@ -166,4 +166,4 @@ def _middle_of_tile(table: CellGrid, element: int) -> Point:
     return x, y
 
 
-VIEW = View(marked("Registers: a copy for each thread"), Moment, registers_scene, registers_motion, multiplies=True, order=39)
+VIEW = View(marked("Registers: a copy for each thread"), Moment, registers_scene, registers_motion, multiplies=True, order=108)

@@ -24,4 +24,4 @@ def _motion_of_request(moment: Moment, options: ViewOptions) -> tuple[Primitive,
     return (memory_motion if moment.main.array.space == "global" else banks_motion)(moment, options)
 
 
-VIEW = View(marked("Request: memory or banks"), Moment, request_scene, _motion_of_request, is_count=True, least=140, order=5)
+VIEW = View(marked("Request: memory or banks"), Moment, request_scene, _motion_of_request, is_count=True, least=140, order=301)

@@ -70,4 +70,4 @@ def _bar_rooms(options: ViewOptions) -> list[list[Box]]:
     return [room.rows(52, 38, min(_BAR, max(room.height - 110, 20)), REST) for room in rooms]
 
 
-VIEW = View(marked("Rounding errors"), RoundingCase, rounding_scene, rounding_motion, order=52)
+VIEW = View(marked("Rounding errors"), RoundingCase, rounding_scene, rounding_motion, order=511)

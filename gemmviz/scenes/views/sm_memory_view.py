@@ -203,4 +203,4 @@ def _copy_ways(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primit
     return primitives
 
 
-VIEW = View(marked("On-chip memory, divided among blocks"), Moment, sm_memory_scene, sm_memory_motion, order=38)
+VIEW = View(marked("On-chip memory, divided among blocks"), Moment, sm_memory_scene, sm_memory_motion, order=309)

@@ -151,4 +151,4 @@ def _memory_cards(device: Device) -> tuple[_Memory, ...]:
     )
 
 
-VIEW = View(marked("Memories and their qualifiers"), LaunchCase, spaces_scene, draw_motion=spaces_motion, order=42)
+VIEW = View(marked("Memories and their qualifiers"), LaunchCase, spaces_scene, draw_motion=spaces_motion, order=310)

@@ -390,4 +390,4 @@ def _followed_ring(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     return _result_rings("followed", moment, elements, plan, theme.accent("C"), _RING_AROUND)
 
 
-VIEW = View(marked("Stage"), Moment, stage_scene, _motion, order=1)
+VIEW = View(marked("Stage"), Moment, stage_scene, _motion, order=101)

@@ -355,4 +355,4 @@ def _account(moment: Moment, terms: Terms, shown: _ShownTerms, options: ViewOpti
     return parts, end
 
 
-VIEW = View(marked("Sum, term by term"), Moment, sum_scene, sum_motion, multiplies=True, order=32)
+VIEW = View(marked("Sum, term by term"), Moment, sum_scene, sum_motion, multiplies=True, order=103)

@@ -128,4 +128,4 @@ def _time_strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Prim
     return [*pieces, all_beside("strips", [upper, lower], "left", [tr("scheduler"), tr("CPU core")], theme.small, NEAR)]
 
 
-VIEW = View(marked("Changing warps, beside a CPU"), OccupancyCase, switch_scene, switch_motion, order=61)
+VIEW = View(marked("Changing warps, beside a CPU"), OccupancyCase, switch_scene, switch_motion, order=209)

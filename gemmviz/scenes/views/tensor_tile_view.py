@@ -5,9 +5,9 @@ from msgspec import Struct
 
 from gemmviz.model.cases import TF32_TILE, LaunchCase
 from gemmviz.model.translation import marked, spaced, tr
-from gemmviz.scenes.kit.layout import AIR, Box, Edge, Line, Share, beside, cells_in, lines_down, round_boxes, wrapped, write
+from gemmviz.scenes.kit.layout import AIR, Box, Edge, Line, Share, beside, cells_in, lines_down, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, titled
+from gemmviz.scenes.kit.view import View, ViewOptions, apology, eased_from, titled
 
 _GAP, _MOST = 2, 32  # cells between the matrices; rows and columns shown of each
 _REST_OF_STEP = 0.5  # share of an instruction's time in which its tile stands still
@@ -49,9 +49,7 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the names and the words. The matrices are drawn by ``tensor_tile_motion``."""
     tile, theme = TF32_TILE, options.theme
     if missing := _why_no_tile(case):
-        room = options.room(130)
-        lines = wrapped("missing", missing, theme.plain.sized(theme.type.caption), room.width, 4)
-        return titled([*lines_down(room, lines)], tr("Tensor cores"), case.device.name, options)
+        return apology(tr("Tensor cores"), missing, options)
     plan, warp, pieces = _Plan.of(case, options), case.device.warp_size, list[Primitive]()
     for name, box in plan.tables.items():
         style = theme.strong.sized(theme.type.name).inked(theme.accent(name))
@@ -125,5 +123,10 @@ def _why_no_tile(case: LaunchCase) -> str:
 
 
 VIEW = View(
-    marked("Tensor cores: tile of an instruction"), LaunchCase, tensor_tile_scene, tensor_tile_motion, multiplies=True, order=63
+    marked("Tensor cores: tile of an instruction"),
+    LaunchCase,
+    tensor_tile_scene,
+    tensor_tile_motion,
+    multiplies=True,
+    order=205,
 )

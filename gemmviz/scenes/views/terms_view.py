@@ -147,4 +147,4 @@ def _memory_parts(case: LaunchCase) -> list[tuple[str, str]]:
     return [*own, (marked("constant cache"), read_only), last]
 
 
-VIEW = View(marked("Terms: grid, block, device"), LaunchCase, terms_scene, draw_motion=terms_motion, least=260, order=39)
+VIEW = View(marked("Terms: grid, block, device"), LaunchCase, terms_scene, draw_motion=terms_motion, least=260, order=406)

@@ -82,4 +82,4 @@ def _word_grid(plan: _Plan, share: float, options: ViewOptions) -> Cells:
     return cells_in("words", box, fill, palette, theme.background, inks)
 
 
-VIEW = View(marked("Latency against bandwidth"), TripCase, trip_scene, trip_motion, least=300, order=62)
+VIEW = View(marked("Latency against bandwidth"), TripCase, trip_scene, trip_motion, least=300, order=507)

@@ -83,4 +83,4 @@ def _table_boxes(case: LaunchCase, options: ViewOptions) -> tuple[list[Box], lis
     return names.rows(*sizes), [column.rows(*sizes) for column in columns]
 
 
-VIEW = View(marked("Words of CUDA and HIP"), LaunchCase, vendors_scene, vendors_motion, order=44)
+VIEW = View(marked("Words of CUDA and HIP"), LaunchCase, vendors_scene, vendors_motion, order=409)

@@ -183,4 +183,4 @@ def _most_beside(texts: list[str], size: float, room: float) -> int:
     return max(1, min(_MOST, int((room + _GAP) / (widest + 10 + _GAP))))
 
 
-VIEW = View(marked("Addresses of one thread"), Moment, walk_scene, walk_motion, order=37)
+VIEW = View(marked("Addresses of one thread"), Moment, walk_scene, walk_motion, order=305)

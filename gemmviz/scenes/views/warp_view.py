@@ -101,4 +101,4 @@ def _lane_lines(
     return title, ", ".join(parts)
 
 
-VIEW = View(marked("Warp: all lanes"), Moment, warp_scene, is_count=True, order=4)
+VIEW = View(marked("Warp: all lanes"), Moment, warp_scene, is_count=True, order=201)

@@ -144,4 +144,4 @@ def _gain(problem: Problem) -> str:
     return tr("products wait for nothing, an addition for the one before; work / span = {gain}", gain=gain)
 
 
-VIEW = View(marked("Work and span"), LaunchCase, work_scene, draw_motion=work_motion, multiplies=True, order=43)
+VIEW = View(marked("Work and span"), LaunchCase, work_scene, draw_motion=work_motion, multiplies=True, order=506)

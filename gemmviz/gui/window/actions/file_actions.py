@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gemmviz.gui.preferences import MOST_RECENT
 from gemmviz.gui.widgets import dialogs
-from gemmviz.gui.window.action import Action, ActionContext, needs_picture
+from gemmviz.gui.window.action import Action, ActionContext, needs_picture, needs_time
 from gemmviz.model.translation import marked, tr
 from gemmviz.render.export import formats
 
@@ -54,6 +54,11 @@ def file_actions() -> Iterator[Action]:
         "export", "file", tr("&Export …"), partial(_open_export, ""), ("Ctrl+E",), tr("export"),
         why_not=needs_picture, apart=True,
     )  # fmt: skip
+    for name, text, first, key, description in (
+        ("mark-first", tr("&Mark the first step to export"), True, "[", tr("mark the first step to export")),
+        ("mark-last", tr("Mar&k the last step to export"), False, "]", tr("mark the last step to export")),
+    ):  # fmt: skip
+        yield Action(name, "file.export", text, partial(_mark_end, first), (key,), description, why_not=needs_time)
     yield Action("quit", "file", tr("&Quit"), lambda c: c.window.close(), ("Ctrl+Q",), apart=True)
 
 
@@ -62,6 +67,10 @@ def export_actions() -> Iterator[Action]:
     for suffix, each in formats().items():
         run = partial(_open_export, suffix)
         yield Action(f"export-{suffix}", "file.export", f"{tr(each.title)} …", run, why_not=needs_picture)
+
+
+def _mark_end(first: bool, context: ActionContext) -> None:
+    context.model.session.player.mark(first)
 
 
 def _open_export(suffix: str, context: ActionContext) -> None:

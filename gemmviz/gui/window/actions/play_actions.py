@@ -29,11 +29,6 @@ def play_actions() -> Iterator[Action]:
         ("slower", tr("&Slower"), lambda c: c.model.session.player.faster(-1), ("-",), tr("slower")),
     ):  # fmt: skip
         yield Action(name, "play", text, run, keys, description, partial(_text_for_run, name, text), needs_time)
-    for name, text, first, key, description in (
-        ("mark-first", tr("&Mark the first step to export"), True, "[", tr("mark the first step to export")),
-        ("mark-last", tr("Mar&k the last step to export"), False, "]", tr("mark the last step to export")),
-    ):  # fmt: skip
-        yield Action(name, "play", text, partial(_mark_end, first), (key,), description, why_not=needs_time, apart=first)
     yield Action(
         "tile-size",
         "play",
@@ -50,7 +45,7 @@ def play_actions() -> Iterator[Action]:
         is_on=lambda c: c.model.session.player.is_animated, apart=True,
     )  # fmt: skip
     yield Action(
-        "reduce-motion", "play", tr("R&educe motion"), _toggle_motion, help=tr("Fade copies in instead of moving them"),
+        "reduce-motion", "view.window", tr("R&educe motion"), _toggle_motion, help=tr("Fade copies in instead of moving them"),
         is_on=lambda c: c.model.session.player.is_calm,
     )  # fmt: skip
 
@@ -89,10 +84,6 @@ def _jump_phase(count: int, context: ActionContext) -> None:
 def _jump_to_end(context: ActionContext) -> None:
     player = context.model.session.player
     player.jump(player.played.steps - 1)
-
-
-def _mark_end(first: bool, context: ActionContext) -> None:
-    context.model.session.player.mark(first)
 
 
 def _toggle_motion(context: ActionContext) -> None:
@@ -143,8 +134,8 @@ def lecture_actions() -> Iterator[Action]:
     )  # fmt: skip
     for name in lesson_names():
         run, is_on = partial(_open_lesson, name), partial(_is_lesson, name)
-        is_first_plan = name == plan_names()[0]
-        yield Action(f"lesson-{name}", "lecture.lessons", lesson_title(name), run, is_on=is_on, apart=is_first_plan)
+        menu = "lecture.plans" if name in plan_names() else "lecture.lessons"
+        yield Action(f"lesson-{name}", menu, lesson_title(name), run, is_on=is_on)
     yield from _screens()
 
 

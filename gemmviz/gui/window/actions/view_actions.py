@@ -11,7 +11,7 @@ from gemmviz.analysis.replay.pairing import Lock
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.languages import languages
 from gemmviz.gui.widgets.answer import announce
-from gemmviz.gui.window.action import MENU_OPTIONS, Action, ActionContext, needs_picture, needs_time
+from gemmviz.gui.window.action import MENU_OPTIONS, VIEW_MENUS, Action, ActionContext, needs_picture, needs_time
 from gemmviz.gui.window.docks import panels
 from gemmviz.model.problem_kind import Setting
 from gemmviz.model.records import replace
@@ -20,16 +20,20 @@ from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.kit.view import LAYERS
 from gemmviz.shots.shot import SYSTEM_THEME, Camera
-from gemmviz.shots.subject import subject_of_view
 
 _TYPE_STEP = 1.25
-_FIRST_OF_SUBMENU = 30  # views from this ``order`` on are in a submenu
-# The views with a key, 1 to 9, and their short names in the list of shortcuts
+# The views with a key, 1 to 9: their menus, and their short names in the list of shortcuts
 VIEW_KEYS = {
-    "stage": marked("stage"), "warp": marked("warp"), "request": marked("request"), "banks": marked("banks"),
-    "memory": marked("memory"), "occupancy": marked("occupancy"), "grid": marked("grid"), "why": marked("why"),
-    "pair": marked("compare"),
-}  # fmt: skip
+    "stage": ("view.run", marked("stage")),
+    "warp": ("view.threads", marked("warp")),
+    "request": ("view.memory", marked("request")),
+    "banks": ("view.memory", marked("banks")),
+    "memory": ("view.memory", marked("memory")),
+    "occupancy": ("view.device", marked("occupancy")),
+    "grid": ("view.device", marked("grid")),
+    "why": ("view.speed", marked("why")),
+    "pair": ("view.speed", marked("compare")),
+}
 _LOCKS: dict[Lock, str] = {
     "phase": marked("At the same &phase"),
     "k": marked("At the same &k"),
@@ -48,11 +52,11 @@ _LABEL_CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
 def view_actions() -> Iterator[Action]:
     """Yield the actions of the View menu but those of ``other_pictures``."""
     yield from _pictures()
-    yield Action(
-        "fit", "view", tr("&Fit"), lambda c: c.model.session.navigation.look(Camera()), ("F",), tr("show the whole picture"),
-        why_not=needs_time, apart=True,
-    )  # fmt: skip
     yield from _comparison_actions()
+    yield Action(
+        "fit", "view.picture", tr("&Fit"), lambda c: c.model.session.navigation.look(Camera()), ("F",),
+        tr("show the whole picture"), why_not=needs_time,
+    )  # fmt: skip
     yield from _details()
     yield from _option_actions()
     yield from _labels_and_text()
@@ -60,12 +64,12 @@ def view_actions() -> Iterator[Action]:
 
 
 def _pictures() -> Iterator[Action]:
-    for number, (name, short_name) in enumerate(VIEW_KEYS.items(), 1):
+    for number, (name, (menu, short_name)) in enumerate(VIEW_KEYS.items(), 1):
         run, is_on = partial(_show_view, name), partial(_is_shown, name)
-        yield Action(f"view-{name}", "view", tr(short_name), run, (str(number),), tr(short_name), is_on=is_on)
+        yield Action(f"view-{name}", menu, tr(short_name), run, (str(number),), tr(short_name), is_on=is_on)
     yield Action(
         "benchmark",
-        "view",
+        "view.benchmark",
         tr("&Benchmark"),
         lambda c: c.model.commands.toggle_benchmark(),
         ("Ctrl+B",),
@@ -78,8 +82,7 @@ def other_pictures() -> Iterator[Action]:
     """Yield the actions of the pictures that have no key. All views are loaded for them."""
     for name, view in views().items():
         if name not in VIEW_KEYS:
-            on_stage = subject_of_view(name).page == "stage"
-            menu = "view.benchmark" if not on_stage else "view" if view.order < _FIRST_OF_SUBMENU else "view.more"
+            menu = VIEW_MENUS[max(1, min(view.order // 100, len(VIEW_MENUS))) - 1]
             yield Action(f"view-{name}", menu, tr(view.title), partial(_show_view, name), is_on=partial(_is_shown, name))
 
 
@@ -99,7 +102,8 @@ def _comparison_actions() -> Iterator[Action]:
 
 def _details() -> Iterator[Action]:
     yield Action(
-        "lens", "view", tr("&Lens"), lambda c: c.model.commands.toggle_lens(), ("Z",), tr("show only the part in use, or all"),
+        "lens", "view.picture", tr("&Lens"), lambda c: c.model.commands.toggle_lens(), ("Z",),
+        tr("show only the part in use, or all"),
         why_not=lambda c: needs_time(c) or _needs_lens(c), is_on=lambda c: c.model.session.display.lens == "lens",
     )  # fmt: skip
 
@@ -110,44 +114,44 @@ def _option_actions() -> Iterator[Action]:
         name, text = f"option-{setting.name}", tr(setting.control.menu)
         if setting.kind == "switch":
             run, is_on, description = partial(_toggle_option, setting), partial(_has_option, setting, True), _unmarked(text)
-            yield Action(name, "view", text, run, setting.control.keys, description, why_not=needs_time, is_on=is_on)
+            yield Action(name, "view.picture", text, run, setting.control.keys, description, why_not=needs_time, is_on=is_on)
         for value, title in setting.choices.items():
             run, is_on = partial(_set_option, setting, value), partial(_has_option, setting, value)
-            yield Action(f"{name}-{value}", f"view.{name}", tr(title), run, why_not=needs_time, is_on=is_on)
+            yield Action(f"{name}-{value}", f"view.picture.{name}", tr(title), run, why_not=needs_time, is_on=is_on)
 
 
 def _labels_and_text() -> Iterator[Action]:
     for name, (text, changes) in _LABEL_CHOICES.items():
         is_on = partial(_has_labels, changes)
-        yield Action(f"labels-{name}", "view.labels", tr(text), partial(_set_labels, changes), is_on=is_on)
+        yield Action(f"labels-{name}", "view.picture.labels", tr(text), partial(_set_labels, changes), is_on=is_on)
     for name, text, factor, keys in (
         ("larger-text", tr("Larger te&xt"), _TYPE_STEP, ("Ctrl++", "Ctrl+=")),
         ("smaller-text", tr("Smaller t&ext"), 1 / _TYPE_STEP, ("Ctrl+-",)),
     ):
-        yield Action(name, "view", text, partial(_scale_type, factor), keys, _unmarked(text))
+        yield Action(name, "view.window", text, partial(_scale_type, factor), keys, _unmarked(text))
 
 
 def _window_actions() -> Iterator[Action]:
     yield Action(
-        "full-screen", "view", tr("F&ull screen"), _toggle_full_screen, ("F11",), tr("full screen"),
+        "full-screen", "view.window", tr("F&ull screen"), _toggle_full_screen, ("F11",), tr("full screen"),
         is_on=lambda c: c.window.isFullScreen(),
     )  # fmt: skip
     yield Action(
-        "stage-only", "view", tr("&Stage only"), lambda c: c.hide_docks(not c.docks.are_hidden), ("S",), tr("hide all panels"),
-        why_not=needs_time, is_on=lambda c: c.docks.are_hidden,
+        "stage-only", "view.window", tr("&Stage only"), lambda c: c.hide_docks(not c.docks.are_hidden), ("S",),
+        tr("hide all panels"), why_not=needs_time, is_on=lambda c: c.docks.are_hidden,
     )  # fmt: skip
     titles = {SYSTEM_THEME: tr("Follow the &system"), **{name: tr(load_theme(name).title) for name in theme_names()}}
     for name, title in titles.items():
         run, is_on = partial(_choose_theme, name), partial(_is_theme, name)
-        yield Action(f"theme-{name}", "view.theme", title, run, is_on=is_on)
+        yield Action(f"theme-{name}", "view.window.theme", title, run, is_on=is_on)
     for code, title in languages().items():
         run, is_on = partial(_choose_language, code), partial(_is_language, code)
-        yield Action(f"language-{code}", "view.language", title, run, is_on=is_on)
-    yield Action("dark-or-light", "view", tr("Dark or &light"), _toggle_theme, ("Ctrl+D",), tr("dark or light"))
+        yield Action(f"language-{code}", "view.window.language", title, run, is_on=is_on)
+    yield Action("dark-or-light", "view.window", tr("Dark or &light"), _toggle_theme, ("Ctrl+D",), tr("dark or light"))
     for name, panel in panels().items():
         run, is_on, why_not = partial(_toggle_panel, name), partial(_is_panel_shown, name), partial(_is_no_panel, name)
-        yield Action(f"panel-{name}", "view.panels", tr(panel.title), run, why_not=why_not, is_on=is_on)
-    yield Action("reset-layout", "view", tr("&Reset layout"), lambda c: c.docks.reset())
+        yield Action(f"panel-{name}", "view.window.panels", tr(panel.title), run, why_not=why_not, is_on=is_on)
+    yield Action("reset-layout", "view.window", tr("&Reset layout"), lambda c: c.docks.reset())
 
 
 def _unmarked(text: str) -> str:
