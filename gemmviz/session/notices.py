@@ -57,8 +57,8 @@ class Notices:
         """The position in the kernel's text of the latest notice that has one."""
         return next((each.place for each in reversed(self.all) if each.place is not None), None)
 
-    def complain(self, topic: Topic, error: GemmvizError) -> None:
-        self.put(Notice(topic, str(error), error.place))
+    def complain(self, topic: Topic, error: GemmvizError, offer: Offer | None = None) -> None:
+        self.put(Notice(topic, str(error), error.place, offer=offer))
 
     def put(self, notice: Notice) -> None:
         self._by_topic.pop(notice.topic, None)
@@ -102,10 +102,10 @@ _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewher
 
 
 class Reports:
-    """Puts errors into ``notices`` by topic."""
+    """Puts errors into ``notices`` by topic. ``show`` shows a view, at a step unless it is None."""
 
-    def __init__(self, notices: Notices, engines: Engines) -> None:
-        self.notices, self.engines = notices, engines
+    def __init__(self, notices: Notices, engines: Engines, show: Callable[[str, int | None], object]) -> None:
+        self.notices, self.engines, self._show = notices, engines, show
         engines.gpu_known.connect(self._on_gpu_known)
 
     def follow(self, completion: Completion, other: Completion, benchmarks: Benchmarks) -> None:
@@ -125,16 +125,21 @@ class Reports:
         if doubt is not None:
             self.notices.put(Notice("result", doubt.message, warns=False))
         elif fault is not None:
-            self.notices.complain("result", fault)
+            last = run.trace.steps - 1
+            tip = tr("What the threads did last, on the stage")
+            stage = Offer(tr("Show the last step"), tip, lambda: self._show("stage", last))
+            self.notices.complain("result", fault, stage if last >= 0 else None)
         elif not run.trace.check.passed:
             self._complain("result", GemmvizError(str(run.trace.check), file=run.setup.kernel.file), run.setup)
 
     def report_hazard(self, run: KnownRun) -> None:
-        self._complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file), run.setup)
+        tip = tr("Search for an order of the threads that makes the result wrong")
+        race = Offer(tr("Show the race"), tip, lambda: self._show("race", None))
+        self._complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file), run.setup, race)
 
-    def _complain(self, topic: Topic, error: GemmvizError, setup: Setup) -> None:
+    def _complain(self, topic: Topic, error: GemmvizError, setup: Setup, offer: Offer | None = None) -> None:
         with_basis(error, setup)
-        self.notices.complain(topic, error)
+        self.notices.complain(topic, error, offer)
 
     def drop_run(self) -> None:
         """Remove the notices about runs."""

@@ -83,7 +83,7 @@ class Session:
         self.system_is_dark = True
         self.engines, self.benchmarks = engines or Engines(post), Benchmarks(post)
         self.notices = Notices()
-        self.reports = Reports(self.notices, self.engines)
+        self.reports = Reports(self.notices, self.engines, self._show_answer)
         self.completion, self.comparison = Completion(post, self.engines), Comparison(post, self.engines)
         self.display = Display(self, post, self._on_more_known)
         self.navigation = Navigation(self)
@@ -309,6 +309,13 @@ class Session:
                 )
             )
         self.apply(Watch(inside))
+
+    def _show_answer(self, view: str, step: int | None) -> None:
+        """Show the view that answers a notice."""
+        self.player.play(False)
+        self.alter(view=view, moment=1.0)
+        if step is not None:
+            self.navigation.go_to_step(step)
 
     # What follows from a run
 
