@@ -116,7 +116,7 @@ def test_a_view(dropped: Callable[[ModuleType, str, str], None], tmp_path: Path)
         "from gemmviz.scenes.kit.view import View\n"
         "VIEW = View('Plain', Moment, lambda moment, options: framed([message('plain', options)], moment, options))\n",
     )
-    assert list(views_of(Moment))[-1] == "plain"
+    assert "plain" in views_of(Moment)
     assert "Plain" in [action.text for action in other_pictures()]
     assert main(["export", "04_tiled", "--view", "plain", "-o", str(tmp_path / "p.svg")]) == 0
     assert ">plain<" in (tmp_path / "p.svg").read_text(encoding="utf-8")

@@ -4,11 +4,15 @@ from functools import partial
 from gc import collect
 from pathlib import Path
 
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from gemmviz.gui.panel import ViewDock
+from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.panels.metrics import _short_count
+from gemmviz.gui.panels.views import SavedViews
 from gemmviz.gui.stage.replay_page import over_a_panel
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import Place
@@ -16,7 +20,7 @@ from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
 from gemmviz.shots.subject import holds
 from tests.conftest import sure
-from tests.gui.conftest import open_file, view_of
+from tests.gui.conftest import open_file, settled, view_of
 
 
 def scene_texts(scene: Scene) -> str:
@@ -103,3 +107,29 @@ def test_a_place_of_the_source_ends_before_its_end() -> None:
     place = Place(3, 5, 3, 9)
     assert [column for column in range(1, 12) if holds(place, 3, column)] == [5, 6, 7, 8]
     assert not holds(place, 2, 6)
+
+
+def test_return_opens_what_is_marked_in_a_list(window: MainWindow, qtbot: QtBot) -> None:
+    model = window.model
+    for view in ("warp", "stage"):
+        model.commands.show_view(view)
+        model.saved_views.keep()
+    saved = window.docks.widgets["views"]
+    assert isinstance(saved, SavedViews)
+    window.docks.favour("views")
+    saved.list.setFocus()
+    saved.list.setCurrentRow(0)
+    QTest.keyClick(saved.list, Qt.Key.Key_Return)
+    assert window.session.shot.view == "warp"
+    model.opening.open_lesson("slides")
+    qtbot.waitUntil(lambda: settled(window), timeout=20_000)
+    lessons = window.docks.widgets["lessons"]
+    assert isinstance(lessons, Lessons)
+    window.docks.favour("lessons")
+    lessons.contents.setFocus()
+    for place, key in ((1, Qt.Key.Key_Return), (2, Qt.Key.Key_Space)):
+        QTest.keyClick(lessons.contents, Qt.Key.Key_Down)
+        assert model.course.at == place - 1
+        QTest.keyClick(lessons.contents, key)
+        qtbot.waitUntil(lambda: settled(window), timeout=20_000)
+        assert model.course.at == place

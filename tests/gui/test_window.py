@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QLineEdit,
+    QPlainTextEdit,
     QPushButton,
     QScrollBar,
     QTabBar,
@@ -220,6 +221,30 @@ def test_faults_of_the_kernel_mark_their_line(
     marked = source_of(window).text.marked_error
     assert marked is not None
     assert marked.line == line
+
+
+@pytest.mark.parametrize(
+    ("body", "title", "view"),
+    [
+        ("C[threadIdx.x] = A[threadIdx.x * 30];", "Show the last step", "stage"),
+        ("__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];", "Show the race", "race"),
+    ],
+)
+def test_a_message_has_a_button_for_the_view_that_answers_it(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, body: str, title: str, view: str
+) -> None:
+    (tmp_path / "mine.cu").write_text(kernel_from(body).text)
+    open_file(window.model, tmp_path / "mine.cu")
+    window.model.commands.show_view("warp")
+
+    def button() -> QPushButton | None:
+        return next((each for each in window.banner.findChildren(QPushButton) if each.text() == title), None)
+
+    qtbot.waitUntil(lambda: button() is not None, timeout=10_000)
+    qtbot.mouseClick(sure(button()), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: settled(window), timeout=10_000)
+    assert window.session.shot.view == view
+    assert view != "stage" or window.session.navigation.run_step == window.session.navigation.run_steps - 1
 
 
 def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -759,28 +784,47 @@ def test_a_frame_is_copied(window: MainWindow, qtbot: QtBot) -> None:
     assert image.pixelColor(5, 5).name().upper() == DARK.background
 
 
-def test_escape_leaves_full_screen_first(window: MainWindow, qtbot: QtBot) -> None:
+def test_escape_leaves_one_thing_at_a_time(window: MainWindow, qtbot: QtBot) -> None:
+    session, docks = window.session, window.docks
+    docks.reset()
+    docks.favour("settings")
+    window.replay.stage.setFocus()
+    for key in (Qt.Key.Key_W, Qt.Key.Key_F11, Qt.Key.Key_K, Qt.Key.Key_1, Qt.Key.Key_Return):
+        qtbot.keyClick(window, key)
+    qtbot.waitUntil(lambda: bool(window.model.answers.sentences))
+
+    def left() -> list[bool]:
+        parts = (window.model.answers.sentences, session.shot.focus.warp is not None, session.shot.against, docks.drawer)
+        return [*map(bool, parts), window.isFullScreen()]
+
+    for number in range(5):
+        assert left() == [place >= number for place in range(5)]
+        QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert left() == [False] * 5
+    docks.favour("settings")
     qtbot.keyClick(window, Qt.Key.Key_W)
-    qtbot.keyClick(window, Qt.Key.Key_F11)
-    assert window.isFullScreen()
-    qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert not window.isFullScreen()
-    assert window.session.shot.focus.warp == 0
-    qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert window.session.shot.focus.warp is None
+    settings_of(window).setup.kernel.setFocus()  # now the panel is the innermost
+    QTest.keyClick(settings_of(window).setup.kernel, Qt.Key.Key_Escape)
+    assert left() == [False, True, False, False, False]
+    assert window.replay.stage.hasFocus()
 
 
 def test_the_tour_has_five_captions_and_ends(window: MainWindow, qtbot: QtBot) -> None:
     window.start_tour()
-    titles = []
+    titles, places = [], set()
     for _ in range(5):
-        assert window.tour is not None
-        titles.append(window.tour.title.text())
-        assert window.tour.rect().contains(window.tour.card.geometry())
-        qtbot.keyClick(window.tour, Qt.Key.Key_Return)
-    assert len(set(titles)) == 5
+        tour = sure(window.tour)
+        titles.append(tour.title.text())
+        assert tour.rect().contains(tour.card.geometry())
+        QApplication.processEvents()  # the card is laid out
+        assert tour.text.height() >= tour.text.heightForWidth(tour.text.width())
+        places.add(tour.next.mapToGlobal(tour.next.rect().bottomRight()).toTuple())
+        qtbot.keyClick(tour, Qt.Key.Key_Return)
+    assert (len(set(titles)), len(places)) == (5, 1)  # the button stays
     qtbot.waitUntil(lambda: window.tour is None)
     assert window.preferences.text("tour") == "seen"
+    assert window.replay.stage.hasFocus()
+    assert not window.replay.stage._is_entered  # no ring is drawn around the stage
     window.start_tour()
     assert window.tour is not None
     qtbot.keyClick(window.tour, Qt.Key.Key_Escape)
@@ -1147,6 +1191,16 @@ def test_letters_and_digits_are_the_stages_unless_text_is_typed(window: MainWind
     kernels.setFocus()
     QTest.keyClick(kernels, Qt.Key.Key_2)
     assert session.shot.view == "warp"
+    for dock in window.docks.all.values():
+        dock.raise_()
+        for each in dock.findChildren(QWidget):
+            is_text = isinstance(each, QLineEdit | QPlainTextEdit | QAbstractSpinBox)
+            if each.isVisible() and each.focusPolicy() and not is_text and not each.visibleRegion().isEmpty():
+                each.setFocus()
+                view = "request" if session.shot.view == "warp" else "warp"
+                QTest.keyClick(each, Qt.Key.Key_3 if view == "request" else Qt.Key.Key_2)
+                assert session.shot.view == view, each
+    session.alter(view="warp")
     size.setFocus()
     QTest.keyClick(size, Qt.Key.Key_1)
     assert session.shot.view == "warp"

@@ -17,7 +17,7 @@ from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.shelf import Shelf
 from gemmviz.gui.widgets.controls import selectable_line, set_name, step_button
-from gemmviz.gui.widgets.input import WheelGuard, keep_keys
+from gemmviz.gui.widgets.input import OPENING, WheelGuard, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.gui.worksheet import Attempt
@@ -27,7 +27,6 @@ from gemmviz.teaching.lesson_file import lesson_title
 from gemmviz.teaching.reveal import caption_of
 
 _NONE, _FROM_FILE = marked("All lessons"), marked("Lesson from a file")
-_OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
 
 
@@ -46,7 +45,7 @@ class Lessons(QWidget):
         for name in lesson_names():
             self.choice.addItem(lesson_title(name), name)
         self.contents = QListWidget()
-        keep_keys(self.contents, _OPENING)
+        keep_keys(self.contents, OPENING)
         self.contents.installEventFilter(self)
         self.contents.setAccessibleName(tr("Contents"))
         self.contents.setToolTip(tr("Click a step to show it, or mark it and press Return. ✓ seen, ? question, ✎ exercise"))
@@ -105,7 +104,7 @@ class Lessons(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show the marked step with Return and Space."""
-        if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent) or event.key() not in _OPENING:
+        if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent) or event.key() not in OPENING:
             return False
         self.course.go(self.contents.currentRow())
         return True

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import set_name
+from gemmviz.gui.widgets.input import OPENING, keep_keys
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import BUILDS
@@ -29,7 +30,9 @@ _BUILDS = {
     "lanes": marked("Lane by lane"),
     "blanks": marked("Blank by blank"),
 }
-_LIST_TIP = marked("Shift+B adds the current view. Double click a view to show it, or press Ctrl+Page Up or Ctrl+Page Down")
+_LIST_TIP = marked(
+    "Shift+B adds the current view. Return or a double click shows a view, as do Ctrl+Page Up and Ctrl+Page Down"
+)
 
 
 class SavedViews(QWidget):
@@ -99,7 +102,8 @@ class SavedViews(QWidget):
 
     def _connect(self) -> None:
         marks = self.saved_views
-        self.list.itemDoubleClicked.connect(lambda item: marks.go(self.list.row(item)))
+        self.list.itemActivated.connect(lambda item: marks.go(self.list.row(item)))
+        keep_keys(self.list, OPENING)
         self.list.currentRowChanged.connect(self._show_words)
         self.title.editingFinished.connect(lambda: self._edit(title=self.title.text()))
         self.caption.editingFinished.connect(lambda: self._edit(caption=self.caption.text()))

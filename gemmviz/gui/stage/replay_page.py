@@ -233,7 +233,8 @@ class ReplayPage(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.session = model, model.session
-        self.stage, self.timeline, self.tiles = Stage(), TimelineBar(model), TileSlider(model)
+        self.stage, self.tiles = Stage(), TileSlider(model)
+        self.timeline = TimelineBar(model, self.tiles)
         self._drawn: tuple[object, ViewOptions] | None = None
         self._last: tuple[Shot, Any] | None = None
         self._ahead: tuple[tuple[object, ViewOptions], Scene] | None = None  # the next picture
@@ -246,7 +247,6 @@ class ReplayPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self.stage, 1)
         column.addWidget(self.timeline)
-        self.timeline.beside.addWidget(self.tiles, 1)
         for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, model.theme_changed):
             event.connect(self.draw)
         self.session.position_changed.connect(self._on_moved)

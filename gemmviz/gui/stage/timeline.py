@@ -54,7 +54,7 @@ def transport_icon(name: str, colour: str) -> QIcon:
     return QIcon(pixmap)
 
 
-_NARROW, _NEAR_MARK = 470, 5.0  # pixels
+_NARROW, _LEAST_BESIDE, _NEAR_MARK = 470, 640, 5.0  # pixels
 _SCALE, _EDGE = 0.62, 4.0  # pixels of a unit in the usual text size; around the timeline
 _HEIGHT_WITHOUT_NAMES = 66.0  # units: height without the names of phases
 
@@ -185,11 +185,11 @@ class TimelineSlider(QSlider):
 
 
 class TimelineBar(QWidget):
-    """The position of the session in its run, with the controls that move it."""
+    """The position of the session in its run, with the controls that move it, and ``tiles`` beside or below them."""
 
-    def __init__(self, model: WindowModel) -> None:
+    def __init__(self, model: WindowModel, tiles: QWidget) -> None:
         super().__init__()
-        self.model = model
+        self.model, self._tiles = model, tiles
         self.session, self.player = model.session, model.session.player
         player = self.player
         self.slider, self._type_scale = TimelineSlider(), 1.0
@@ -217,13 +217,14 @@ class TimelineBar(QWidget):
         self.wheel = WheelGuard(self, model.released.emit)
         buttons.addSpacing(6)
         buttons.addWidget(self.speed)
-        self.beside = QHBoxLayout()
-        buttons.addLayout(self.beside, 1)
+        self._beside, self._below = QHBoxLayout(), QHBoxLayout()
+        buttons.addLayout(self._beside, 1)
         buttons.addWidget(self.position)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 6, 10, 6)
         layout.addWidget(self.slider)
         layout.addLayout(buttons)
+        layout.addLayout(self._below)
         self.wheel.guard(self)
         self.slider.valueChanged.connect(self._on_slid)
         self.session.run_changed.connect(self._on_run_changed)
@@ -248,8 +249,9 @@ class TimelineBar(QWidget):
         return button
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the buttons that the slider can replace if there is little space."""
+        """If there is little space, hide the buttons that the slider can replace, and move what is beside them below them."""
         super().resizeEvent(event)
+        (self._beside if self.width() >= _LEAST_BESIDE else self._below).addWidget(self._tiles, 1)
         for name in ("first", "last"):
             self._icons[name].setVisible(self.width() >= _NARROW)
 

@@ -45,6 +45,7 @@ TABLE_KEYS = frozenset(
         Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Return, Qt.Key.Key_Enter,
     }
 )  # fmt: skip
+OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)  # keys that open what is marked in a list
 _OF_NUMBERS = "eE"  # letters that may stand in a number
 
 

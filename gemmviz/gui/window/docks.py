@@ -123,6 +123,11 @@ class Docks:
         return [self.all[name] for name, panel in self.panels.items() if panel.area == area]
 
     @property
+    def drawer(self) -> list[QDockWidget]:
+        """The docks beside and below the stage that are open."""
+        return [each for area in _DRAWERS for each in self._shown(area) if not each.isFloating()]
+
+    @property
     def are_hidden(self) -> bool:
         """Whether all docks are temporarily hidden."""
         return self._hidden is not None

@@ -13,7 +13,7 @@ from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.theme import Theme
 
 TourStep = tuple[QWidget, str, str]
-_CAPTION_WIDTH = 380
+_CAPTION_WIDTH, _GAP = 380, 24
 
 
 def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
@@ -55,6 +55,7 @@ class Tour(QWidget):
         self.title, self.text, self.count = QLabel(), QLabel(), QLabel()
         set_look(self.title, "heading")
         self.text.setWordWrap(True)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
         set_look(self.count, "faint")
         self.skip, self.next = QPushButton(tr("Skip")), QPushButton(tr("Next"))
         self.skip.setToolTip(tr("End the tour (Escape). Help › Tour starts it again"))
@@ -68,10 +69,10 @@ class Tour(QWidget):
         buttons.addWidget(self.next)
         self._column = layout = QVBoxLayout(self.card)
         layout.addWidget(self.title)
-        layout.addWidget(self.text)
+        layout.addWidget(self.text, 1)
         layout.addLayout(buttons)
-        self._show()
         self.show()
+        self._show()
         self.raise_()
         self.next.setFocus()
 
@@ -80,37 +81,34 @@ class Tour(QWidget):
         self._show() if self.number < len(self.stops) else self.end()
 
     def end(self) -> None:
+        self.finished.emit()  # the focus goes before the tour, or Qt would move it as Tab does
         self.hide()
-        self.finished.emit()
         self.deleteLater()
 
     def _show(self) -> None:
         _, title, text = self.stops[self.number]
         self.title.setText(title)
-        self.text.setText(text)
         self.count.setText(tr("{number} of {stops}", number=self.number + 1, stops=len(self.stops)))
         self.next.setText(tr("Done") if self.number + 1 == len(self.stops) else tr("Next"))
         announce(self.card, f"{title}. {text}")
         self.place()
 
     def place(self) -> None:
-        """Cover the window, with the card beside the part that it describes."""
+        """Cover the window, with the card at the lower right of the stage, as high as the longest text, where it stays."""
         self.setGeometry(self._over.rect())
-        self._column.activate()
-        self.card.setFixedHeight(self._column.heightForWidth(_CAPTION_WIDTH))
-        hole, card = self._hole(), self.card.rect()
-        gap = 14
-        spots = [
-            QPoint(hole.right() + gap, hole.top()), QPoint(hole.left() - card.width() - gap, hole.top()),
-            QPoint(hole.left(), hole.bottom() + gap), QPoint(hole.left(), hole.top() - card.height() - gap),
-        ]  # fmt: skip
-        inside = [spot for spot in spots if self.rect().contains(QRect(spot, card.size()))]
-        centre = hole.center() - QPoint(card.width() // 2, card.height() // 2)
-        self.card.move(inside[0] if inside else centre)
+        high = 0
+        for _, _, text in (*self.stops, self.stops[self.number]):
+            self.text.setText(text)
+            self._column.activate()
+            high = max(high, self._column.totalHeightForWidth(_CAPTION_WIDTH))
+        self.card.setFixedHeight(high)
+        stage = self._hole(0).bottomRight()
+        self.card.move(stage.x() - self.card.width() - _GAP, stage.y() - self.card.height() - _GAP)
         self.update()
 
-    def _hole(self) -> QRect:
-        target = self.stops[self.number][0]
+    def _hole(self, number: int) -> QRect:
+        """Return the place of a part of the window."""
+        target = self.stops[number][0]
         if not target.isVisible():
             return QRect(self.rect().center(), self.rect().center())
         return QRect(target.mapTo(self._over, QPoint(0, 0)), target.size()).adjusted(-3, -3, 3, 3)
@@ -119,7 +117,7 @@ class Tour(QWidget):
         painter = QPainter(self)
         cover, hole = QPainterPath(), QPainterPath()
         cover.addRect(self.rect())
-        hole.addRoundedRect(self._hole(), 6, 6)
+        hole.addRoundedRect(self._hole(self.number), 6, 6)
         painter.fillPath(cover.subtracted(hole), faded(self.theme.background, 0.72))
         painter.setPen(QPen(faded(self.theme.chosen, 1.0), 2))
         painter.drawPath(hole)

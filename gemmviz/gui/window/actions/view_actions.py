@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.pairing import Lock
@@ -258,10 +259,11 @@ def watch_actions() -> Iterator[Action]:
         ("next-warp", tr("Next &warp"), _next_warp, "W", tr("next warp")),
         ("next-thread", tr("Next &thread"), _next_thread, "T", tr("next thread")),
         ("all-blocks", tr("&All traced blocks"), _all_blocks, "A", tr("all traced blocks")),
-        ("block", tr("Whole &block"), _block_or_window, "Esc", tr("whole block; exit full screen")),
         ("next-layer", tr("Next colour &layer"), _next_layer, "L", tr("colours: matrix, warp, lane, block, reuse")),
     ):
         yield Action(name, "watch", text, run, (key,), description, why_not=needs_time)
+    description = tr("close the innermost of what is open, back to the block")
+    yield Action("block", "watch", tr("Back to the &block"), _leave_innermost, ("Esc",), description)
     for name, text, down, right, key in (
         ("cell-left", tr("Cell to the le&ft"), 0, -1, "Left"),
         ("cell-right", tr("Cell to the &right"), 0, 1, "Right"),
@@ -316,16 +318,25 @@ def _all_blocks(context: ActionContext) -> None:
     context.model.commands.watch(Focus(session.shot.focus.block, everyone=True))
 
 
-def _block_or_window(context: ActionContext) -> None:
-    """Leave full screen; if the window is not in full screen, close the answer; without one, watch the whole block."""
-    if context.window.isFullScreen():
-        context.window.setWindowState(context.window.windowState() & ~Qt.WindowState.WindowFullScreen)
-    else:
-        session = context.model.session
-        if context.model.answers.sentences:
-            context.model.answers.clear()
-            return
-        context.model.commands.watch(Focus(session.shot.focus.block))
+def _leave_innermost(context: ActionContext) -> None:
+    """Leave the innermost of what is open: the answer, the panel with the focus, a warp or thread that is watched, the
+    comparison, the panels, full screen.
+    """
+    model, docks, window, session = context.model, context.docks, context.window, context.model.session
+    block, drawer = Focus(session.shot.focus.block), docks.drawer
+    focused = [dock for dock in drawer if dock.isAncestorOf(QApplication.focusWidget() or window)]
+    if model.answers.sentences:
+        model.answers.clear()
+    elif session.shot.focus != block and session.display.has_time and not focused:
+        model.commands.watch(block)
+    elif session.shot.against is not None and not focused:
+        model.commands.compare_with(None)
+    elif drawer:
+        for dock in focused or drawer:
+            dock.hide()
+        model.released.emit()
+    elif window.isFullScreen():
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowFullScreen)
 
 
 def _next_layer(context: ActionContext) -> None:
