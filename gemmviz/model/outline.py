@@ -89,7 +89,8 @@ class BufferOutline(Struct, frozen=True):
     ``bytes``: its size as a formula, "" if unknown; ``element_bytes``: of the type that the host code points to it with, 0 if
     unknown; ``is_copied_in``: before the launch, from the host; ``is_copied_out``: after it, to the host; ``is_zeroed``: before
     it, by cudaMemset; ``passed``: "before" and "after" if another function, kernel or pointer may do any of that;
-    ``misdirected``: the place of a copy in the wrong direction, None if there is none.
+    ``misdirected``: the place of a copy in the wrong direction, None if there is none; ``memory``: "device" if only copies
+    reach it, "host" if the device can't reach it, "none" if nothing allocates it, "" for any other.
     """
 
     name: str
@@ -100,6 +101,7 @@ class BufferOutline(Struct, frozen=True):
     is_zeroed: bool = False
     passed: frozenset[str] = frozenset()
     misdirected: Place | None = None
+    memory: Literal["", "device", "host", "none"] = ""
 
 
 class UnreadPart(Struct, frozen=True):

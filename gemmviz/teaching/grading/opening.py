@@ -69,17 +69,21 @@ def copy_mistake(
     """The first copy that is missing or goes the wrong way; None if there is none, or if other functions may copy."""
     inputs, outputs = list(inputs), list(outputs)
     for each in (*inputs, *outputs):
-        if each.bytes and each.misdirected is not None and not each.passed:
+        if each.memory in ("host", "none"):
+            message = f"{each.name} is " + ("memory of the host" if each.memory == "host" else "never allocated")
+            remedy = "allocate memory of the GPU with cudaMalloc and copy with cudaMemcpy, or use cudaMallocManaged"
+            return HostMistake(_COPY_FINDING, UsageError(message, launch.place, file=launch.file, remedy=remedy))
+        if each.memory == "device" and each.misdirected is not None and not each.passed:
             message = f"{each.name} is memory of the GPU, and the direction of this copy is the opposite one"
             remedy = f"{_TO_DEVICE} copies to the GPU, {_TO_HOST} from it"
             return HostMistake(_COPY_FINDING, UsageError(message, each.misdirected, file=launch.file, remedy=remedy))
     for each in inputs:
-        if each.bytes and not (each.is_copied_in or each.is_zeroed or "before" in each.passed):
+        if each.memory == "device" and not (each.is_copied_in or each.is_zeroed or "before" in each.passed):
             message = f"{each.name} is never filled before the launch: nothing is copied to it"
             remedy = f"copy the values to it with cudaMemcpy(…, {_TO_DEVICE})"
             return HostMistake(_COPY_FINDING, UsageError(message, launch.place, file=launch.file, remedy=remedy))
     for each in outputs:
-        if each.bytes and not (each.is_copied_out or "after" in each.passed):
+        if each.memory == "device" and not (each.is_copied_out or "after" in each.passed):
             message = f"the result is never copied back from the GPU: {each.name} is not read behind the launch"
             remedy = f"copy it with cudaMemcpy(…, {_TO_HOST})"
             return HostMistake(_COPY_FINDING, UsageError(message, launch.place, file=launch.file, remedy=remedy))
@@ -88,7 +92,7 @@ def copy_mistake(
 
 def is_unset(buffer: BufferOutline) -> bool:
     """Whether the host code allocates memory and gives it no values before the launch."""
-    return bool(buffer.bytes) and not (buffer.is_zeroed or buffer.is_copied_in or "before" in buffer.passed)
+    return buffer.memory == "device" and not (buffer.is_zeroed or buffer.is_copied_in or "before" in buffer.passed)
 
 
 def _joined_notes(notes: Iterable[str]) -> str:

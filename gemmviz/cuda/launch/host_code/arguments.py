@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
-from clang.cindex import Cursor, CursorKind, TemplateArgumentKind, Type, TypeKind, conf
+from clang.cindex import Cursor, CursorKind, StorageClass, TemplateArgumentKind, Type, TypeKind, conf
 from msgspec import Struct
 
 from gemmviz.cuda.launch.host_code.cursors import (
@@ -233,6 +234,8 @@ _COPIES = frozenset({"cudaMemcpy", "cudaMemcpyAsync", "hipMemcpy", "hipMemcpyAsy
 _ZEROES = frozenset({"cudaMemset", "cudaMemsetAsync", "hipMemset"})
 _COPIES_2D = frozenset({"cudaMemcpy2D", "cudaMemcpy2DAsync", "hipMemcpy2D"})
 _FREES = frozenset({"cudaFree", "cudaFreeAsync", "hipFree"})
+_HOST_ALLOCATIONS = frozenset({"malloc", "calloc", "realloc", "aligned_alloc"})
+_HOST_CONTAINERS = ("std::vector<", "std::array<", "thrust::host_vector<")
 _TO_HOST, _TO_DEVICE = "MemcpyDeviceToHost", "MemcpyHostToDevice"
 _MOST_PADDED = 4  # bytes of memory for each that is copied
 _EARLY, _LATE = frozenset({"before"}), frozenset({"after"})
@@ -255,11 +258,46 @@ def buffer_outline(variable: HostVariable, scope: HostScope) -> BufferOutline:
     pointee = variable.declaration.type.get_canonical().get_pointee()
     size = pointee.get_size() if pointee.kind != TypeKind.INVALID else 0
     found = BufferOutline(variable.spelled, element_bytes=max(size, 0))
-    use: Use | None = Use(variable, scope)
-    while use is not None:
-        found = _used(found, use, scope)
-        use = _outer(use)
-    return found
+    use, outer = Use(variable, scope), _outer(Use(variable, scope))
+    found, is_mapped = _used(found, use, scope), _is_mapped(use)
+    while outer is not None:
+        use = outer
+        found, is_mapped = _used(found, use, scope), is_mapped or _is_mapped(use)
+        outer = _outer(use)
+    return found if is_mapped or found.memory else replace(found, memory=_memory(use, found))
+
+
+def _is_mapped(use: Use) -> bool:
+    """Whether a call allocates the memory, makes it usable on the device, or may set the pointer."""
+    for call in use.scope.calls:
+        name = call.cursor.spelling
+        is_known = name in _FREES | _COPIES | _COPIES_2D | _ZEROES
+        for each in arguments(call.cursor) if not is_known else ():
+            is_address = uncast(each).kind == CursorKind.UNARY_OPERATOR and unary_operator(uncast(each)) == "&"
+            if _is_same(each, use) and (is_address or "HostRegister" in name or name in _ALLOCATIONS):
+                return True
+    return False
+
+
+def _memory(use: Use, found: BufferOutline) -> Literal["", "host", "none"]:
+    """Where memory is that no call allocates for the device."""
+    declaration, function = use.variable.declaration, use.scope.function
+    if use.variable.member or function is None or use.scope.is_parameter(use.variable.key):
+        return ""
+    type_ = declaration.type.get_canonical()
+    is_local = declaration.semantic_parent is not None and not declaration.semantic_parent.kind.is_translation_unit()
+    is_array = type_.kind == TypeKind.CONSTANTARRAY and is_local and declaration.storage_class != StorageClass.STATIC
+    if is_array or type_.spelling.startswith(_HOST_CONTAINERS):
+        return "host"
+    settings = relevant(use.scope.settings(use.variable.key), use.variable, use.scope.at)
+    if not settings:
+        is_unset = is_local and type_.kind == TypeKind.POINTER and "before" not in found.passed
+        return "none" if is_unset else ""
+    values = [uncast(each.value) for each in settings if each.value is not None]
+    is_host = len(values) == len(settings) and all(
+        each.kind == CursorKind.CXX_NEW_EXPR or each.spelling in _HOST_ALLOCATIONS for each in values
+    )
+    return "host" if is_host else ""
 
 
 def _outer(use: Use) -> Use | None:
@@ -275,17 +313,21 @@ def _used(found: BufferOutline, use: Use, scope: HostScope) -> BufferOutline:
     """The buffer with what one function does to it. A name that stands in other places than in calls that are known may be
     passed on there, under another name.
     """
-    known = 1  # its declaration
+    known = known_before = 1  # its declaration
+    texts, function, at = use.scope.program.texts, use.scope.function, use.scope.at
     for call in use.scope.calls:
         given = arguments(call.cursor)
         if not any(_is_same(each, use) for each in given):
             continue
-        known += use.scope.program.texts.words(call.cursor)[use.word]
+        count = texts.words(call.cursor)[use.word] or sum(_is_same(each, use) for each in given)  # 0 inside of a macro
+        known += count
+        known_before += count if call.at.offset < at.offset else 0
         if call.at.offset != use.scope.at.offset and never_reached(replace(use.scope, at=call.at)) is None:
             found = _called(found, call, given, use, scope)
-    function = use.scope.function
-    if function is not None and use.scope.program.texts.words(function.cursor)[use.word] > known:
-        found = replace(found, passed=_EARLY | _LATE)
+    if function is not None and texts.words(function.cursor)[use.word] > known:
+        is_again = any(each.is_loop for each in at.branches) or function.outer is not None
+        is_before = is_again or texts.words(function.cursor, at.offset)[use.word] > known_before
+        found = replace(found, passed=found.passed | _LATE | (_EARLY if is_before else frozenset()))
     return found
 
 
@@ -294,7 +336,7 @@ def _called(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use
     name, when = call.cursor.spelling, _when(call, use.scope)
     if name in _ALLOCATIONS and len(given) > 1:
         is_shared = name.endswith("Managed")
-        found = replace(found, passed=_EARLY | _LATE) if is_shared else found
+        found = replace(found, passed=_EARLY | _LATE) if is_shared else replace(found, memory="device")
         return replace(found, bytes=found.bytes or _bytes(given[1], use, scope))
     if name in _FREES:
         return found

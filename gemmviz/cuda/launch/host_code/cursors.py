@@ -26,7 +26,10 @@ CAST_KINDS = frozenset(
 _FLOAT_KINDS = frozenset({TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE, TypeKind.HALF})
 _WRAPPERS = frozenset({CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR})
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
-_NO_CODE = re.compile(rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
+_NO_CODE = re.compile(
+    rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#[ \t]*if[ \t]+0\b.*?^[ \t]*\#[ \t]*endif""",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 class UnreadError(Exception):
@@ -198,18 +201,20 @@ class WrittenText:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._lines: dict[str, list[bytes]] = {}
-        self._words: dict[int, Counter[str]] = {}
+        self._words: dict[tuple[int, int | None], Counter[str]] = {}
 
     def text(self, cursor: Cursor) -> str:
         """What a cursor spans, as written, on one line."""
         return " ".join(self._span(cursor).decode(errors="replace").split())
 
-    def words(self, cursor: Cursor) -> Counter[str]:
-        """The words that a cursor spans, comments and texts in quotes left out."""
-        if cursor.hash not in self._words:
-            code = _NO_CODE.sub(b" ", self._span(cursor))
-            self._words[cursor.hash] = Counter(each.decode() for each in _IDENTIFIER.findall(code))
-        return self._words[cursor.hash]
+    def words(self, cursor: Cursor, up_to: int | None = None) -> Counter[str]:
+        """The words that a cursor spans, or those in front of an offset; comments and texts in quotes left out."""
+        key = cursor.hash, up_to
+        if key not in self._words:
+            span = self._span(cursor)
+            span = span if up_to is None else span[: max(0, up_to - cursor.extent.start.offset)]
+            self._words[key] = Counter(each.decode() for each in _IDENTIFIER.findall(_NO_CODE.sub(b" ", span)))
+        return self._words[key]
 
     def _span(self, cursor: Cursor) -> bytes:
         start, end = cursor.extent.start, cursor.extent.end
