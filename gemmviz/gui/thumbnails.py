@@ -72,12 +72,7 @@ class Thumbnails:
         raster, images = Raster(RenderOptions(WIDTH, HEIGHT)), list[bytes]()
         with suppress(GemmvizError):  # a step that can't be run has no picture
             for frame in thumbnail_frames(shipped_lesson(card.facts.name), theme):
-                painted = Event()
-                self._post(partial(_paint, raster, frame, images, painted))
-                end = time.monotonic() + _PATIENCE_S  # a busy window gets one frame at a time
-                while not painted.wait(_PAUSE_S):
-                    if is_cancelled() or time.monotonic() > end:
-                        raise Cancelled
+                images.append(painted(self._post, raster, frame))
                 time.sleep(_PAUSE_S)
         self._post(lambda: self._keep(theme, replace(card, frames=tuple(images))))
 
@@ -90,6 +85,19 @@ class Thumbnails:
             self.changed.emit(card.facts.name)
 
 
-def _paint(raster: Raster, frame: Frame, images: list[bytes], painted: Event) -> None:
+def painted(post: Post, raster: Raster, frame: Frame) -> bytes:
+    """A frame as PNG, painted by the window's thread, in which pixmaps belong, while a worker thread waits. Raises Cancelled if
+    the work is, or if the window doesn't paint any more.
+    """
+    images, done = list[bytes](), Event()
+    post(partial(_paint, raster, frame, images, done))
+    end = time.monotonic() + _PATIENCE_S  # a busy window gets one frame at a time
+    while not done.wait(_PAUSE_S):
+        if is_cancelled() or time.monotonic() > end:
+            raise Cancelled
+    return images[0]
+
+
+def _paint(raster: Raster, frame: Frame, images: list[bytes], done: Event) -> None:
     images.append(encode_png(raster.array(frame)))
-    painted.set()
+    done.set()

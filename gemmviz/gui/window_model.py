@@ -6,6 +6,7 @@ from types import ModuleType
 from psygnal import Signal
 
 from gemmviz.gui.preferences import Preferences
+from gemmviz.gui.step_pictures import StepPictures
 from gemmviz.gui.thumbnails import Thumbnails
 from gemmviz.gui.view_pictures import ViewPictures
 from gemmviz.run.engine import Cancel
@@ -60,6 +61,7 @@ class WindowModel(AppModel):
         self.preferences, self.shows_source = preferences, False
         self.plotting, self.thumbnails = Plotting(self.session, post), Thumbnails(post)
         self.view_pictures = ViewPictures(self.session, post)
+        self.step_pictures = StepPictures(post)
         self.saved_views.take_lesson(preferences.last_lesson())
         self.opening.opened.connect(self._on_opened)
         trust = self.session.engines.trust
@@ -87,7 +89,7 @@ class WindowModel(AppModel):
         self.preferences.keep_lesson(self.saved_views.lesson)
         self.preferences.put("seen", sorted(self.course.seen))
         self.view_pictures.stop()
-        own = self.plotting.worker, self.thumbnails.worker, self.view_pictures.worker
+        own = self.plotting.worker, self.thumbnails.worker, self.view_pictures.worker, self.step_pictures.worker
         for worker in own:
             worker.close()
         self.close()

@@ -31,7 +31,7 @@ LAST = -1  # number of the last part of a step
 
 class LessonEditor:
     """An ordered list of saved views. ``lesson`` holds them; ``at`` is the index of the current one, or None; ``part`` is the
-    index of its revealed part. ``changed`` is emitted when any of these changes.
+    index of its revealed part. ``engine``: what runs the views. ``changed`` is emitted when any of these changes.
 
     A view is shown once its picture and caption are ready, in one frame; until then everything stays as it is, and
     ``is_waiting``. The views before and after the current one are prepared in the background.
@@ -42,8 +42,8 @@ class LessonEditor:
 
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
-        engine = FallbackEngine(StoredAnswers(), KernelEngines(session.engines.engine_for))
-        self._ready = ReadySteps(post, engine, self._on_ready)
+        self.engine = FallbackEngine(StoredAnswers(), KernelEngines(session.engines.engine_for))
+        self._ready = ReadySteps(post, self.engine, self._on_ready)
         session.engines.changed.connect(self._ready.forget)
 
     @property

@@ -11,12 +11,13 @@ from gemmviz.model.errors import checkpoint
 from gemmviz.model.records import replace
 from gemmviz.render.reel import Frame
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.shots.export import Prepared, prepare
 from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import subject_of_view
-from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 
 _CLEAREST = ("stage", "memory", "banks", "mapping", "sum")  # the clearest at the size of a thumbnail first
@@ -69,8 +70,16 @@ def thumbnail_frames(lesson: Lesson, theme: str) -> Iterator[Frame]:
             yield _thumbnail_frame(stage, step, moment)
 
 
-def _thumbnail_frame(stage: Prepared, step: int, moment: float) -> Frame:
+def step_frame(step: LessonStep, theme: str, engine: Engine) -> Frame:
+    """The small picture of a step without words; that of a question without its counts. Raises GemmvizError without one."""
+    stage = prepare(replace(step.shot, theme=theme), lambda kernel: nullcontext(engine))
+    return _thumbnail_frame(stage, stage.step, stage.moment(stage.step), 0.0 if step.question is not None else 1.0)
+
+
+def _thumbnail_frame(stage: Prepared, step: int, moment: float, counted: float = 1.0) -> Frame:
     shot = replace(stage.shot, moment=moment)
-    options = replace(options_for(shot, theme_of(shot), (_WIDE, _HIGH), scale=0.5), words=False, timeline=False)
+    options = replace(
+        options_for(shot, theme_of(shot), (_WIDE, _HIGH), scale=0.5), words=False, timeline=False, counted=counted
+    )
     view, subject = view_named(shot.view), stage.subject(step)
     return Frame(view.still(subject, options), view.motion(subject, options))

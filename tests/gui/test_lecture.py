@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.lecture.presenter import _answers
+from gemmviz.gui.lecture.step_map import StepMap
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
@@ -24,6 +25,7 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.session.display import WAITING
+from gemmviz.session.lessons import LessonPlayer
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
 from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure
@@ -349,6 +351,100 @@ def test_escape_closes_the_list_of_keys_before_the_lecture(window: MainWindow, w
     assert not window.lecture.is_on
 
 
+@pytest.fixture
+def course(window: MainWindow, wall: Wall) -> LessonPlayer:
+    """A lesson of three steps on the wall."""
+    lesson = shipped_lesson("coalescing")
+    window.model.course.begin(replace(lesson, steps=lesson.steps[6:9]))
+    window.model.course.go(0)
+    settle(wall)
+    return window.model.course
+
+
+def test_typed_digits_and_return_go_to_a_step(window: MainWindow, wall: Wall, course: LessonPlayer) -> None:
+    """The number is shown while it is typed, Esc and a pause forget it, and what a remote sends still works."""
+    overlay = wall.overlay
+    press(wall, Key.Key_3)
+    assert overlay.message == f"3  {course.lesson.steps[2].with_numbers({}).title}"
+    press(wall, Key.Key_Return)
+    assert (course.at, overlay.message) == (2, "")
+    press(wall, Key.Key_1, Key.Key_2)
+    assert overlay.message == "12"
+    press(wall, Key.Key_Backspace)
+    assert overlay.message.startswith("1  ")
+    press(wall, Key.Key_Escape)
+    assert (course.at, overlay.message, window.lecture.is_on) == (2, "", True)
+    press(wall, Key.Key_9, Key.Key_Return)
+    assert (course.at, overlay.message) == (2, "There are 3 steps")
+    press(wall, Key.Key_2)
+    overlay.show_message("")  # as after a pause
+    press(wall, Key.Key_PageUp)
+    assert course.at == 1
+    press(wall, Key.Key_1, Key.Key_PageDown)
+    assert course.at == 2
+    press(wall, Key.Key_PageUp, Key.Key_PageUp)
+    overlay.show_message("")
+    press(wall, Key.Key_Return)  # as some remotes send for the next slide
+    assert course.at == 1
+
+
+def test_a_number_is_one_of_a_step_of_the_run_without_a_lesson(window: MainWindow, wall: Wall) -> None:
+    press(wall, Key.Key_2, Key.Key_0, Key.Key_Return)
+    assert window.session.navigation.run_step == 19
+
+
+def map_on(wall: Wall) -> StepMap | None:
+    return wall.map
+
+
+def test_a_map_of_all_steps_jumps_to_one(window: MainWindow, wall: Wall, course: LessonPlayer, qtbot: QtBot) -> None:
+    """Its pictures come one after the other; it is closed by Tab, Esc and a jump."""
+    wall.open_map(window.lecture.jump)
+    chart = sure(wall.map)
+    assert [chart.item(row).text()[:1] for row in range(chart.count())] == ["1", "2", "3"]
+    assert chart.currentRow() == 0
+    pictures = window.model.step_pictures
+    assert [stop for stop in course.lesson.steps if pictures.of(stop.shot)] == []  # the map is there before them
+    qtbot.waitUntil(lambda: all(pictures.of(stop.shot) for stop in course.lesson.steps), timeout=20_000)
+    colours = {sure(pictures.of(stop.shot)).toImage().pixelColor(128, 72).name() for stop in course.lesson.steps}
+    assert colours != {chart.palette().base().color().name()}
+    QTest.keyClick(chart, Key.Key_F1)
+    assert wall.overlay.keys
+    QTest.keyClick(chart, Key.Key_Escape)
+    assert not wall.overlay.keys
+    assert wall.map is chart
+    QTest.keyClick(chart, Key.Key_Right)
+    QTest.keyClick(chart, Key.Key_Return)
+    settle(wall)
+    assert course.at == 1
+    assert map_on(wall) is None
+    press(wall, Key.Key_Tab)
+    chart = sure(wall.map)
+    QTest.keyClick(chart, Key.Key_3)
+    assert chart.currentRow() == 2
+    QTest.keyClick(chart, Key.Key_Escape)
+    QTest.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=chart.visualItemRect(chart.item(0)).center())
+    settle(wall)
+    assert course.at == 0
+    assert map_on(wall) is None
+    for closing in (Key.Key_Tab, Key.Key_Escape):
+        press(wall, Key.Key_Tab)
+        QTest.keyClick(sure(wall.map), closing)
+        assert wall.map is None
+        assert window.lecture.is_on
+
+
+def test_stray_keys_do_no_harm(window: MainWindow, wall: Wall, course: LessonPlayer) -> None:
+    for key in (Key.Key_S, Key.Key_W, Key.Key_B, Key.Key_Q, Key.Key_I):
+        QTest.keyClick(wall, key, Qt.KeyboardModifier.ControlModifier)
+    press(wall, Key.Key_X, Key.Key_M, Key.Key_F5, Key.Key_Delete, Key.Key_Insert)
+    held = QKeyEvent(QEvent.Type.KeyPress, Key.Key_B, Qt.KeyboardModifier.NoModifier, "b", True)
+    QCoreApplication.sendEvent(wall, held)
+    overlay = wall.overlay
+    assert (overlay.blank, overlay.tool, overlay.left_s, overlay.message) == ("", "", 0, "")
+    assert (course.at, wall.map, window.lecture.is_on) == (0, None, True)
+
+
 def test_a_projector_that_goes_away(window: MainWindow, wall: Wall) -> None:
     """The only screen stays; the wall fills it again."""
     screen = QGuiApplication.primaryScreen()
@@ -389,7 +485,7 @@ def test_a_projector_beside_the_laptop_and_its_unplugging(tmp_path: Path) -> Non
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["on projector 1920 1080 notes on laptop", "then on laptop 1280 720 True"]
+    assert done.stdout.splitlines() == ["on projector 1920 1080 notes on laptop 1280 720 True", "then on laptop 1280 720 True"]
 
 
 def band_of(scene: Scene) -> dict[str, str]:

@@ -22,7 +22,8 @@ wall, presenter = window.lecture.wall, window.lecture.presenter
 assert wall is not None
 assert presenter is not None
 app.processEvents()
-print("on", wall.screen().name(), wall.width(), wall.height(), "notes on", presenter.screen().name())
+print("on", wall.screen().name(), wall.width(), wall.height(), "notes on", end=" ")
+print(presenter.screen().name(), presenter.width(), presenter.height(), presenter.isFullScreen())
 QTest.keyClick(wall, Qt.Key.Key_Right)
 app.screenRemoved.emit(projector)
 app.processEvents()

@@ -18,6 +18,7 @@ from gemmviz.gui.widgets.refresh import cover
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.shot import Camera
+from gemmviz.teaching.reveal import caption_of
 
 if TYPE_CHECKING:
     from gemmviz.gui.lecture.wall import Wall
@@ -64,18 +65,21 @@ def _ask(method: str, *facts: Any) -> Any:
 
 
 _QUESTION_S = 60
+_TYPED, _MOST_DIGITS = "typed ", 4
+_REPEATED = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Plus, Qt.Key.Key_Minus)
 _ONE_SCREEN_ID = "one-screen"
 _ONE_SCREEN = marked(
     "There is no second screen for the presenter view. Press P again to show the notes here: everybody will see them."
 )
 KEYS = (
     ("Page Down", marked("next step; while it moves, its end")), ("Page Up", marked("back to the step before")),
+    (marked("0 … 9, Return"), marked("go to the step of this number")), ("Tab", marked("map of all steps")),
     ("Space", marked("play, pause")), ("← →", marked("one step")),
     (marked("B or ."), marked("black")), (marked("W or ,"), marked("white")), ("S", marked("spotlight")),
     ("I, E", marked("ink, erase")),
     ("Z, F", marked("zoom to a circle, show all")), ("Q, Shift+Q", marked("one-minute timer, stop it")),
     ("P", marked("presenter view or notes")), (marked("F1 or H"), marked("show these keys")),
-    ("Esc", marked("close the keys, end")),
+    ("Esc", marked("close the keys or the map, end")),
 )  # fmt: skip
 
 
@@ -154,11 +158,16 @@ class Lecture:
         self._draw_notes()
 
     def press(self, event: QKeyEvent) -> None:
-        """Run the command of a key."""
-        if event.isAutoRepeat() and event.key() in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
+        """Run the command of a key. Keys with Ctrl, Alt or the like have none, and few keys repeat while they are held."""
+        modifiers = event.modifiers()
+        if modifiers & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier):
             return
-        shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        command = self._commands(shifted).get(event.key())  # type: ignore[call-overload]
+        if event.isAutoRepeat() and event.key() not in _REPEATED:
+            return
+        if event.text().isdecimal():
+            self._type(event.text())
+            return
+        command = self._commands(bool(modifiers & Qt.KeyboardModifier.ShiftModifier)).get(event.key())  # type: ignore[call-overload]
         if command is not None:
             command()
 
@@ -167,6 +176,8 @@ class Lecture:
         player, overlay, key = self.model.session.player, self.wall.overlay, Qt.Key
         return {
             key.Key_Escape: self._leave, key.Key_Space: player.toggle,
+            key.Key_Return: self._go_to_typed, key.Key_Enter: self._go_to_typed, key.Key_Backspace: self._take_back,
+            key.Key_Tab: self.toggle_map, key.Key_Backtab: self.toggle_map,
             key.Key_Right: lambda: player.step_by(1), key.Key_Down: lambda: player.step_by(1),
             key.Key_Left: lambda: player.step_by(-1), key.Key_Up: lambda: player.step_by(-1),
             key.Key_PageDown: lambda: self._walk(1), key.Key_PageUp: lambda: self._walk(-1),
@@ -181,12 +192,76 @@ class Lecture:
         }  # type: ignore[return-value]  # fmt: skip
 
     def _leave(self) -> None:
-        """Close the list of keys if it is open, else end the lecture."""
+        """Close the list of keys, forget a typed number, or close the map, whatever is open; else end the lecture."""
         assert self.wall is not None
-        if self.wall.overlay.keys:
-            self.wall.overlay.show_keys(())
+        overlay = self.wall.overlay
+        if overlay.keys:
+            overlay.show_keys(())
+        elif self._typed:
+            overlay.show_message("")
+        elif self.wall.map is not None:
+            self.wall.close_map()
         else:
             self.end()
+
+    # Jumps
+
+    @property
+    def _typed(self) -> str:
+        """The number that is typed, as long as it is shown; "" for none."""
+        message_id = self.wall.overlay.message_id if self.wall is not None else ""
+        return message_id.removeprefix(_TYPED) if message_id.startswith(_TYPED) else ""
+
+    def _type(self, digits: str) -> None:
+        """Show the number of a step that is being typed, with the title of the step."""
+        assert self.wall is not None
+        typed, steps = (self._typed + digits)[-_MOST_DIGITS:], self.model.active_lesson.lesson.steps
+        place = int(typed) - 1
+        title = f"  {caption_of(steps[place]).title}" if 0 <= place < len(steps) else ""
+        self.wall.overlay.show_message(f"{typed}{title}", _TYPED + typed)
+        if self.wall.map is not None:
+            self.wall.map.select(place)
+
+    def _take_back(self) -> None:
+        """Remove the last typed digit."""
+        assert self.wall is not None
+        typed = self._typed[:-1]
+        self.wall.overlay.show_message("")
+        if typed:
+            self._type(typed)
+
+    def _go_to_typed(self) -> None:
+        """Go to the step whose number was typed; without one, to the next."""
+        if self._typed:
+            self.jump(int(self._typed) - 1)
+        else:
+            self._walk(1)
+
+    def jump(self, place: int) -> None:
+        """Show the step at an index: of the lesson, or of the run if there is none."""
+        wall, lesson, player = self.wall, self.model.active_lesson, self.model.session.player
+        assert wall is not None
+        count = len(lesson.lesson.steps) or player.played.steps
+        wall.close_map()
+        if not 0 <= place < count:
+            wall.overlay.show_message(tr("There are {count} steps", count=count))
+            return
+        wall.overlay.show_message("")
+        wall.finish()
+        if lesson.lesson.steps:
+            wall.overlay.clear()
+            lesson.go(place)
+        else:
+            player.jump(place)
+
+    def toggle_map(self) -> None:
+        """Open or close the map of all steps of the lesson."""
+        assert self.wall is not None
+        steps = self.model.active_lesson.lesson.steps
+        if self.wall.map is not None or not steps:
+            self.wall.close_map()
+        else:
+            self.wall.open_map(self.jump)
 
     def _walk(self, direction: int) -> None:
         """Play the next step, or finish the one that plays; backwards, show the end of the step before. Presses that were made
@@ -257,10 +332,15 @@ class Lecture:
 
     def show_presenter(self) -> None:
         """Open the presenter view."""
+        assert self.wall is not None
         self.presenter = Presenter(self.model, KEYS)
         self.presenter.pressed.connect(self.press)
-        self.presenter.show()
-        assert self.wall is not None
+        own = next((screen for screen in QGuiApplication.screens() if screen is not self.wall.screen()), None)
+        if own is None:
+            self.presenter.show()
+        else:
+            self.presenter.setGeometry(own.geometry())
+            self.presenter.showFullScreen()
         self.wall.activateWindow()
         self.draw()
 

@@ -138,6 +138,10 @@ class Presenter(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self.pressed.emit(event)
 
+    def focusNextPrevChild(self, following: bool) -> bool:
+        """Leave Tab to the lecture."""
+        return False
+
 
 def _minutes(model: WindowModel) -> int:
     """Return the planned duration: that of the lesson, else the default for saved views."""

@@ -1,5 +1,6 @@
 """The wall: the picture of the moment in full screen with its caption, and the way to the next picture."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QColor, QImage, QKeyEvent, QMouseEvent, Q
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.lecture.overlay import Overlay
+from gemmviz.gui.lecture.step_map import StepMap
 from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
@@ -196,6 +198,7 @@ class Wall(QWidget):
         self.worksheet = Worksheet(model, self.stage)
         self.stage.setMouseTracking(False)  # cells are pointed at with the tools of the lecture
         self.stage.arrived.connect(self._on_arrived)
+        self.map: StepMap | None = None
         self._drawn: tuple[object, ViewOptions, Caption] | None = None
         self._last: _PictureKey | None = None
         self._moves_next = False  # whether the next part arrives in motion
@@ -208,6 +211,29 @@ class Wall(QWidget):
         whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
         options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
         return replace(options, shows_flights=self.session.player.shows_flights, counted=self.session.display.counted)
+
+    # The map of all steps
+
+    def open_map(self, jump: Callable[[int], None]) -> None:
+        """Show all steps of the lesson; ``jump`` is called with the index of the chosen one."""
+        self.map = StepMap(self.model, self)
+        self.map.setGeometry(self.rect())
+        self.map.chosen.connect(jump)
+        self.map.show()
+        self.map.setFocus()
+        self.overlay.raise_()
+
+    def close_map(self) -> None:
+        if self.map is not None:
+            self.map.hide()
+            self.map.deleteLater()
+            self.map = None
+            self.model.step_pictures.stop()
+            self.setFocus()
+
+    def focusNextPrevChild(self, following: bool) -> bool:
+        """Leave Tab to the lecture."""
+        return False
 
     # Motion
 
@@ -351,7 +377,7 @@ class Wall(QWidget):
                 self.session.say(error.message)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        for widget in (self.stage, self.overlay):
+        for widget in filter(None, (self.stage, self.overlay, self.map)):
             widget.setGeometry(self.rect())
         self.resized.emit()
 
