@@ -73,3 +73,31 @@ def test_menus_offer_the_views_that_apply_with_pictures_of_them(window: MainWind
     window.model.opening.choose_kernel("14_mma")
     qtbot.waitUntil(lambda: settled(window), timeout=20_000)
     assert "view-fragment" in {entry.objectName() for entry in _entries(menus.opened("view.threads"))}
+
+
+_NO_ACTIONS = {"wheel", "drag", "click on C", "Tab"}
+_NAMED = {
+    "←": "Left", "→": "Right", "Page Up": "PgUp", "Page Down": "PgDown", "−": "-", "Ctrl+−": "Ctrl+-",
+}  # fmt: skip
+_SEVERAL = {
+    "1 … 9": [*"123456789"], "←, → or , and .": ["Left", "Right", ",", "."], "[": ["["], "]": ["]"],
+    "Shift+arrows": ["Shift+Left", "Shift+Right", "Shift+Up", "Shift+Down"], "Ctrl+Page keys": ["Ctrl+PgUp", "Ctrl+PgDown"],
+}  # fmt: skip
+
+
+def _keys_of(cell: str) -> list[str]:
+    """The keys in a cell of the manual's table, as actions name them."""
+    if cell in _SEVERAL:
+        return _SEVERAL[cell]
+    return [key for name in cell.split(", ") for key in _SEVERAL.get(name, [_NAMED.get(name, name)])]
+
+
+def test_the_manual_names_the_keys_that_there_are() -> None:
+    table = _MANUAL.partition("## Keyboard shortcuts")[2]
+    cells = [cell.strip() for row in re.findall(r"^\|(.*)\|$", table, re.MULTILINE)[2:] for cell in row.split(" | ")[::2]]
+    named = [key for cell in cells for key in _keys_of(cell) if key not in _NO_ACTIONS]
+    keys = {key for action in actions() for key in action.keys}
+    assert [key for key in named if key not in keys] == []
+    assert sorted(set(named)) == sorted(named)  # none stands twice
+    missing = [action.id for action in actions() if action.keys and not {*named} & {*action.keys}]
+    assert missing == []

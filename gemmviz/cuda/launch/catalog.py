@@ -13,7 +13,7 @@ from gemmviz.model.records import replace
 DEFAULT_KERNEL = "04_tiled"
 _LESSONS, _PLANS = "assets/lessons", "assets/lessons/plans"
 COURSE = "course"
-_MAIN_LESSONS = ("lecture", "coalescing", "shared-memory", "analysis", "slides")
+MAIN_LESSONS = ("lecture", "coalescing", "shared-memory", "analysis", "slides")
 _COURSE, _PATTERNS = "kernels/course", "kernels/patterns"
 
 
@@ -40,7 +40,7 @@ def all_kernel_names() -> list[str]:
 def lesson_names() -> list[str]:
     """Names of the shipped lessons in teaching order: the main lessons, those of other problems, and the plans."""
     names = [path.stem for path in resources(_LESSONS, "*.toml")]
-    places = {name: place for place, name in enumerate(_MAIN_LESSONS)}
+    places = {name: place for place, name in enumerate(MAIN_LESSONS)}
     return [*sorted(names, key=lambda name: (places.get(name, len(places)), name)), *plan_names()]
 
 

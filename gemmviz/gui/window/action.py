@@ -61,6 +61,7 @@ MENUS = {
     "play": marked("&Play"),
     "lecture": marked("&Lecture"),
     "lecture.lessons": marked("L&essons"),
+    "lecture.topics": marked("Other &topics"),
     "lecture.plans": marked("&Plans of lectures"),
     "lecture.screen": marked("On &screen"),
     "watch": marked("&Watch"),

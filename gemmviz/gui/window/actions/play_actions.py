@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
-from gemmviz.cuda.launch.catalog import lesson_names, plan_names
+from gemmviz.cuda.launch.catalog import MAIN_LESSONS, lesson_names, plan_names
 from gemmviz.gui.window.action import Action, ActionContext, needs_picture, needs_time
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
@@ -134,8 +134,8 @@ def lecture_actions() -> Iterator[Action]:
     )  # fmt: skip
     for name in lesson_names():
         run, is_on = partial(_open_lesson, name), partial(_is_lesson, name)
-        menu = "lecture.plans" if name in plan_names() else "lecture.lessons"
-        yield Action(f"lesson-{name}", menu, lesson_title(name), run, is_on=is_on)
+        kind = "plans" if name in plan_names() else "lessons" if name in MAIN_LESSONS else "topics"
+        yield Action(f"lesson-{name}", f"lecture.{kind}", lesson_title(name), run, is_on=is_on)
     yield from _screens()
 
 
