@@ -3,9 +3,12 @@
 from functools import partial
 from gc import collect
 from pathlib import Path
+from random import Random
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -81,7 +84,9 @@ def test_menus_keep_their_entries_when_they_open(window: MainWindow) -> None:
         menus.opened("view.window.panels")
         menus.opened("file.recent")
         collect()
-    assert all(map(isValid, made))
+    for entry in window.menuBar().actions():
+        entry.menu()  # PySide ties the menu to the entry, and ends its wrapper with that of the entry
+    assert all(map(isValid, (*made, *menus._menus.values())))
     assert menus.opened("view.window.panels").actions() == list(panels.values())
     dock = window.docks.all["occupancy"]
     for is_hidden in (True, False):
@@ -89,6 +94,32 @@ def test_menus_keep_their_entries_when_they_open(window: MainWindow) -> None:
         assert dock.isHidden() is is_hidden
     assert not menus.opened("file.recent").menuAction().isEnabled()
     assert "No file was opened" in menus.opened("file.recent").menuAction().toolTip()
+
+
+@pytest.mark.nightly
+def test_menus_live_through_a_thousand_openings(window: MainWindow, qtbot: QtBot) -> None:
+    some, menus = Random(1), window.menus
+    keys = (Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Up)
+    with qtbot.captureExceptions() as errors:
+        for _ in range(1000):
+            menu = some.choice([each for each in window.findChildren(QMenu) if each.actions()])
+            menu.popup(QPoint(some.randrange(800), some.randrange(500)))
+            for _ in range(some.randrange(4)):
+                QTest.keyClick(menu, some.choice(keys))
+            assert all(
+                entry.menu() is None or isValid(entry.menu()) for entry in (*menu.actions(), *window.menuBar().actions())
+            )
+            menu.hide()
+            match some.randrange(40):
+                case 0:
+                    some.choice(list(window.docks.all.values())).toggleViewAction().trigger()
+                case 1:
+                    window.model.commands.show_view(some.choice(("stage", "warp", "why", "grid")))
+                case 2:
+                    QApplication.processEvents()
+                    collect()
+    assert not errors
+    assert all(map(isValid, (*menus.all.values(), *menus._menus.values())))
 
 
 def test_a_panel_says_why_a_file_was_refused(window: MainWindow, tmp_path: Path) -> None:
