@@ -29,6 +29,7 @@ from gemmviz.shots.jobs import FileWatcher, LatestTask, Post
 from gemmviz.shots.runs import recorded_run
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.sizes import RequestedSizes, ResolvedSetup, resolve
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 
 if TYPE_CHECKING:
@@ -377,7 +378,13 @@ class Opening:
         known = session.shot.setup.kernel
         is_other = kernel.entry != known.entry or (kernel.file != known.file and kernel.text != known.text)
         focus = Focus() if is_other and not (kernel.is_shipped and known.is_shipped) else session.shot.focus
-        session.alter(requested, setup=resolved.setup, view=view, focus=focus)
+        against = session.shot.against
+        is_over = against is not None and against.setup.problem.kind is not resolved.setup.problem.kind
+        if is_over:
+            against, view = None, session.display.latest_replay if "compared" in subject_of_view(view).needs else view
+        session.alter(requested, setup=resolved.setup, view=view, focus=focus, against=against)
+        if is_over:
+            session.say(tr("The comparison has ended: {kernel} solves another problem", kernel=kernel.name))
 
     def _leave_file(self) -> None:
         """Stop playback, and stop following the user's file."""

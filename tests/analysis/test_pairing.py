@@ -17,6 +17,7 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects
 from gemmviz.scenes.kit.view import ViewOptions
+from gemmviz.scenes.stage.cost import meters_of
 from gemmviz.scenes.views.pair_view import pair_motion, pair_scene
 from gemmviz.shots.shot import Against, Shot, parse_shot, save_view, shot_text
 from tests.analysis.test_reasons import counted
@@ -108,8 +109,8 @@ def test_both_sides_have_the_same_frame_and_the_same_cells(naive: Reader, tiled:
     assert piece(scene, "left-title", Labels).texts[0].startswith("02_naive")
     assert len(piece(scene, "left-marked", Rects).boxes) == 1
     assert piece(scene, "lock-0", Labels).texts[0] == "Both at the same k"
-    assert piece(scene, "values-1", Labels).texts == ("2000 µs | 500 µs",)
-    assert piece(scene, "ratio-1", Labels).texts == ("4 × faster",)
+    assert piece(scene, "values-2", Labels).texts == ("2000 µs | 500 µs",)
+    assert piece(scene, "ratio-2", Labels).texts == ("4 × faster",)
     other = Pair(Reader(Replay.of(trace_of("02_naive", 8, 8, 8, BLOCK=8))).at(0), tiled.at(0), "k")
     scene = pair_scene(other, ViewOptions())
     assert piece(scene, "lock-0", Labels).texts[0].startswith("The problems differ")
@@ -128,6 +129,36 @@ def test_the_meter_between_has_a_square_for_each_sector() -> None:
     lowest = [piece(scene, f"{side}-meter-cost-needed", Rects).boxes[0, 1] for side in ("left", "right")]
     assert lowest[0] == lowest[1]  # one base line, squares of one size
     assert piece(scene, "left-meter-moved", Labels).texts == ("32",)
+
+
+def test_the_largest_factor_stands_first_and_large_and_what_one_side_lacks_last() -> None:
+    readers = [
+        Reader(Replay.of(trace_of("04_tiled", 64, 64, 64, TILE_WIDTH=32))),
+        Reader(Replay.of(trace_of("02_naive", 64, 64, 64))),
+    ]
+    setups = [reader.replay.trace.setup for reader in readers]
+    pair = Pair(readers[0].at(0), readers[1].at(0), "k", (counted(setups[0]), counted(setups[1])))
+    found = differences(pair)
+    assert (found[0].name, found[0].in_all, found[0].ratio) == ("load A: sectors", (1024, 262144), 256)
+    last = [each.name for each in found[-3:]]
+    assert last == ["store into a tile: wavefronts", "compute: wavefronts", "shared-memory values per multiply-add"]
+    scene = pair_scene(pair, ViewOptions())
+    assert piece(scene, "ratio-0", Labels).texts == ("256 × more",)
+    assert piece(scene, "ratio-0", Labels).size > 1.2 * piece(scene, "ratio-1", Labels).size
+
+
+def test_a_wavefront_never_stands_beside_a_sector(naive: Reader, tiled: Reader) -> None:
+    seen = set()
+    for step in range(tiled.replay.steps):
+        scene = pair_scene(Pair(naive.at(1), tiled.at(step), "k"), ViewOptions())
+        units = {each.texts[0].rstrip("s") for side in ("left", "right") if (each := scene.find(f"{side}-meter-unit"))}
+        assert len(units) <= 1
+        seen |= units
+        if len({meter.unit for meter in (*meters_of(naive.at(1)), *meters_of(tiled.at(step)))}) > 1:
+            assert " ".join(text for each in scene.all if "meter-none" in each.key for text in each.texts) == (
+                "no access to global memory"
+            )
+    assert seen == {"sector"}
 
 
 def test_both_sides_move_in_their_own_half(naive: Reader, tiled: Reader) -> None:

@@ -399,3 +399,17 @@ def test_removing_a_view_before_the_present_one_keeps_it(model: TestModel) -> No
     assert views.position.now == kept
     views.remove(sure(views.at))
     assert views.at is None
+
+
+def test_a_comparison_ends_with_a_word_when_another_problem_is_opened(model: TestModel) -> None:
+    said: list[str] = []
+    model.session.message.connect(said.append)
+    model.commands.toggle_comparison()
+    assert (model.session.shot.view, model.session.shot.against is None) == ("pair", False)
+    model.opening.choose_kernel("03_coalesced")
+    model.settle()
+    assert model.session.shot.against is not None
+    model.opening.choose_kernel("transpose_naive")
+    model.settle()
+    assert (model.session.shot.view, model.session.shot.against) == ("stage", None)
+    assert any("The comparison has ended: transpose_naive solves another problem" in each for each in said)

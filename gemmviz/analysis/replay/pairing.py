@@ -96,11 +96,9 @@ class Difference(Struct, frozen=True):
 
     @property
     def weight(self) -> float:
-        """Weight for sorting: the factor between the sides in either direction, infinite if only one of them is 0."""
+        """Weight for sorting: the factor between the sides in either direction, 1 if only one of them is 0."""
         ratio = self.ratio
-        if ratio is None:
-            return 1.0
-        return math.inf if ratio in (0.0, math.inf) else max(ratio, 1 / ratio)
+        return 1.0 if ratio is None or ratio in (0.0, math.inf) else max(ratio, 1 / ratio)
 
 
 class Pair(Struct, frozen=True):
@@ -135,7 +133,7 @@ class Pair(Struct, frozen=True):
 
 
 def differences(pair: Pair) -> list[Difference]:
-    """All quantities that are counted on both sides, largest difference first."""
+    """All quantities that are counted, largest factor first; what only one side has follows."""
     sides, quantities, names = (pair.left, pair.right), [], track_names(pair.problem)
     for track, column in _TRACK_UNITS:
         left, right = (_of_track(moment, track, column) for moment in sides)

@@ -178,7 +178,7 @@ def column_primitives(pair: Pair, box: Box, lock: str, options: ViewOptions) -> 
     lines = [Line(f"lock-{n}", text, size, ink) for n, text in enumerate(wrap_text(lock, size, inner.width, 2))]
     words, rest = _centred_lines(lines, inner)
     drawn: list[Primitive] = [*words]
-    meters = meter_of(pair.left, pair.right), meter_of(pair.right, pair.left)
+    meters = _meters_of_both(pair)
     if any(meters):
         high = _SQUARES_SHARE * box.height
         drawn += _both_meters(pair, meters, rest.trimmed(top=_BETWEEN)._replace(height=high), options)
@@ -186,11 +186,13 @@ def column_primitives(pair: Pair, box: Box, lock: str, options: ViewOptions) -> 
     return [*drawn, *_differences(pair, rest.trimmed(top=1.4 * _BETWEEN), theme)]
 
 
-def meter_of(moment: Moment, other: Moment) -> Meter | None:
-    """Return the meter of one side, of the memory that both access if there is one; None for a step without access."""
-    meters, others = (each.cached("meters", partial(meters_of, each)) for each in (moment, other))
-    units = [meter.unit for meter in others]
-    return next((meter for meter in meters if meter.unit in units), next(iter(meters), None))
+def _meters_of_both(pair: Pair) -> tuple[Meter | None, Meter | None]:
+    """Return the meters of both sides for one memory: the one that both access, else the first that one of them does. None for
+    a side that doesn't access it.
+    """
+    left, right = ({meter.unit: meter for meter in each.cached("meters", partial(meters_of, each))} for each in pair.sides)
+    units = sorted({*left, *right}, key=lambda unit: (unit not in left or unit not in right, unit != "sector"))
+    return (left.get(units[0]), right.get(units[0])) if units else (None, None)
 
 
 def _both_meters(
@@ -214,7 +216,7 @@ def _both_meters(
             left = half.middle_x - min(row, max(1, meter.moved)) * side / 2
             corner = left, rest.y - _ABOVE_BASE
             drawn += cost_squares(f"{key}-cost", meter, corner, side, row, theme, options.counted, upwards=True)
-        drawn += _words_of_meter(meter, moment, key, half, theme)
+        drawn += _words_of_meter(meter, moment, key, half, theme, next(filter(None, meters)).unit)
     return drawn
 
 
@@ -246,11 +248,14 @@ def _side_and_row(
     return max(_SMALLEST, side), row
 
 
-def _words_of_meter(meter: Meter | None, moment: Moment, key: str, box: Box, theme: Theme) -> list[Labels]:
+def _words_of_meter(meter: Meter | None, moment: Moment, key: str, box: Box, theme: Theme, unit: str) -> list[Labels]:
     """Write what one side moves and needs below its squares, and of which array."""
-    sizes, names = theme.type, ", ".join(dict.fromkeys(touched.array.name for touched in moment.touched))
+    sizes, space = theme.type, "global" if unit == "sector" else "shared"
+    names = ", ".join(dict.fromkeys(each.array.name for each in moment.touched if each.array.space == space))
     if meter is None:
-        return _centred_lines([Line(f"{key}-none", tr("no access"), sizes.note, theme.faint)], box)[0]
+        none = tr("no access to global memory") if space == "global" else tr("no access to shared memory")
+        texts = enumerate(wrap_text(none, sizes.note, box.width, 3))
+        return _centred_lines([Line(f"{key}-none-{n}", text, sizes.note, theme.faint) for n, text in texts], box)[0]
     ink = theme.warning if meter.moved > meter.needed else theme.text
     lines = [
         Line(f"{key}-moved", counted(grouped(meter.moved), meter.moved), sizes.title, ink, "semibold"),
@@ -267,9 +272,10 @@ def _differences(pair: Pair, box: Box, theme: Theme) -> list[Primitive]:
     for place, (name, values, ratio) in enumerate(_entries(pair)):
         names = wrap_text(name, sizes.least, box.width, 2)
         lines = [Line(f"name-{place}-{n}", text, sizes.least, theme.faint) for n, text in enumerate(names)]
-        lines.append(Line(f"values-{place}", values, sizes.note, theme.text))
+        large = sizes.title if place == 0 else sizes.note  # the first one is what the comparison says
+        lines.append(Line(f"values-{place}", values, min(large, sizes.words), theme.text))
         if ratio:
-            lines.append(Line(f"ratio-{place}", ratio, sizes.note, theme.text, "semibold"))
+            lines.append(Line(f"ratio-{place}", ratio, large, theme.text, "semibold"))
         made, box = _centred_lines(lines, box)
         if box.height < 0:
             break
@@ -279,7 +285,9 @@ def _differences(pair: Pair, box: Box, theme: Theme) -> list[Primitive]:
 
 
 def _entries(pair: Pair) -> list[tuple[str, str, str]]:
-    """Return name, both values and ratio of each line: the marked element, the time, then what differs in the launches."""
+    """Return name, both values and ratio of each line: the marked element, the largest difference of launches, the time, then
+    what else differs.
+    """
     found = differences(pair)
     differing = [each for each in found if each.ratio != 1.0]
     entries = [_entry(each) for each in differing or found]
@@ -288,7 +296,7 @@ def _entries(pair: Pair) -> list[tuple[str, str, str]]:
         sources = listed(dict.fromkeys(pair.time_sources))
         left, right = pair.times_ms
         ratio = factor(right / left, tr("slower"), tr("faster")) if left and right else ""
-        at = 1 if pair.marked is not None else 0
+        at = 1 if pair.marked is None else 2
         entries.insert(
             at, (tr("real kernel: {sources}", sources=sources), " | ".join(time or tr("unknown") for time in times), ratio)
         )
