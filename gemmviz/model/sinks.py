@@ -130,5 +130,6 @@ class LaunchSink(Protocol):
 
 # Costs of accesses, summed over warps. See gemmviz.analysis.memory.counts for their definitions.
 COST_COLUMNS = (
-    "requests", "lanes", "bytes_asked", "bytes_used", "sectors", "ideal_sectors", "lines", "wavefronts", "ideal_wavefronts",
+    "requests", "lanes", "bytes_asked", "bytes_used", "sectors", "needed_sectors", "ideal_sectors", "lines", "wavefronts",
+    "ideal_wavefronts",
 )  # fmt: skip

@@ -233,12 +233,8 @@ def _traffic_parts(traffic: BlockTraffic, array: MemoryArray) -> str:
 
 def _moved_sectors(cost: Counts, trace: Trace) -> str:
     moved = f"{_counted_noun(cost.sectors, 'sector')}, {spaced(cost.bytes_moved(trace.rules))} B"
-    lost = cost.excessive_sectors
-    return (
-        moved
-        if not lost
-        else tr("{moved}, where {sectors} would suffice", moved=moved, sectors=_counted_noun(cost.ideal_sectors, "sector"))
-    )
+    lost = cost.lost_sectors
+    return moved if not lost else tr("{moved}, {needed} of them needed", moved=moved, needed=spaced(cost.needed_sectors))
 
 
 def _size_text(elements: int, array: MemoryArray) -> str:

@@ -42,14 +42,20 @@ COSTS = (
     CostMetric(
         marked("    needed"),
         "global",
-        lambda counts: counts.ideal_sectors,
-        marked("The minimum for the requested bytes (Nsight's ideal)"),
+        lambda counts: counts.needed_sectors,
+        marked("Sectors that the different elements of each request fit into"),
     ),
     CostMetric(
         marked("    lost"),
         "global",
-        lambda counts: counts.excessive_sectors,
+        lambda counts: counts.lost_sectors,
         marked("Moved but not needed: uncoalesced or misaligned access"),
+    ),
+    CostMetric(
+        marked("    ideal"),
+        "global",
+        lambda counts: counts.ideal_sectors,
+        marked("As Nsight Compute has it: what the lanes would need if each had its own element, side by side"),
     ),
     CostMetric(marked("Lines"), "global", lambda counts: counts.lines, marked("{line}-byte lines, several sectors each")),
     CostMetric(

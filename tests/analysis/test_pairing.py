@@ -151,13 +151,12 @@ def test_a_wavefront_never_stands_beside_a_sector(naive: Reader, tiled: Reader) 
     seen = set()
     for step in range(tiled.replay.steps):
         scene = pair_scene(Pair(naive.at(1), tiled.at(step), "k"), ViewOptions())
-        units = {each.texts[0].rstrip("s") for side in ("left", "right") if (each := scene.find(f"{side}-meter-unit"))}
+        labels = {each.key: each.texts[0] for each in scene.all if isinstance(each, Labels) and each.texts}
+        units = {text.rstrip("s") for key, text in labels.items() if key.endswith("-meter-unit")}
         assert len(units) <= 1
         seen |= units
         if len({meter.unit for meter in (*meters_of(naive.at(1)), *meters_of(tiled.at(step)))}) > 1:
-            assert " ".join(text for each in scene.all if "meter-none" in each.key for text in each.texts) == (
-                "no access to global memory"
-            )
+            assert " ".join(text for key, text in labels.items() if "meter-none" in key) == "no access to global memory"
     assert seen == {"sector"}
 
 

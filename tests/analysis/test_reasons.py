@@ -52,7 +52,7 @@ def causes(setup: Setup) -> dict[CauseKind, Cause]:
     ("setup", "kind", "sentence"),
     [
         (setup_of("02_naive", 1024, BLOCK=32), "coalescing",
-         "Every request of A[row * K + k] moves 32 sectors where 4 would suffice: 8 times as many"),
+         "Every request of A[row * K + k] moves 32 sectors, 4 needed: 8 times as many"),
         (setup_of("03_coalesced", 1024, BLOCK=32), "reuse", "Each multiply-add requests 8 bytes from global memory"),
         (setup_of("04_tiled", 1024, TILE_WIDTH=32), "shared", "Each multiply-add reads 2 values from shared memory"),
         (setup_of("04_tiled", 64, TILE_WIDTH=32), "idle", "4 blocks leave 128 of 132 SMs without work"),
@@ -68,9 +68,7 @@ def test_a_small_launch_does_not_hide_wasted_accesses() -> None:
     assert list(naive)[:2] == ["idle", "coalescing"]
     assert naive["coalescing"].proof == "232\u202f960 of 274\u202f432 sectors lost"
     transposed = causes(setup_of("07_tiled_transposed", 64, TILE_WIDTH=32, PAD=0))
-    assert transposed["banks"].sentence == (
-        "Every access to tileA[x][y] takes 32 wavefronts where 1 would suffice: bank conflicts"
-    )
+    assert transposed["banks"].sentence == ("Every access to tileA[x][y] takes 32 wavefronts, 1 needed: bank conflicts")
     assert transposed["banks"].proof.startswith("7936 of ")
 
 

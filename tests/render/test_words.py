@@ -26,7 +26,7 @@ from tests.render.test_formats import interpreter
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _TITLE = "04_tiled: step 3 of 29, phase 1 of 2"
-_SENTENCE = "16 threads each fetch one element of B, line 37; 1 request moves 4 sectors of 32 bytes: 2 needed, 2 excess."
+_SENTENCE = "16 threads each fetch one element of B, line 37; 1 request moves 4 sectors of 32 bytes: 2 needed, 2 lost."
 _LOOK = RenderOptions(640, 360)
 
 

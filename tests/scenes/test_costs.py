@@ -22,9 +22,11 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Operand
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
+from gemmviz.scenes.kit.sentence import cost as cost_words
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import CellGrid
@@ -40,6 +42,11 @@ from gemmviz.scenes.stage.cost import (
     sector_primitives,
     waiting_primitives,
 )
+from gemmviz.scenes.views.memory_view import request_sentence
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.metrics import COSTS
+from gemmviz.shots.shot import Shot
+from gemmviz.shots.subject import value_of
 from tests.conftest import moment_of, trace_of
 from tests.legible import too_small, wrong_with
 
@@ -114,7 +121,7 @@ def test_the_outlined_sectors_are_those_of_the_addresses(name: str, focus: Focus
             wasteful = set[int]()
             for elements in warps.values():
                 sectors = {each // per_sector for each in elements}
-                if len(sectors) > -(-len(elements) * array.itemsize // 32):
+                if len(sectors) > -(-len({*elements}) * array.itemsize // 32):
                     wasteful |= sectors
             grid = large(array)
             drawn = sector_primitives(moment, {array.name: grid}, OPTIONS)
@@ -137,7 +144,7 @@ def test_the_meter_shows_the_counts_of_the_step(name: str, focus: Focus) -> None
         assert sum(each.requests for each in meters.values()) == cost.requests
         none = Meter("", "", 0, 0)
         sectors, wavefronts = (meters.get(unit, none) for unit in ("sector", "wavefront"))
-        assert (sectors.all_moved, sectors.all_needed) == (cost.sectors, cost.ideal_sectors)
+        assert (sectors.all_moved, sectors.all_needed) == (cost.sectors, cost.needed_sectors)
         assert (wavefronts.all_moved, wavefronts.all_needed) == (cost.wavefronts, cost.ideal_wavefronts)
         for meter in meters.values():
             if meter.requests == 1:
@@ -145,6 +152,26 @@ def test_the_meter_shows_the_counts_of_the_step(name: str, focus: Focus) -> None
             drawn = meter_primitives(meter, ROOM, OPTIONS.theme)
             assert len(boxes_of(drawn, "meter-needed")) == meter.needed
             assert len(boxes_of(drawn, "meter-wasted")) == meter.moved - meter.needed
+
+
+def test_needed_are_the_sectors_of_different_elements_not_of_lanes() -> None:
+    """A warp of a block of 16 × 16 reads 16 elements of A, each with two lanes: they fit into 2 sectors. If each of the 32 lanes
+    had its own element, it would need 4: Nsight Compute's ideal.
+    """
+    trace = trace_of("02_naive", 32, 32, 32, BLOCK=16)
+    moment = moment_of(trace, 0, Focus(warp=0))
+    cost, (meter,) = moment.cost, meters_of(moment)
+    assert len(set(elements_by_warp(moment, in_global(moment)[0])[0, 0])) == 16
+    assert (cost.lanes, cost.sectors, cost.needed_sectors, cost.ideal_sectors) == (32, 16, 2, 4)
+    assert meter.text == "16 moved, 2 needed"
+    assert request_sentence(cost) == "32 lanes, 16 sectors moved, 2 needed: 12.5 %"
+    assert cost_words(moment).endswith("1 request moves 16 sectors of 32 bytes: 2 needed, 14 lost")
+    texts = {label.key: label.texts for label in view_named("stage").still(moment, OPTIONS).all if isinstance(label, Labels)}
+    assert any("12.5 % used" in " ".join(each) for each in texts.values())
+    by_row = {metric.name.strip(): metric.of(cost) for metric in COSTS if metric.space == "global"}
+    assert (by_row["needed"], by_row["lost"], by_row["ideal"]) == (2, 14, 4)
+    case = value_of(SpeedCase, Knowledge(Shot(trace.setup, view="why"), Interpreter()))
+    assert any("moves 16 sectors, 2 needed: 8 times as many" in each.sentence for each in case.causes)
 
 
 def test_naive_wastes_seven_of_eight_and_coalesced_nothing() -> None:
@@ -279,7 +306,7 @@ def test_the_request_writes_lanes_on_the_elements_that_they_request() -> None:
     assert numbers.texts == tuple(map(str, range(16)))
     (words,) = [each for each in drawn if each.key == "request-bytes"]
     assert isinstance(words, Labels)
-    assert " ".join(words.texts) == "4 sectors of 32 bytes: 50 % requested"
+    assert " ".join(words.texts) == "4 sectors of 32 bytes: 50 % used"
 
 
 def case_of(moved: int, size: int = 4096) -> SpeedCase:

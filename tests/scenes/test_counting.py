@@ -99,7 +99,7 @@ def test_no_view_shows_the_sectors_of_a_request_while_a_question_is_open(view: s
 def _plain_scene(moment: Moment, options: ViewOptions) -> Scene:
     """A view whose author never thought of questions."""
     (meter,), theme, cost = meters_of(moment), options.theme, moment.cost
-    share = cost.ideal_sectors / cost.sectors
+    share = cost.needed_sectors / cost.sectors
     said = [
         sentence.global_cost(cost, moment.trace.rules),
         f"{spaced(cost.sectors)} | {percent(share)}",
@@ -115,8 +115,8 @@ def _plain_scene(moment: Moment, options: ViewOptions) -> Scene:
 def test_a_view_without_a_thought_of_questions_gives_no_answer_away() -> None:
     view, moment = View("Plain", Moment, _plain_scene), _request()
     whole, asked = (view.scene(moment, ViewOptions(counted=share)) for share in (1.0, 0.0))
-    assert {"1 request moves 32 sectors of 32 bytes: 4 needed, 28 excess", "32 | 12.5 %", "32 moved, 4 needed"} <= _texts(whole)
-    assert {"? requests move ? sectors of 32 bytes: ? needed, ? excess", "? | ? %", "? moved, ? needed"} <= _texts(asked)
+    assert {"1 request moves 32 sectors of 32 bytes: 4 needed, 28 lost", "32 | 12.5 %", "32 moved, 4 needed"} <= _texts(whole)
+    assert {"? requests move ? sectors of 32 bytes: ? needed, ? lost", "? | ? %", "? moved, ? needed"} <= _texts(asked)
     assert not [each for each in asked.primitives if isinstance(each, Rects | Squares | Lines)]  # its squares are a count
 
 

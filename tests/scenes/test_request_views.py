@@ -45,7 +45,7 @@ def test_the_strip_holds_the_requests_sectors_lines_and_lanes(kernel: str, warp:
         assert (table >= 0).sum() * 4 == cost.bytes_used
         scene = memory_scene(moment, OPTIONS)
         assert len(piece(scene, "memory-asked", Rects).boxes) == (table >= 0).sum()
-        key = "memory-wasted" if cost.excessive_sectors else "memory-along"
+        key = "memory-wasted" if cost.lost_sectors else "memory-along"
         assert len(piece(scene, key, Rects).boxes) * 4 == cost.sectors * 32 - cost.bytes_used
         assert len(piece(scene, "memory-outlines", Rects).boxes) == cost.sectors
 

@@ -89,7 +89,7 @@ def test_words_tell_the_step_and_its_cost(reader: Reader) -> None:
     assert texts["title"] == "04_tiled, TILE_WIDTH = 4"
     assert texts["progress"] == f"block (1, 0) · step 1 of {reader.replay.steps}, phase 1 of 2"
     assert texts["action"] == "16 threads each fetch one element of A"
-    assert texts["meter-text"] == f"{cost.sectors} moved, {cost.ideal_sectors} needed"
+    assert texts["meter-text"] == f"{cost.sectors} moved, {cost.needed_sectors} needed"
 
 
 def test_the_same_moment_is_the_same_scene(reader: Reader) -> None:

@@ -64,8 +64,8 @@ def test_a_tiled_kernel() -> None:
     reader = reader_of("04_tiled", 8, TILE_WIDTH=4)
     assert sentences(reader, "A") == (
         "Block (0, 0) fetches 128 B of A, 2 tiles of 64 B.",
-        "Its requests move 8 sectors, 256 B, where 4 sectors would suffice.",
-        "The launch fetches 512 B of A, every element twice, and moves 32 sectors, 1024 B, where 16 sectors would suffice.",
+        "Its requests move 8 sectors, 256 B, 4 of them needed.",
+        "The launch fetches 512 B of A, every element twice, and moves 32 sectors, 1024 B, 16 of them needed.",
     )
     assert sentences(reader, "tileA", (1, 0, 0))[:3] == (
         "tileA of block (1, 0) has 64 B.",
@@ -74,7 +74,7 @@ def test_a_tiled_kernel() -> None:
     )
     assert sentences(reader, "C")[:3] == (
         "Block (0, 0) stores 64 B of C: 16 elements, each once.",
-        "Its requests move 4 sectors, 128 B, where 2 sectors would suffice.",
+        "Its requests move 4 sectors, 128 B, 2 of them needed.",
         "For that it fetches 128 B of A and 128 B of B.",
     )
 

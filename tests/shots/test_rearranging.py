@@ -225,7 +225,7 @@ def test_the_window_suggests_it_and_runs_it(model: TestModel) -> None:
     model.commands.show_view("why")
     model.inbox.until(lambda: any(each.cure for each in why(model).causes if each.kind == "banks"))
     place, cause = next((place, each) for place, each in enumerate(why(model).causes) if each.kind == "banks")
-    assert cause.sentence.startswith("Every access to ldmatrix takes 8 wavefronts where 1 would suffice")
+    assert cause.sentence.startswith("Every access to ldmatrix takes 8 wavefronts, 1 needed")
     assert cause.view == "fragment"
     assert sure(cause.cure).text == "tileA: 8 elements of padding behind each row"
     cells = sure(view_named("why").still(why(model), ViewOptions()).find(f"cure-{place}"))

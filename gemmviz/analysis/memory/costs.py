@@ -21,8 +21,9 @@ _LARGEST_SEGMENT = 128  # bytes
 
 class Requests(Struct, frozen=True):
     """Figures of each request (rows,): whether any lane is active, its sectors and lines, bytes requested (an element counts
-    for each lane that requests it) and used (once), and the sectors that the requested bytes would fill side by side (never
-    more than ``sectors``); by the rule of compute capability 1.0, which serves an element once for each lane, the used bytes.
+    for each lane that requests it) and used (once), and the sectors that these bytes would fill side by side, never more than
+    ``sectors``: the used bytes the ``needed_sectors``, the requested ones the ``ideal_sectors``. By the rule of compute
+    capability 1.0, which serves an element once for each lane, the two are the same.
     """
 
     requests: PerRow
@@ -30,6 +31,7 @@ class Requests(Struct, frozen=True):
     lines: PerRow
     bytes_asked: PerRow
     bytes_used: PerRow
+    needed_sectors: PerRow
     ideal_sectors: PerRow
 
 
@@ -45,14 +47,15 @@ def requests(rows: Rows, itemsize: int, rules: MemoryRules, layout: Layout = SCA
     if rules.coalescing == "segments":
         sectors = _sectors_by_segment(rows, active, itemsize, rules, layout)
     used = _bytes_used(rows, active, touched, all_active, itemsize, layout)
-    needed = used if rules.coalescing == "segments" else requested
+    ideal = used if rules.coalescing == "segments" else requested
     return Requests(
         requests=(lanes > 0).astype(np.int64),
         sectors=sectors,
         lines=distinct_per_row(touched // rules.line_bytes, all_active),
         bytes_asked=requested,
         bytes_used=used,
-        ideal_sectors=np.minimum(sectors, -(-needed // rules.sector_bytes)),
+        needed_sectors=np.minimum(sectors, -(-used // rules.sector_bytes)),
+        ideal_sectors=np.minimum(sectors, -(-ideal // rules.sector_bytes)),
     )
 
 
@@ -118,7 +121,9 @@ def cost_table(
     }
     if array.space == "global":
         moved = requests(rows, array.itemsize, rules, layout)
-        columns |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
+        columns |= {
+            name: getattr(moved, name) for name in ("bytes_used", "sectors", "needed_sectors", "ideal_sectors", "lines")
+        }
     else:
         columns["wavefronts"], columns["ideal_wavefronts"] = _of_banks(rows, operand, array, rules, passes)
     nothing = np.zeros(len(rows), np.int64)
@@ -146,7 +151,7 @@ def _of_banks(
 # The sectors of an array that some requests move: which ones, which of their elements lanes request, and whether fewer
 # sectors could hold what the requests need.
 
-_SECTORS, _IDEAL = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("ideal_sectors")
+_SECTORS, _NEEDED = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("needed_sectors")
 
 
 class MovedSectors(Struct, frozen=True):
@@ -183,7 +188,7 @@ def moved_sectors(rows: Rows, operand: Operand, array: MemoryArray, rules: Memor
     element = operand.layout.spread(rows[request, place], lane).ravel()
     request, lane = np.repeat(request, width), np.repeat(lane, width)
     costs = cost_table(rows, operand, array, rules)
-    wastes = costs[:, _SECTORS] > costs[:, _IDEAL]
+    wastes = costs[:, _SECTORS] > costs[:, _NEEDED]
     of_segments = _rest_of_segments(rows, operand, array, rules)
     sector = element // per_sector
     numbers = np.unique(np.concatenate([sector, of_segments]))

@@ -91,8 +91,9 @@ class Counts(Struct, frozen=True):
     order of COST_COLUMNS.
 
     Requested bytes count an element once for each lane that requests it, used bytes once for each request. Sectors, lines and
-    used bytes apply to global memory, wavefronts to shared memory. Of a branch, requests are its executions by warps and
-    wavefronts the ways that these took: one more than ideal where lanes of a warp parted.
+    used bytes apply to global memory, wavefronts to shared memory. Needed sectors hold the used bytes of each request; ideal
+    ones would hold its requested bytes, if each lane had its own element. Of a branch, requests are its executions by warps
+    and wavefronts the ways that these took: one more than ideal where lanes of a warp parted.
     """
 
     requests: int = 0
@@ -100,6 +101,7 @@ class Counts(Struct, frozen=True):
     bytes_asked: int = 0
     bytes_used: int = 0
     sectors: int = 0
+    needed_sectors: int = 0
     ideal_sectors: int = 0
     lines: int = 0
     wavefronts: int = 0
@@ -116,7 +118,13 @@ class Counts(Struct, frozen=True):
         return self.sectors * rules.sector_bytes
 
     @property
+    def lost_sectors(self) -> int:
+        """Sectors that are moved but not needed."""
+        return self.sectors - self.needed_sectors
+
+    @property
     def excessive_sectors(self) -> int:
+        """Sectors beyond the ideal, as Nsight Compute counts them."""
         return self.sectors - self.ideal_sectors
 
     @property

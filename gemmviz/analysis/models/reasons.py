@@ -107,7 +107,7 @@ def _coalescing(launched: Launched) -> Iterator[Cause]:
     site, took, needed, cause = found
     times = "" if needed == 0 else tr(": {took} times as many", took=f"{took / needed:.3g}")
     sentence = tr(
-        "Every request of {site_text} moves {took} sectors where {needed} would suffice{times}",
+        "Every request of {site_text} moves {took} sectors, {needed} needed{times}",
         site_text=site.text,
         took=f"{took:.3g}",
         needed=f"{needed:.3g}",
@@ -122,7 +122,7 @@ def _bank_conflicts(launched: Launched) -> Iterator[Cause]:
         return
     site, took, needed, cause = found
     sentence = tr(
-        "Every access to {site_text} takes {took} wavefronts where {needed} would suffice: bank conflicts",
+        "Every access to {site_text} takes {took} wavefronts, {needed} needed: bank conflicts",
         site_text=site.instruction or site.text,
         took=f"{took:.3g}",
         needed=f"{needed:.3g}",
@@ -289,17 +289,18 @@ def _no_cause(launched: Launched) -> Cause:
 
 def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[Site, float, float, Cause] | None:
     """The access that loses most units of a kind of memory, the units that each of its requests takes and needs, and the cause
-    that they are; None if nothing is lost.
+    that they are; None if nothing is lost: if the launch takes no more than the ideal number.
     """
     spent: Callable[[Counts], tuple[int, int]] = attrgetter(unit, f"ideal_{unit}")
-    took, needed = spent(counts.total(space))
+    needs = attrgetter("needed_sectors" if unit == "sectors" else "ideal_wavefronts")
+    took, ideal = spent(counts.total(space))
     inside = [(key[0], each) for key, each in counts.accesses.items() if counts.arrays[key[1].array].space == space]
-    if took <= needed or not inside:
+    if took <= ideal or not inside:
         return None
     site, worst = max(inside, key=lambda item: spent(item[1])[0] - spent(item[1])[1])
-    a_request = [each / max(1, worst.requests) for each in spent(worst)]
-    proof = tr("{lost} of {took} {unit} lost", lost=spaced(took - needed), took=spaced(took), unit=tr(unit))
-    cause = Cause("nothing", "", proof, excess=took / max(1, needed), is_waste=True, site=site)
+    a_request = [each / max(1, worst.requests) for each in (spent(worst)[0], needs(worst))]
+    proof = tr("{lost} of {took} {unit} lost", lost=spaced(took - needs(counts.total(space))), took=spaced(took), unit=tr(unit))
+    cause = Cause("nothing", "", proof, excess=took / max(1, ideal), is_waste=True, site=site)
     return site, a_request[0], a_request[1], cause
 
 

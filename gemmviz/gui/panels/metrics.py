@@ -26,7 +26,7 @@ _COSTS = ["", marked("Step"), marked("So far"), marked("Launch")]
 _ACCESS_COLUMNS = {
     marked("Access"): marked("Line and access as in the source; = marks one that writes. Click a row to go to its next step"),
     marked("Actual"): marked("Sectors of global memory, wavefronts of shared memory"),
-    marked("Needed"): marked("Minimum for the requested data"),
+    marked("Needed"): marked("Sectors that the different elements of each request fit into; wavefronts that its words need"),
     marked("Lost"): marked("Actual − needed: lost to uncoalesced accesses or bank conflicts"),
 }
 
@@ -168,7 +168,7 @@ class Metrics(QWidget):
             assert counts is not None
             array = counts.arrays[operand.array]
             is_global = array.space == "global"
-            used, needed = (cost.sectors, cost.ideal_sectors) if is_global else (cost.wavefronts, cost.ideal_wavefronts)
+            used, needed = (cost.sectors, cost.needed_sectors) if is_global else (cost.wavefronts, cost.ideal_wavefronts)
             unit = tr("sectors of global memory") if is_global else tr("wavefronts of shared memory")
             tip = tr(
                 "line {line}, {access} {site_text}: {requests}, in {unit}",

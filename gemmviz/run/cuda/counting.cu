@@ -6,7 +6,7 @@ struct step {
     int width;       // elements of one access: 1, 2, 4, 8 or 16
     int kind;        // 1: shared memory, 2: a load, 4: a branch, whose elements are 1 where its condition holds and else 0
 };
-enum { REQUESTS, LANES, BYTES_ASKED, BYTES_USED, SECTORS, IDEAL_SECTORS, LINES, WAVEFRONTS, IDEAL_WAVEFRONTS, COLUMNS };
+enum { REQUESTS, LANES, BYTES_ASKED, BYTES_USED, SECTORS, NEEDED_SECTORS, IDEAL_SECTORS, LINES, WAVEFRONTS, IDEAL_WAVEFRONTS, COLUMNS };
 
 __device__ unsigned int lanes_alike(bool active, unsigned int value)
 {
@@ -83,7 +83,9 @@ extern "C" __global__ void count_steps(const int* element, const step* steps, un
             mine[SECTORS] += sectors;
             mine[IDEAL_SECTORS] += min((long long)sectors, (asked + 31) / 32);
             mine[LINES] += distinct(active, (unsigned int)(address >> 7));
-            mine[BYTES_USED] += (long long)distinct(active, e) * s.itemsize * s.width;
+            long long used = (long long)distinct(active, e) * s.itemsize * s.width;
+            mine[BYTES_USED] += used;
+            mine[NEEDED_SECTORS] += min((long long)sectors, (used + 31) / 32);
         }
     }
     if (lane == 0)

@@ -179,7 +179,7 @@ _MOST_BARS = 2000
 
 def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
     """Return the costs of the watched block or warps, with a mark at ``step``. The axis counts steps from 1."""
-    columns = [COST_COLUMNS.index(name) for name in ("sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")]
+    columns = [COST_COLUMNS.index(name) for name in ("sectors", "needed_sectors", "wavefronts", "ideal_wavefronts")]
     costs: npt.NDArray[np.number[Any]] = replay.costs(scope)[:, columns]
     together = -(-len(costs) // _MOST_BARS)
     if together > 1:

@@ -450,9 +450,9 @@ def global_cost(counts: Counts, rules: MemoryRules) -> str:
         "{requests} moves {sectors} of {bytes} bytes", "{requests} move {sectors} of {bytes} bytes", counts.requests,
         requests=requests, sectors=sectors, bytes=rules.sector_bytes,
     )  # fmt: skip
-    lost = counts.excessive_sectors
-    values = {"needed": counted(counts.ideal_sectors), "lost": counted(lost)}
-    excess = tr("{needed} needed, {lost} excess", **values) if lost else counted(tr("no excess"))
+    lost = counts.lost_sectors
+    values = {"needed": counted(counts.needed_sectors), "lost": counted(lost)}
+    excess = tr("{needed} needed, {lost} lost", **values) if lost else counted(tr("none lost"))
     return f"{moved}: {excess}"
 
 

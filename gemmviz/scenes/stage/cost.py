@@ -104,7 +104,7 @@ def _meter_of(moment: Moment, space: Space) -> Meter | None:
         one, warp = _asked_cost(moment, touched, request), request.warp
         title = tr("requests of warp {warp}", warp=warp) if one.requests > 1 else tr("request of warp {warp}", warp=warp)
     if space == "global":
-        sums = one.sectors, one.ideal_sectors, total.requests, total.sectors, total.ideal_sectors
+        sums = one.sectors, one.needed_sectors, total.requests, total.sectors, total.needed_sectors
         return Meter(title, "sector", *sums, tr("sectors of {sector_bytes} bytes", sector_bytes=rules.sector_bytes))
     sums = one.wavefronts, one.ideal_wavefronts, total.requests, total.wavefronts, total.ideal_wavefronts
     return Meter(title, "wavefront", *sums, tr("of {banks} banks", banks=rules.banks))
@@ -394,9 +394,9 @@ def _drawn_sectors(
     drawn, end = sector_grid(moved, room, theme.accent(touched.array.name), options)
     moved_bytes = cost.bytes_moved(rules)
     used = (
-        counted(tr("all requested"))
+        counted(tr("all used"))
         if cost.bytes_used == moved_bytes
-        else tr("{bytes_used} % requested", bytes_used=counted(number(100 * cost.bytes_used / moved_bytes)))
+        else tr("{bytes_used} % used", bytes_used=counted(number(100 * cost.bytes_used / moved_bytes)))
     )
     text = tr(
         "{sectors} of {sector_bytes} bytes: {used}",

@@ -313,7 +313,7 @@ def _meter(read: WarpRead, moment: Moment, options: ViewOptions) -> Meter:
         elements=many(len(np.unique(read.elements)), "element"),
         sector_bytes=moment.trace.rules.sector_bytes,
     )
-    moved, needed = read.cost.sectors, read.cost.ideal_sectors
+    moved, needed = read.cost.sectors, read.cost.needed_sectors
     title = tr("reads {array}, {ks}", array=read.array.name, ks=ks)
     return Meter(title, "sector", moved, needed, read.cost.requests, moved, needed, what)
 

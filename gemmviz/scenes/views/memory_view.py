@@ -145,11 +145,11 @@ def request_sentence(cost: Counts) -> str:
     """Return what a request moves, and what it needs."""
     lanes, sectors = many(cost.lanes, "lane"), many(cost.sectors, "sector")
     needed = (
-        tr("{sectors} of {ideal_sectors} needed", sectors=sectors, ideal_sectors=counted(cost.ideal_sectors))
-        if cost.sectors == cost.ideal_sectors
-        else (tr("{sectors} moved, {ideal_sectors} needed", sectors=sectors, ideal_sectors=counted(cost.ideal_sectors)))
+        tr("{sectors} of {needed_sectors} needed", sectors=sectors, needed_sectors=counted(cost.needed_sectors))
+        if cost.sectors == cost.needed_sectors
+        else (tr("{sectors} moved, {needed_sectors} needed", sectors=sectors, needed_sectors=counted(cost.needed_sectors)))
     )
-    return f"{lanes}, {needed}: {counted(f'{100 * cost.ideal_sectors / cost.sectors:.3g}')} %"
+    return f"{lanes}, {needed}: {counted(f'{100 * cost.needed_sectors / cost.sectors:.3g}')} %"
 
 
 class TouchedLines(Struct, frozen=True):
@@ -185,7 +185,7 @@ def _line_fill(table: Longs) -> npt.NDArray[np.uint8]:
 
 
 def _byte_palette(name: str, wasteful: bool, theme: Theme) -> Shades:
-    """Return the colours of sectors that are not moved, of moved bytes (red if fewer sectors would suffice), and of
+    """Return the colours of sectors that are not moved, of moved bytes (red if fewer sectors are needed), and of
     requested bytes.
     """
     brought = mixed(theme.background, theme.warning, 0.45) if wasteful else theme.tint(name, 0.3)

@@ -42,7 +42,7 @@ def _slips(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
         (rules.warp_size, tr("one for each lane of the warp: a sector that several lanes need moves once")),
         (
             -(-cost.bytes_asked // size),
-            tr("{bytes_asked} bytes are requested: this is the number if they were in one piece", bytes_asked=cost.bytes_asked),
+            tr("the number if each lane had its own element, side by side: {bytes_asked} bytes", bytes_asked=cost.bytes_asked),
         ),
         (
             rules.warp_size * array.itemsize // size,
