@@ -1,6 +1,7 @@
 """The displayed position, and the clock that advances it."""
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from gemmviz.shots.completion import MAPPED
 from gemmviz.shots.picture import INSTANTS, instant_place, options_for
 from gemmviz.shots.shot import Camera, Shot
 
+USUAL_SPEED = 2.0  # steps per second
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 240.0, 1000.0)
 _SETTLE_MS = 420.0
 _LONGEST_TICK_MS = 250.0
@@ -61,8 +63,9 @@ class Beat(Struct):
 
 class Player:
     """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once, and so is
-    the ``beat`` of a lecture. ``changed`` is emitted when playback starts or ends and when the speed changes. ``tick`` must be
-    called while ``is_moving``.
+    the ``beat`` of a lecture. ``pace``: returns the seconds that the present step takes at USUAL_SPEED; None if all steps take
+    the same time. ``changed`` is emitted when playback starts or ends and when the speed changes. ``tick`` must be called while
+    ``is_moving``.
     """
 
     changed = Signal()
@@ -73,7 +76,8 @@ class Player:
         self.is_backwards = False
         self.is_animated = True
         self.is_calm = False
-        self.speed = 2.0
+        self.speed = USUAL_SPEED
+        self.pace: Callable[[], float] | None = None
         self.beat: Beat | None = None
         self._marks: tuple[int | None, int | None] = (None, None)
 
@@ -188,7 +192,8 @@ class Player:
         """Advance playback by the elapsed time."""
         elapsed = min(elapsed_ms, _LONGEST_TICK_MS)
         if self.is_playing and self.played.steps > 1:
-            self._advance(elapsed * self.speed / 1000)
+            seconds = 1.0 / USUAL_SPEED if self.pace is None else self.pace()
+            self._advance(elapsed * self.speed / USUAL_SPEED / seconds / 1000)
         elif self.beat is not None and self.beat.duration_ms > 0.0:
             self.beat.passed_ms += elapsed
             self._go_on()

@@ -24,6 +24,7 @@ from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
+from gemmviz.scenes.kit.sentence import beat, reading_seconds
 from gemmviz.session.display import WAITING
 from gemmviz.session.lessons import LessonPlayer
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
@@ -443,6 +444,29 @@ def test_stray_keys_do_no_harm(window: MainWindow, wall: Wall, course: LessonPla
     overlay = wall.overlay
     assert (overlay.blank, overlay.tool, overlay.left_s, overlay.message) == ("", "", 0, "")
     assert (course.at, wall.map, window.lecture.is_on) == (0, None, True)
+
+
+def test_a_step_is_played_as_long_as_its_sentence_takes_to_read(window: MainWindow, wall: Wall) -> None:
+    """At three words a second, and at least a second; the window's own speed comes back afterwards."""
+    session, player = window.session, window.session.player
+    session.navigation.go_to_step(0, 0.0)
+    player.play(True)
+    words = len(beat(sure(session.now)).text.split())
+    assert words > 6
+    player.tick(200.0)
+    assert session.shot.moment == pytest.approx(0.2 / (words / 3))
+    player.faster(1)
+    player.tick(100.0)
+    assert session.shot.moment == pytest.approx(0.4 / (words / 3))
+    assert reading_seconds("Two words") == 1.0
+    assert reading_seconds("线程把一个元素写入共享内存") > 2.0
+    player.play(False)
+    window.lecture.end()
+    assert (player.pace, player.speed) == (None, 2.0)
+    session.navigation.go_to_step(0, 0.0)
+    player.play(True)
+    player.tick(100.0)
+    assert session.shot.moment == pytest.approx(0.2)
 
 
 def test_a_projector_that_goes_away(window: MainWindow, wall: Wall) -> None:

@@ -17,6 +17,8 @@ from gemmviz.gui.lecture.presenter import Presenter, notes_of
 from gemmviz.gui.widgets.refresh import cover
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import marked, tr
+from gemmviz.scenes.kit.sentence import beat, reading_seconds
+from gemmviz.session.playing import USUAL_SPEED
 from gemmviz.shots.shot import Camera
 from gemmviz.teaching.reveal import caption_of
 
@@ -91,6 +93,7 @@ class Lecture:
         self.wall: Wall | None = None
         self.presenter: Presenter | None = None
         self._awake = Awake()
+        self._speed_before = USUAL_SPEED  # of the window
         self._with_notes = self._notes_are_shown = False
         self._at_rest = True  # False until the program has dealt with the last press of a page key
         session = model.session
@@ -127,6 +130,9 @@ class Lecture:
         self.wall.closed.connect(self.end)
         self.wall.resized.connect(self.draw)
         self._awake.begin()
+        player = self.model.session.player
+        self._speed_before, player.pace = player.speed, self._step_seconds
+        player.set_speed(USUAL_SPEED)
         self._with_notes, self._notes_are_shown = with_notes, False
         self._settle(self._screen())
         self.wall.activateWindow()
@@ -146,8 +152,16 @@ class Lecture:
             self.presenter.deleteLater()
             self.presenter = None
         self._awake.end()
+        self.model.session.player.pace = None
+        self.model.session.player.set_speed(self._speed_before)
         cover(self.window, False)
         self.model.released.emit()
+
+    def _step_seconds(self) -> float:
+        """How long the present step is played: as long as its sentence takes to read."""
+        session = self.model.session
+        now = None if session.navigation.is_launch else session.now
+        return 1.0 / USUAL_SPEED if now is None else reading_seconds(beat(now, session.shot.labels).text)
 
     def draw(self) -> None:
         """Draw the full-screen window and the presenter view."""

@@ -1,7 +1,7 @@
 """The map of a lecture: all its steps as small pictures, to jump to one of them."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPixmap
+from PySide6.QtGui import QColor, QHideEvent, QIcon, QKeyEvent, QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QListWidget, QListWidgetItem, QWidget
 
 from gemmviz.gui.step_pictures import HEIGHT, WIDTH
@@ -75,6 +75,12 @@ class StepMap(QListWidget):
         if 0 <= place < self.count():
             self.setCurrentRow(place)
             self.scrollToItem(self.item(place))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Draw no more pictures, and show none that comes late."""
+        self.pictures.stop()
+        self.pictures.changed.disconnect(self._show_picture, missing_ok=True)
+        super().hideEvent(event)
 
     def focusNextPrevChild(self, following: bool) -> bool:
         """Leave Tab to the lecture."""

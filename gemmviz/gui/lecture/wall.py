@@ -228,7 +228,6 @@ class Wall(QWidget):
             self.map.hide()
             self.map.deleteLater()
             self.map = None
-            self.model.step_pictures.stop()
             self.setFocus()
 
     def focusNextPrevChild(self, following: bool) -> bool:

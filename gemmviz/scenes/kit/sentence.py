@@ -15,6 +15,7 @@ from gemmviz.model.sites import MemoryArray, Space
 from gemmviz.model.trace import CONSTANT
 from gemmviz.model.translation import counted, is_asking, many, marked, sized, tr, trn
 
+_WORDS_A_SECOND, _FIRST_WIDE = 3.0, 0x2E80
 _MOST_COMPARED = 1 << 16  # accesses among which different elements are counted
 
 # By kind of a site: what one thread does, and what several do.
@@ -59,6 +60,12 @@ class StepSentence(Struct, frozen=True):
     text: str
     number: str = ""
     details: tuple[str, ...] = ()
+
+
+def reading_seconds(text: str) -> float:
+    """Return how long a hall needs to read a sentence, at least a second. A Chinese character counts as half a word."""
+    wide = sum(ord(letter) >= _FIRST_WIDE for letter in text)
+    return max(1.0, (len(text.split()) + wide / 2) / _WORDS_A_SECOND)
 
 
 def beat(moment: Moment, labels: LabelStyle = PLAIN) -> StepSentence:
