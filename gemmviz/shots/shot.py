@@ -282,18 +282,10 @@ _SHOWN: dict[str, Callable[[Any], str]] = {
 
 
 def title_of(shot: Shot, name: str = "") -> str:
-    """Window title of a shot. ``name``: the displayed subject, by default the setup of the shot."""
-    view = tr(view_named(shot.view).title)
+    """Window title of a shot: the file of the user's kernel. The window itself says what it shows. ``name``: the displayed
+    subject, if that isn't the setup of the shot.
+    """
+    kernel = shot.setup.kernel
     if name:
-        return tr("{view} · {name} – gemmviz", view=view, name=name)
-    setup = shot.setup
-    sizes = setup.problem.text()
-    parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())
-    return tr(
-        "{kernel} · {sizes}{parameters} · {view} · {focus_name} – gemmviz",
-        kernel=setup.kernel.name,
-        sizes=sizes,
-        parameters=parameters,
-        view=view,
-        focus_name=focus_name(shot.focus),
-    )
+        return tr("{view} · {name} – gemmviz", view=tr(view_named(shot.view).title), name=name)
+    return "gemmviz" if kernel.is_shipped else f"{Path(kernel.file).name} – gemmviz"

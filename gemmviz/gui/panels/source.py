@@ -50,9 +50,8 @@ class Variables(QWidget):
             self.title.setText(tr("No variables: {why}", why=why) if why else tr("Variables: …"))
             self.table.setRowCount(0)
             return
-        x, y, _ = now.focus.block
         thread = thread_text(now.scope.first_thread, now.trace.launch)
-        self.title.setText(tr("Variables of block ({x}, {y}), thread {thread} after this step", x=x, y=y, thread=thread))
+        self.title.setText(tr("Variables of thread {thread}", thread=thread))
         values = watched.at(now.step, now.site)
         self.table.setRowCount(len(values))
         for row, (name, value) in enumerate(values):
