@@ -4,7 +4,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -77,23 +76,17 @@ class SavedViews(QWidget):
         self.draw()
 
     def _arrange(self) -> None:
-        column = QVBoxLayout()
-        for widget in (self.title, self.caption, self.build):
-            column.addWidget(widget)
-        column.addStretch(1)
         grid = QGridLayout()
         for number, button in enumerate(self.buttons.values()):
-            grid.addWidget(button, number // 2, number % 2)
-        grid.setRowStretch(3, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.addWidget(self.list, 3)
-        row.addLayout(column, 3)
-        texts = QVBoxLayout()
-        for field in (self.text, self.notes):
-            texts.addWidget(field)
-        row.addLayout(texts, 3)
-        row.addLayout(grid)
+            grid.addWidget(button, number // 3, number % 3)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.addWidget(self.list, 3)
+        column.addLayout(grid)
+        for field in (self.title, self.caption, self.build):
+            column.addWidget(field)
+        for text in (self.text, self.notes):
+            column.addWidget(text, 2)
 
     def _button(self, text: str, tip: str) -> QPushButton:
         button = QPushButton(text)
