@@ -35,6 +35,7 @@ UNANSWERED = {
     "host_timeline": "multiplications of matrices only",
     "amdahl": "multiplications of matrices only",
     "loops": "multiplications of matrices only",
+    "loads": "no tiles of A and B",
     "block_phase": "no two-dimensional tiles|not known to be alike",
 }
 

@@ -303,6 +303,29 @@ class BlockPhase(Struct, frozen=True):
         return self.block[0] * self.block[1]
 
 
+# What a thread reads from shared memory for the products that it adds in one turn of its innermost loop.
+
+
+class LoadsRow(Struct, frozen=True):
+    """``name``: the kernel with its elements for each thread; ``reads``: for A and B, the elements that a thread reads from
+    their tiles for one k; ``products``: the multiply-adds that it makes with them.
+    """
+
+    name: str
+    reads: tuple[int, int]
+    products: int
+
+    @property
+    def per_product(self) -> float:
+        return sum(self.reads) / self.products
+
+
+class LoadsCase(Struct, frozen=True):
+    """Launches whose threads compute more and more elements, all of one problem."""
+
+    rows: tuple[LoadsRow, ...]
+
+
 REQUESTED, MOVED, DRAM = (
     marked("requested"),
     marked("moved in sectors"),

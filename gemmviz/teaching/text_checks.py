@@ -41,8 +41,8 @@ def constants() -> tuple[SourcedNumber, ...]:
 # Units of quantities, and the nouns that may follow their numbers in a text.
 
 _UNIT_SIGNS = {
-    "microseconds": "µs", "nanoseconds": "ns", "percent": "%", "GiB": "GiB", "MiB": "MiB", "GFLOP/s": "GFLOP/s",
-    "gb_s": "GB/s", "thousands": "thousand", "gflops": "GFLOP/s",
+    "milliseconds": "ms", "microseconds": "µs", "nanoseconds": "ns", "percent": "%", "GiB": "GiB", "MiB": "MiB",
+    "GFLOP/s": "GFLOP/s", "gb_s": "GB/s", "thousands": "thousand", "gflops": "GFLOP/s",
 }  # fmt: skip
 _OTHER_UNITS = {"ms", "s", "ns", "µs", "KiB", "kB", "MB", "GB", "TFLOP/s", "MHz", *_UNIT_SIGNS.values()}
 _SYNONYMS = (

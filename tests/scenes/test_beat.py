@@ -26,7 +26,8 @@ def texts(trace: Trace, focus: Focus | None = None) -> list[str]:
     return [beat(each).text for each in moments(trace, focus)]
 
 
-_UNFINISHED = {"blanks", "piece_1", "piece_2", "piece_3", "wide_block"}  # nothing in them can be run
+_UNFINISHED = {"piece_1", "piece_2", "piece_3", "wide_block"}  # nothing in them can be run
+_UNFINISHED |= {name for name in all_kernel_names() if load_kernel(name).blanks and name != "missing_barriers"}
 
 
 @pytest.mark.parametrize("name", sorted({*all_kernel_names()} - _UNFINISHED))

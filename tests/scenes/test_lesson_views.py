@@ -16,15 +16,17 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
 from gemmviz.files.resources import resource
-from gemmviz.model.cases import AmdahlCase, LaunchCase, LoopsCase
+from gemmviz.model.cases import AmdahlCase, LaunchCase, LoadsCase, LoopsCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import StrideTimes
 from gemmviz.model.records import replace
+from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import spaced
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
 from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.charts.per_thread import per_thread_chart
 from gemmviz.scenes.charts.speeds import strides_chart
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width
@@ -285,3 +287,44 @@ def test_words_are_those_of_the_device() -> None:
     said = set(texts(view_named("vendors").motion(LaunchCase(setup, device, "", None), OPTIONS)).values())
     assert set(device.own_words.values()) & said == {"wavefront", "LDS", "compute unit"}
     assert {"warp", "shared memory", "SM", "cudaMalloc", "hipMalloc"} <= said
+
+
+# Reads for each multiply-add, and what more elements for each thread cost
+
+
+def test_the_reads_of_a_product_are_those_of_the_run() -> None:
+    runs = [("04_tiled", {"TILE_WIDTH": 32})]
+    runs += [("08_register_tiled", {"TILE_WIDTH": 32, "PER_THREAD": count}) for count in (2, 4, 8)]
+    setups = [setup_for(load_kernel(name), Problem(32, 32, 32), values) for name, values in runs]
+    case = value_of(LoadsCase, Knowledge(Shot(setups[-1], against=Against(setups[0])), Interpreter()))
+    said, drawn = texts(view_named("loads").scene(case, OPTIONS).all), moving("loads", case, 1.0)
+    for place, (name, values) in enumerate(runs):
+        trace = trace_of(name, 32, 32, 32, **values)
+        turns = trace.space.threads_per_block * trace.launch.block_count * 32
+        reads = [
+            sum(int((trace.element[touches.rows] >= 0).sum()) for touches in trace.touches_of(number, "read")) // turns
+            for number, array in enumerate(trace.arrays)
+            if array.space == "shared"
+        ]
+        products = drawn[f"C-{place}"]
+        assert isinstance(products, Cells)
+        assert products.fill.shape == tuple(reads)
+        assert products.fill.size * turns == 32**3
+        assert products.fill.all()
+        assert said[f"figure-{place}"] == f"{sum(reads) / products.fill.size:g}"
+    middle = moving("loads", case, 0.4)["C-3"]
+    assert isinstance(middle, Cells)
+    assert 0 < middle.fill.sum() < 64
+
+
+def test_occupancy_and_speed_are_those_of_the_fastest_recorded_launches() -> None:
+    rows = json.loads(resource("assets/measurements/benchmark-nvidia-h200.json").read_text(encoding="utf-8"))["rows"]
+    chart = per_thread_chart(recordings("benchmark", Benchmark)[0])
+    rows = [row for row in rows if row["problem"]["N"] == 8192 and "timing" in row]
+    whole = next(row["timing"]["median_ms"] for row in rows if row["kernel"] == "cuBLAS")
+    for name, count in (("04_tiled", 1), ("08_register_tiled", 2), ("08_register_tiled", 4), ("08_register_tiled", 8)):
+        of_count = [each for each in rows if each["kernel"] == name and each["parameters"].get("PER_THREAD", 1) == count]
+        best = min(of_count, key=lambda each: each["timing"]["median_ms"])
+        held = best["resources"]["occupancy"]
+        shares = whole / best["timing"]["median_ms"], held["blocks_per_sm"] * held["warps_per_block"] / held["warps_per_sm"]
+        assert [dict(curve.points)[count**2] for curve in chart.curves] == pytest.approx([100 * share for share in shares])

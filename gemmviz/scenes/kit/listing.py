@@ -196,14 +196,16 @@ def _rows(each: Listing, most: int) -> list[_Row]:
 
 
 def _window(rows: list[_Row], each: Listing, count: int) -> tuple[int, int]:
-    """Return the first row and the number of rows to show: all, or those around the highlighted lines. A row is left for each
-    end where something is left out.
+    """Return the first row and the number of rows to show: all, or those around the first highlighted lines, or else those with
+    most of them if these are more than twice as many. A row is left for each end where something is left out.
     """
     if len(rows) <= count:
         return 0, len(rows)
     lit = [number for number, row in enumerate(rows) if row.line in each.lit] or [0]
     room = max(1, count - 1)
-    first = (lit[0] + min(lit[-1], lit[0] + room - 1)) // 2 - room // 2
+    first = max(0, (lit[0] + min(lit[-1], lit[0] + room - 1)) // 2 - room // 2)
+    shown = [sum(at <= number < at + room for number in lit) for at in range(len(rows) - room + 1)]
+    first = first if 2 * shown[min(first, len(shown) - 1)] >= max(shown) else shown.index(max(shown))
     if first <= 0:
         return 0, room
     return (len(rows) - room, room) if first + room >= len(rows) else (first, max(1, room - 1))

@@ -142,21 +142,28 @@ def _spans(trace: Trace, block: slice, touches: Touches) -> Longs:
 
 
 def _stage_starts(trace: Trace, array: MemoryArray, written: Longs) -> Longs:
-    """The first element of each stage of an array: of its leading dimension if each step fills one index of that, else of the
-    parts that steps fill which are waited for together.
+    """The first element of each stage of an array: of its leading dimension if what is filled together lies in one index of
+    that, else of the parts that are filled together. Copies that are waited for together are, and so are stores of a phase.
     """
-    ends = trace.completes[written[0]] if len(trace.completes) else written[0]
-    if (ends > written[0]).any():  # what copies fill decides
-        written, ends = written[:, ends > written[0]], ends[ends > written[0]]
-    size = array.size // array.shape[0]
-    if len(array.shape) > 1 and array.shape[0] <= _MOST_STAGES and (written[1] // size == written[2] // size).all():
+    size, steps = array.size // array.shape[0], written[0]
+    ends = trace.completes[steps] if len(trace.completes) else steps
+    copied = ends > steps
+    group, each = (ends[copied], steps[copied]) if copied.any() else (trace.phase[steps], trace.phase[steps])
+    low, high = written[1:, copied] if copied.any() else written[1:]
+    filled = _extents(each, low, high)
+    if len(array.shape) > 1 and array.shape[0] <= _MOST_STAGES and all(a // size == b // size for a, b in filled):
         return np.arange(array.shape[0]) * size
-    parts = [(int(written[1, ends == end].min()), int(written[2, ends == end].max())) for end in np.unique(ends).tolist()]
+    parts = _extents(group, low, high)
     starts, reached = list[int](), -1
     for low, high in sorted(set(parts)):
         starts += [low] if low > reached else []
         reached = max(reached, high)
     return np.array(starts if len(starts) <= _MOST_STAGES else starts[:1], np.int64)
+
+
+def _extents(group: Longs, low: Longs, high: Longs) -> list[tuple[int, int]]:
+    """The first and the last element of each group of spans."""
+    return [(int(low[group == each].min()), int(high[group == each].max())) for each in np.unique(group).tolist()]
 
 
 def _tracks(moment: Moment) -> tuple[Track, ...]:

@@ -49,14 +49,14 @@ def block_phase(setup: Setup, counts: LaunchCounts, what: str) -> BlockPhase:
     found = occupancy_limits(device, needs_of(setup)[0])
     fitting = {"shared memory": found.limits[SHARED] or 0, "threads": found.limits[WARPS] or 0}
     (whole, _) = found.uses[SHARED] or (taken, 0)
-    matrices = tuple(_loaded_from(counts, name) for name, _, _ in tiles)
+    matrices = tuple(loaded_from(counts, name) for name, _, _ in tiles)
     loads, operations = loads_per_phase(setup, counts), operations_per_phase(setup)
     if sum(rows * columns for _, rows, columns in tiles) != loads:
         raise UsageError(tr("the tiles of this kernel have other cells than those that one phase loads"))
     return BlockPhase(what, device, launch.block[:2], tiles, matrices, loads, operations, taken, whole, fitting)
 
 
-def _loaded_from(counts: LaunchCounts, tile: str) -> str:
+def loaded_from(counts: LaunchCounts, tile: str) -> str:
     """Name of the global array that is read on the line that writes a tile; "" if there is none, or several."""
     accesses = [(site.place.line, operand.access, counts.arrays[operand.array]) for site, operand in counts.accesses]
     written = {line for line, access, array in accesses if access == "write" and array.name == tile}

@@ -13,6 +13,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, MemoryArray, Space
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.kinds.block_phase import loads_per_phase, operations_per_phase
+from gemmviz.shots.kinds.loads import PER_THREAD, loads_row
 from gemmviz.shots.kinds.why import traffic_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import Factor, GlobalMatrix, Matrix, Measure, Whole, matrix_named, quantity
@@ -121,6 +122,16 @@ def _total_of(facts: Knowledge, is_chosen: Callable[[MemoryArray, Access], bool]
     return sum(
         (cost for (_, each), cost in counts.accesses.items() if is_chosen(counts.arrays[each.array], each.access)), Counts()
     )
+
+
+@quantity(
+    marked("reads of shared memory for each multiply-add[, with {per_thread} × {per_thread} elements a thread]"),
+    origin="counts",
+)
+def reads_per_product(facts: Knowledge, per_thread: Whole = 0) -> float:
+    """Elements of the tiles of A and B that a thread reads for each of its multiply-adds."""
+    setup = facts.setup.changed(**{PER_THREAD: per_thread}) if per_thread else facts.setup
+    return loads_row(facts.about(replace(facts.shot, setup=setup))).per_product
 
 
 @quantity(marked("elements read per block and phase"), origin="counts")

@@ -4,13 +4,16 @@ from typing import Literal
 
 from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.files.recordings import reported_shares
-from gemmviz.model.cases import AmdahlCase, TripCase
+from gemmviz.model.cases import AmdahlCase, CauseKind, SpeedCase, TripCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import AccessTimesCase, HostRun, MemoryPlace, StrideTimes, TransferCase
 from gemmviz.model.timing import CUBLAS, Measured
 from gemmviz.model.translation import marked, tr
+from gemmviz.run.stored import recorded_speed
 from gemmviz.scenes.charts.models import blocks_at
+from gemmviz.scenes.charts.per_thread import per_thread_rows
+from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.quantity import Whole, quantity
@@ -134,6 +137,60 @@ def gflops(facts: Knowledge, kernel: str, n: Whole, width: Whole = 0) -> float:
     without its commas: ``04_tiled double``, ``Triple loop one thread``.
     """
     return _fastest_row(facts, kernel, n, width).gflops or 0.0
+
+
+@quantity(marked("GFLOP/s of this launch"), origin="recorded")
+def launch_gflops(facts: Knowledge) -> float:
+    """Recorded rate of exactly the shot's launch in GFLOP/s. Raises UsageError if it was not recorded."""
+    rate = recorded_speed(facts.setup).measured.gflops
+    if rate is None:
+        raise UsageError(tr("{kernel} was not recorded", kernel=facts.setup.kernel.name))
+    return rate
+
+
+@quantity(marked("GFLOP/s of the compared launch"), origin="recorded")
+def compared_launch_gflops(facts: Knowledge) -> float:
+    """The same of the launch that the shot compares with. Raises UsageError where there is none."""
+    return float(launch_gflops.compute(facts.compared))
+
+
+@quantity(marked("percent of cuBLAS with {elements} elements for each thread"), origin="recorded")
+def per_thread_percent(facts: Knowledge, elements: Whole) -> float:
+    """Recorded share of cuBLAS's rate, of the fastest launch whose threads compute as many elements, in percent."""
+    return 100 * (facts.benchmark.share_of_cublas(_per_thread(facts, elements)) or 0)
+
+
+@quantity(marked("percent of an SM's warps with {elements} elements for each thread"), origin="recorded")
+def per_thread_occupancy(facts: Knowledge, elements: Whole) -> float:
+    """Occupancy of that launch in percent, from the registers and the shared memory that were recorded with it."""
+    resources = _per_thread(facts, elements).resources
+    return 0 if resources is None else 100 * resources.occupancy.share
+
+
+def _per_thread(facts: Knowledge, elements: int) -> Measured:
+    rows = per_thread_rows(facts.benchmark)
+    if elements not in rows:
+        raise UsageError(tr("no launch with {elements} elements for each thread was recorded", elements=elements))
+    return rows[elements]
+
+
+@quantity(marked("milliseconds that {cause} costs"), origin="model")
+def cause_ms(facts: Knowledge, cause: CauseKind) -> float:
+    """Time that a cause of the launch's speed takes in the model of the view that explains it, in ms; 0 if it isn't one."""
+    return next((each.cost_ms or 0 for each in _speed_case(facts).causes if each.kind == cause), 0)
+
+
+@quantity(marked("milliseconds of the launch in the model"), origin="model")
+def model_ms(facts: Knowledge) -> float:
+    """Time of the launch in that model, in ms. Raises UsageError for a device for which it doesn't hold."""
+    time_ms = _speed_case(facts).model_ms
+    if time_ms is None:
+        raise UsageError(tr("the model of time doesn't hold for this device"))
+    return time_ms
+
+
+def _speed_case(facts: Knowledge) -> SpeedCase:
+    return speed_case_of(facts.shot, facts.counts, None)
 
 
 @quantity(marked("GFLOP/s of {kernel} with its copies at N = {n}"), origin="recorded")
