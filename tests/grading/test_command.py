@@ -36,8 +36,8 @@ def test_grading_a_folder_twice(hand_ins: Path, tmp_path: Path, capsys: pytest.C
     out = tmp_path / "out"
     assert _grade(hand_ins, "-o", out) == 1
     said = capsys.readouterr().out
-    assert "right: 8 of 8, passed" in said
-    assert "wrong: 5 of 8, out-of-range: line 13" in said
+    assert "right: 8 of 8 points, passed" in said
+    assert "wrong: 5 of 8 points, 2 not judged, out-of-range: line 13" in said
     assert "1 of 2 passed" in said
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()) == [
         "all.json", "right/page.html", "right/results.json", "table.csv", "wrong/page.html", "wrong/results.json",
@@ -45,8 +45,8 @@ def test_grading_a_folder_twice(hand_ins: Path, tmp_path: Path, capsys: pytest.C
     (hand_ins / "wrong.cu").write_text(base_text("naive"), encoding="utf-8")
     assert _grade(hand_ins, "-o", out, "--json") == 0
     printed = capsys.readouterr()
-    assert "right: 8 of 8, passed (judged before)" in printed.err
-    assert "wrong: 8 of 8, passed\n" in printed.err
+    assert "right: 8 of 8 points, passed (judged before)" in printed.err
+    assert "wrong: 8 of 8 points, passed\n" in printed.err
     assert len(json.loads(printed.out)["hand_ins"]) == 2
 
 

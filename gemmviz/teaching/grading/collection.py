@@ -306,7 +306,10 @@ class Results:
         except OSError as error:
             raise GemmvizError(f"can't write: {error.strerror or error}", file=str(own)) from None
         write_text(own / PAGE, graded.page)
-        write_text(own / AUTOGRADER, json.dumps(autograder_results(graded.grade), indent=1, ensure_ascii=False) + "\n")
+        write_text(
+            own / AUTOGRADER,
+            json.dumps(autograder_results(graded.grade.without(self.task.private_words)), indent=1, ensure_ascii=False) + "\n",
+        )
         self.keep(record)
         return record
 
@@ -335,7 +338,7 @@ def autograder_results(grade: Grade) -> dict[str, Any]:
     return {
         "score": grade.score,
         "visibility": "visible",
-        "output": "\n".join(grade.notes),
+        "output": "\n".join((grade.words, *grade.good, *grade.notes)),
         "output_format": "text",
         "tests": [_test(each) for each in grade.checks],
     }
@@ -364,6 +367,7 @@ def csv_table(task: Task, records: Sequence[GradedRecord]) -> str:
                 "file",
                 "points",
                 "of",
+                "not judged",
                 "passed",
                 "findings",
                 "message",
@@ -377,8 +381,8 @@ def csv_table(task: Task, records: Sequence[GradedRecord]) -> str:
         scores = {each.id: each.score for each in grade.checks}
         row = [
             record.id, record.name, record.number, grade.file, f"{grade.score:g}", f"{grade.points:g}",
-            "yes" if grade.has_passed else "no", " ".join(dict.fromkeys(grade.findings)), " | ".join(messages),
-            *(f"{scores.get(each.id, 0.0):g}" for each in task.checks),
+            f"{grade.unjudged:g}", "yes" if grade.has_passed else "no", " ".join(dict.fromkeys(grade.findings)),
+            " | ".join(messages), *(f"{scores.get(each.id, 0.0):g}" for each in task.checks),
         ]  # fmt: skip
         writer.writerow(map(_csv_cell, row))
     return text.getvalue()
@@ -395,7 +399,7 @@ def summary(record: GradedRecord) -> str:
     grade = record.grade
     worst = next((each.output for each in sorted(grade.checks, key=_urgency) if each.output), "")
     found = "passed" if grade.has_passed else ": ".join(filter(None, (", ".join(dict.fromkeys(grade.findings)), worst)))
-    return f"{record.name}: {grade.score:g} of {grade.points:g}, {found}"
+    return f"{record.name}: {grade.words}, {found}"
 
 
 def _urgency(check: CheckResult) -> int:

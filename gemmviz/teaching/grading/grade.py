@@ -4,11 +4,13 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 import psutil
 from msgspec import Struct, field
+
+from gemmviz.model.records import replace
 
 CheckStatus = Literal["passed", "failed", "unjudged"]
 
@@ -23,10 +25,25 @@ class JudgedRow(Struct, frozen=True):
     is_met: bool
 
 
+class BarrierGap(Struct, frozen=True):
+    """A place where a barrier is missing: behind ``line``, between the accesses of the lines ``first`` and ``second``.
+    ``is_in_loop``: the second one is in the next trip of a loop, in which the barrier belongs.
+    """
+
+    line: int
+    first: int
+    second: int
+    is_in_loop: bool = False
+
+    def __str__(self) -> str:
+        where = f"behind line {self.line}, in the loop" if self.is_in_loop else f"between lines {self.line} and {self.line + 1}"
+        return f"A barrier is missing {where}."
+
+
 class CheckResult(Struct, frozen=True):
     """``finding``: id of what was found if the check failed, such as "out-of-range"; ``output``: a sentence for the student;
     ``line``: of the judged file, 0 if none is meant; ``size``: at which it failed; ``replay``: index of the replay that shows
-    it, -1 for none.
+    it, -1 for none; ``gap``: where a barrier is missing.
     """
 
     id: str
@@ -40,15 +57,32 @@ class CheckResult(Struct, frozen=True):
     size: str = ""
     rows: tuple[JudgedRow, ...] = ()
     replay: int = -1
+    gap: BarrierGap | None = None
+
+    def without(self, private: Collection[str]) -> "CheckResult":
+        """The result as students see it, who aren't told the sizes in ``private``."""
+        rows = tuple(each for each in self.rows if each.size not in private)
+        if self.size not in private and not any(each in self.output for each in private):
+            return replace(self, rows=rows)
+        where = f", line {self.line}" if self.line else ""
+        output = f"{self.finding or 'not judged'}{where}" if self.size in private else "Not judged at this size."
+        return replace(self, rows=rows, size="a size that the task doesn't tell", output=output, replay=-1)
 
 
 class Grade(Struct, frozen=True):
-    """The results of all checks. ``file``: the judged one; ``kernel``: its name; ``notes``: what was assumed."""
+    """The results of all checks. ``file``: the judged one; ``kernel``: its name; ``notes``: what was assumed; ``good``: what a
+    right kernel does well, behind the size at which it does.
+    """
 
     checks: tuple[CheckResult, ...]
     file: str = ""
     kernel: str = ""
     notes: tuple[str, ...] = ()
+    good: tuple[str, ...] = ()
+
+    def without(self, private: Collection[str]) -> "Grade":
+        """The grade as students see it, who aren't told the sizes in ``private``."""
+        return replace(self, checks=tuple(each.without(private) for each in self.checks)) if private else self
 
     @property
     def score(self) -> float:
@@ -57,6 +91,17 @@ class Grade(Struct, frozen=True):
     @property
     def points(self) -> float:
         return sum(each.points for each in self.checks)
+
+    @property
+    def unjudged(self) -> float:
+        """Points of the checks that weren't judged."""
+        return sum(each.points for each in self.checks if each.status == "unjudged")
+
+    @property
+    def words(self) -> str:
+        """The points as text."""
+        left = f", {self.unjudged:g} not judged" if self.unjudged else ""
+        return f"{self.score:g} of {self.points:g} points{left}"
 
     @property
     def has_passed(self) -> bool:

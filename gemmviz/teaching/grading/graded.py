@@ -29,8 +29,10 @@ _STATUS = {"passed": "✓ passed", "failed": "✗ failed", "unjudged": "– not 
 
 def student_page(task: Task, hand_in: HandIn, grade: Grade, replays: Sequence[tuple[Shot, SizeRun]]) -> str:
     """The page as HTML; everything that comes from the hand-in and the task is text in it."""
-    shown = [_replay(shot, run) for shot, run in replays[:_MOST_REPLAYS]]
-    parts = [_page_head(task, hand_in, grade), _checks_table(grade), *(_note_html(each) for each in grade.notes)]
+    grade = grade.without(task.private_words)
+    used = {each.replay for each in grade.checks}
+    shown = [_replay(*each) if number in used else None for number, each in enumerate(replays[:_MOST_REPLAYS])]
+    parts = [_page_head(task, hand_in, grade), _good(grade), _checks_table(grade), *(_note_html(each) for each in grade.notes)]
     parts += [_failure(each, hand_in.texts.get(grade.file, ""), grade.file) for each in grade.checks if _has_line(each)]
     for number, pack in enumerate(shown):
         if pack is not None:
@@ -45,8 +47,14 @@ def _page_head(task: Task, hand_in: HandIn, grade: Grade) -> str:
     return (
         f"<h1>{escape(task.title)}</h1><p class=about>{escape(hand_in.name + number)}<br>{escape(file)}</p>"
         + (f"<p class=about>{escape(task.text)}</p>" if task.text else "")
-        + f"<p class=score>{points_text(grade.score)} of {points_text(grade.points)} points</p>"
+        + f"<p class=score>{escape(grade.words)}</p>"
     )
+
+
+def _good(grade: Grade) -> str:
+    """What the kernel does well."""
+    items = "".join(f"<li>{escape(each)}</li>" for each in grade.good[1:])
+    return f"<h2>What is good</h2>{_note_html(grade.good[0])}<ul class=good>{items}</ul>" if items else ""
 
 
 def points_text(points: float) -> str:
@@ -88,17 +96,20 @@ def _has_line(check: CheckResult) -> bool:
 
 
 def _failure(check: CheckResult, text: str, file: str) -> str:
-    """The lines of the file around one that failed."""
-    lines = text.split("\n")
-    first = max(1, check.line - _LINES_AROUND)
-    numbers = range(first, min(len(lines), check.line + _LINES_AROUND) + 1)
-    width = len(str(numbers[-1])) if numbers else 1
-    marks = {check.line: " class=here"}
-    code = "".join(
-        f"<span{marks.get(number, '')}>{number:>{width}}  {escape(lines[number - 1][:_LONGEST_LINE])}</span>"
-        for number in numbers
-    )
-    return f"<h2>✗ {escape(check.title)}: {escape(file)}, line {check.line}</h2><pre>{code}</pre>" if numbers else ""
+    """The lines of the file around one that failed; of a hazard, from one access to the other, with the place between them
+    where a barrier is missing.
+    """
+    lines, gap = text.split("\n"), check.gap
+    marked = {check.line} if gap is None else {gap.first, gap.second}
+    around = marked if gap is None else {*marked, gap.line}
+    first, last = max(1, min(around) - _LINES_AROUND), min(len(lines), max(around) + _LINES_AROUND)
+    width, code = len(str(last)), ""
+    for number in range(first, last + 1):
+        mark = " class=here" if number in marked else ""
+        code += f"<span{mark}>{number:>{width}}  {escape(lines[number - 1][:_LONGEST_LINE])}</span>"
+        if gap is not None and number == gap.line:
+            code += f"<span class=gap>{'▸':>{width}}  a barrier is missing here</span>"
+    return f"<h2>✗ {escape(check.title)}: {escape(file)}, line {check.line}</h2><pre>{code}</pre>" if last >= first else ""
 
 
 # Replays

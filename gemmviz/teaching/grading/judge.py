@@ -1,28 +1,30 @@
 """A hand-in and a task to a grade: its kernel is run at each size, and each check is judged by the rules of exercises."""
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 from msgspec import Struct, field
 
+from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import text_hash
 from gemmviz.model.records import replace
 from gemmviz.model.setup import MOST_SEED, Filling
+from gemmviz.model.sites import LoopInfo
 from gemmviz.model.translation import listed
 from gemmviz.run.engine import Engine
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.grading.grade import CheckResult, Grade, HandIn, JudgedRow
+from gemmviz.teaching.grading.grade import BarrierGap, CheckResult, Grade, HandIn, JudgedRow
 from gemmviz.teaching.grading.opening import OpenedHandIn, opened_hand_in, precision_error
+from gemmviz.teaching.grading.praise import RIGHTNESS, praise
 from gemmviz.teaching.grading.task import Task, TaskCheck
 from gemmviz.teaching.lesson import ExerciseSize
 from gemmviz.teaching.requirements import SizeRun, at_costly_access, at_wrong_access
 
 # A check while it is judged: what is known of it so far, and its result in the end.
-
-_WITHOUT_SIZES = frozenset(("parses", "host"))
 
 
 class CheckState(Struct):
@@ -37,18 +39,18 @@ class CheckState(Struct):
     beyond: str = ""
     is_met: bool = False
 
-    def fail(self, finding: str, output: str, *, line: int = 0, size: str = "") -> None:
+    def fail(self, finding: str, output: str, *, line: int = 0, size: str = "", gap: BarrierGap | None = None) -> None:
         """Fails the check, unless it has failed before."""
         if self.failure is None:
             check = self.check
-            self.failure = CheckResult(check.id, check.title, "failed", 0.0, check.points, finding, output, line, size)
+            self.failure = CheckResult(check.id, check.title, "failed", 0.0, check.points, finding, output, line, size, gap=gap)
 
     def result(self) -> CheckResult:
         """The result. A count may be unknown at some sizes; what is always judged must be known at all of them."""
         check = self.check
         if self.failure is not None:
             return self.failure
-        if self.is_met and (not self.unjudged or not check.is_always_judged or check.id in _WITHOUT_SIZES):
+        if self.is_met and (not self.unjudged or not check.is_always_judged):
             return CheckResult(check.id, check.title, "passed", check.points, check.points)
         return CheckResult(check.id, check.title, "unjudged", 0.0, check.points, self.beyond, f"Not judged: {self.unjudged}.")
 
@@ -118,9 +120,13 @@ class _Judging:
 
     def judge(self, opened: OpenedHandIn) -> None:
         self.doubt = not_confirmed(opened.kernel)
-        self._pass("parses")
-        if opened.host is not None:
+        if opened.refusal is not None:
+            self._fail("parses", opened.refusal)
+            if "host" in self.states:
+                self.states["host"].unjudged = "a compiler refuses the file"
+        elif opened.host is not None:
             self._fail("host", opened.host.error, finding=opened.host.finding)
+        self._pass("parses")
         self._pass("host")
         imprecise = precision_error(opened.kernel, self.task)
         if imprecise is not None:
@@ -223,9 +229,11 @@ class _Judging:
         check, size = state.check, run.size.words
         unmet = [each for each in state.rows if each.size == size and not each.is_met]
         if check.id == "hazards":
-            hazard = run.facts.replay.hazards[0].fault("")
-            hazard.file = None
-            self._fail("hazards", hazard, size=size, finding=run.facts.replay.hazards[0].kind.replace(" ", "-"))
+            hazard = run.facts.replay.hazards[0]
+            fault = hazard.fault("")
+            fault.file = None
+            gap = barrier_gap(hazard, run.facts.replay.trace.loops)
+            self._fail("hazards", fault, size=size, finding=hazard.kind.replace(" ", "-"), gap=gap)
             return
         if check.id == "result":
             state.fail(*_wrong_result(run), size=size)
@@ -239,11 +247,12 @@ class _Judging:
         if id in self.states:
             self.states[id].is_met = True
 
-    def _fail(self, id: str, error: GemmvizError, *, size: str = "", finding: str = "") -> None:
+    def _fail(self, id: str, error: GemmvizError, *, size: str = "", finding: str = "", gap: BarrierGap | None = None) -> None:
         """Fails a check; the first of the task if it isn't judged, so that nothing that was found is lost."""
         state = self.states.get(id) or self.states.get("result") or next(reversed(self.states.values()))
         line = 0 if error.place is None else error.place.line
-        state.fail(finding or error.id, sentence_for(error), line=line, size=size)
+        output = sentence_for(error) if gap is None else f"{sentence_for(error)} {gap}"
+        state.fail(finding or error.id, output, line=line, size=size, gap=gap)
 
     def _give_up(self, error: GemmvizError, size: str = "") -> None:
         """Leaves everything unjudged that isn't judged yet: the interpreter can't run what a compiler may accept."""
@@ -268,7 +277,10 @@ class _Judging:
                 replays += [] if replay[0] in shots else [replay]
                 result = replace(result, replay=[*shots, replay[0]].index(replay[0]))
             results.append(result)
-        return Judged(Grade(tuple(results), file, kernel, notes), tuple(replays))
+        is_right = all(each.status == "passed" for each in results if each.id in RIGHTNESS)
+        told = [run for run in self.runs.values() if run.size not in self.task.private]
+        good = praise(told[-1]) if is_right and told else ()
+        return Judged(Grade(tuple(results), file, kernel, notes, good), tuple(replays))
 
     def _replay(self, state: CheckState) -> tuple[Shot, SizeRun] | None:
         """The picture of a failed check: the wrong access, or for a count the access that costs most; None if there is none."""
@@ -282,6 +294,24 @@ class _Judging:
             return at_costly_access(near.facts, state.check.requirements), near
         except GemmvizError:
             return None
+
+
+def barrier_gap(hazard: Hazard, loops: Sequence[LoopInfo]) -> BarrierGap | None:
+    """Where a barrier is missing between the two accesses of a hazard: in front of the statement of the later one, or of
+    the outermost loop around it that doesn't hold the earlier one; in a loop that comes back to it, behind that of the earlier
+    one. None where no barrier of a block helps.
+    """
+    if hazard.earlier_block is not None or hazard.is_under_way:
+        return None
+    before, after = (
+        next((loops[number].place for number in site.loops if number not in other.loops), site.statement or site.place)
+        for site, other in ((hazard.earlier, hazard.later), (hazard.later, hazard.earlier))
+    )
+    first, second = hazard.earlier.place.line, hazard.later.place.line
+    if before.end_line < after.line:
+        return BarrierGap(after.line - 1, first, second)
+    is_next_trip = after.line <= before.line and after.line != before.end_line
+    return BarrierGap(before.end_line, first, second, is_in_loop=True) if is_next_trip else None
 
 
 def _wrong_result(run: SizeRun) -> tuple[str, str]:

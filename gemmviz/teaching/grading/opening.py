@@ -101,13 +101,15 @@ def _joined_notes(notes: Iterable[str]) -> str:
 
 class OpenedHandIn(Struct, frozen=True):
     """The kernel of a hand-in. ``host``: a mistake in the host code, None if it has none; ``note``: what was assumed;
-    ``is_unset``: the result's memory holds no values before the launch.
+    ``is_unset``: the result's memory holds no values before the launch; ``refusal``: why a compiler refuses the file, although
+    its kernel can be run; None if it doesn't.
     """
 
     kernel: KernelSpec
     host: HostMistake | None = None
     note: str = ""
     is_unset: bool = False
+    refusal: SourceError | None = None
 
 
 def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
@@ -121,20 +123,27 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     if BLANK.search(text):
         raise SourceError(f"{len(BLANK.findall(text))} of the blanks are empty", remedy="write something for each /*?*/")
     texts = _texts_with_task(hand_in, task)
+    refusal: SourceError | None = None
     if task.shot is not None and task.shot.setup.kernel.blanks:
         spec = replace(task.shot.setup.kernel, text=text, file=main, is_shipped=False)
-        _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
-        return OpenedHandIn(spec)
-    if has_header(text) and not any(LAUNCH in each for each in texts.values()):
-        spec = parse_kernel(text, main)
-        _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
-        others = Project(None, main, texts).others
-        spec = replace(_without_claims(spec, task), own_name=main if others else spec.own_name, project=others)
-        opened = OpenedHandIn(task.launch.applied(spec))
-    else:
-        _check_text(SourceText(main, texts, main))
-        opened = _Opening(task, main, texts).opened()
-    return replace(opened, kernel=replace(opened.kernel, problem=_judged_problem(opened.kernel.problem, task)))
+        refusal = _refusal(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
+        return OpenedHandIn(spec, refusal=refusal)
+    try:
+        if has_header(text) and not any(LAUNCH in each for each in texts.values()):
+            spec = parse_kernel(text, main)
+            refusal = _refusal(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
+            others = Project(None, main, texts).others
+            spec = replace(_without_claims(spec, task), own_name=main if others else spec.own_name, project=others)
+            opened = OpenedHandIn(task.launch.applied(spec))
+        else:
+            refusal = _refusal(SourceText(main, texts, main))
+            opened = _Opening(task, main, texts).opened()
+    except GemmvizError:
+        if refusal is None:
+            raise
+        raise refusal from None
+    kernel = replace(opened.kernel, problem=_judged_problem(opened.kernel.problem, task))
+    return replace(opened, kernel=kernel, refusal=refusal)
 
 
 def _texts_with_task(hand_in: HandIn, task: Task) -> dict[str, str]:
@@ -187,11 +196,13 @@ def precision_error(kernel: KernelSpec, task: Task) -> UsageError | None:
     return UsageError(message, remedy=f"use {task.type} for arrays and sums")
 
 
-def _check_text(source: SourceText) -> None:
-    """Raises SourceError for the first error of a compiler, unless it may come from a header that isn't there."""
+def _refusal(source: SourceText) -> SourceError | None:
+    """The first error of a compiler; None if there is none, or if it may come from a header that isn't there."""
     refusal: SourceError | None = reader().run("refusal", source)
-    if refusal is not None and not _missing_headers(source):
-        raise refusal.in_file(source.main)
+    if refusal is None or _missing_headers(source):
+        return None
+    refusal.in_file(source.main)
+    return refusal
 
 
 def _missing_headers(source: SourceText) -> tuple[str, ...]:

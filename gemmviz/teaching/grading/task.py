@@ -53,8 +53,8 @@ class Task(Struct, frozen=True):
     ``launch``: the kernel's name, the roles of its parameters, and the launch of hand-ins without host code; ``problem``: what
     the kernel computes; ``type``: the least precise floating-point type of its arrays and arithmetic; ``shot``: of an exercise,
     whose kernel the hand-ins complete if it has blanks; ``files``: that hand-ins may include, by name; ``name``: of the
-    task's file; ``square``: sizes for kernels that have one number for all sizes, where the task gives none; ``digest``: a
-    hash of all of it.
+    task's file; ``square``: sizes for kernels that have one number for all sizes, where the task gives none; ``private``: sizes
+    that students aren't told; ``digest``: a hash of all of it.
     """
 
     title: str
@@ -69,6 +69,7 @@ class Task(Struct, frozen=True):
     shot: Shot | None = None
     files: tuple[tuple[str, str], ...] = ()
     square: tuple[ExerciseSize, ...] = ()
+    private: tuple[ExerciseSize, ...] = ()
     digest: str = ""
 
     @property
@@ -80,6 +81,10 @@ class Task(Struct, frozen=True):
         """The sizes of the task and of its checks, those with the least work first."""
         own = (each.at for each in self.checks if each.at is not None)
         return tuple(sorted(dict.fromkeys((*self.sizes, *own)), key=_work))
+
+    @property
+    def private_words(self) -> tuple[str, ...]:
+        return tuple(each.words for each in self.private)
 
     def for_square(self) -> "Task":
         """The task for a kernel that multiplies square matrices alone."""

@@ -188,6 +188,7 @@ class _SizeFields(Struct, forbid_unknown_fields=True):
 
     problem: dict[str, Annotated[int, Meta(ge=1, le=4096)]]
     parameters: dict[str, int] = {}
+    private: bool = False
 
 
 class _CriterionFields(Struct, forbid_unknown_fields=True):
@@ -269,6 +270,11 @@ def _task(fields: _TaskFields, places: _TaskPlaces, path: Path) -> Task:
         device=kernel.device,
         type=kernel.type,
         square=() if fields.size else _square_sizes(kernel.problem),
+        private=tuple(
+            ExerciseSize(each.problem, each.parameters)
+            for each in (*fields.size, *(one.size for one in fields.criterion if one.size is not None))
+            if each.private
+        ),
         files=tuple(_given_file(path.parent, name, number, places) for number, name in enumerate(kernel.files)),
     )  # fmt: skip
 
