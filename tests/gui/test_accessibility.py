@@ -160,7 +160,7 @@ def test_a_cell_says_element_value_address_and_who_touches_it(reader: None, wind
     assert "byte 20: bank 5" in tile[5]
     assert texts(table(window, "lanes"))[1] == "lane 1 of warp 0, thread (1, 0): A, row 0, column 1"
     lines = texts(table(window, "Texts"))
-    assert any("sectors of 32 bytes" in line for line in lines)
+    assert any("4 sectors" in line for line in lines)
 
 
 def test_nothing_is_made_for_those_who_see(window: MainWindow, qtbot: QtBot) -> None:

@@ -1,6 +1,7 @@
 """The window by hand: what a person clicks and types, and what must come of it."""
 
 import gc
+import math
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ from gemmviz.gui.window.menus import about_text, actions, keys_text
 from gemmviz.model.errors import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.scenes.kit.primitives import Cells, Hit
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels
 from gemmviz.scenes.kit.theme import contrast_of, load_theme
 from gemmviz.scenes.kit.timeline import timeline_primitives
 from gemmviz.scenes.stage.hover import hover_lines
@@ -52,7 +53,6 @@ from tests.gui.conftest import (
     choice_of,
     costs_of,
     field,
-    labels_of,
     line_of,
     metrics_of,
     open_file,
@@ -104,7 +104,7 @@ def test_keys_move_through_the_replay(window: MainWindow, qtbot: QtBot) -> None:
         qtbot.keyClick(window, key)
         assert session.navigation.run_step == step
         assert window.replay.timeline.slider.value() == step
-        assert f"step {step + 1} of" in " ".join(labels_of(window, "progress").texts)
+        assert window.replay.timeline.position.text() == f"{step + 1} / {last + 1}"
 
 
 def test_space_plays_and_pauses_and_speed_keys_work(window: MainWindow, qtbot: QtBot) -> None:
@@ -318,14 +318,17 @@ def test_watching_another_block_and_warp(window: MainWindow, qtbot: QtBot) -> No
     settings_of(window).focus.block_at[0].setValue(1)
     assert session.shot.focus.block == (1, 0, 0)
     for key, words, focus in [
-        (Qt.Key.Key_W, "block (1, 0), warp 0", Focus((1, 0, 0), 0)),
-        (Qt.Key.Key_T, "block (1, 0), thread (0, 0)", Focus((1, 0, 0), 0, 0)),
-        (Qt.Key.Key_A, "all 4 blocks", Focus((1, 0, 0), everyone=True)),
-        (Qt.Key.Key_Escape, "block (1, 0)", Focus((1, 0, 0))),
+        (Qt.Key.Key_W, ("shared memory of block (1, 0)", "warp 0"), Focus((1, 0, 0), 0)),
+        (Qt.Key.Key_T, ("shared memory of block (1, 0)", "Thread (0, 0)"), Focus((1, 0, 0), 0, 0)),
+        (Qt.Key.Key_A, ("all 4 blocks",), Focus((1, 0, 0), everyone=True)),
+        (Qt.Key.Key_Escape, ("shared memory of block (1, 0)",), Focus((1, 0, 0))),
     ]:
         qtbot.keyClick(window, key)
         assert session.shot.focus == focus
-        assert words in " ".join(labels_of(window, "progress").texts)
+        scene = window.replay.stage.scene
+        assert scene is not None
+        texts = [" ".join(each.texts).replace("\u00a0", " ") for each in scene.all if isinstance(each, Labels)]
+        assert all(any(text.startswith(word) for text in texts) for word in words), words
 
 
 def test_any_warp_and_thread_of_a_block_can_be_chosen(window: MainWindow, qtbot: QtBot) -> None:
@@ -542,7 +545,7 @@ def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(window: MainW
 def cell_at(window: MainWindow, key: str, row: int, column: int) -> QPoint:
     """The pixel in the middle of a cell."""
     cells, view = cells_of(window, key), window.replay.stage.view
-    x, y = cells.x + (column + 0.5) * cells.size, cells.y + (row + 0.5) * cells.size
+    x, y = cells.x + (column + 0.5) * cells.size, cells.y + (row + 0.5) * cells.pitch
     return QPointF(x * view.scale + view.dx, y * view.scale + view.dy).toPoint()
 
 
@@ -1050,10 +1053,11 @@ def test_the_cross_has_most_of_the_stage_and_more_room_makes_it_no_smaller(windo
     stage = window.replay.stage
 
     def cross() -> float:
-        """How wide it is, in pixels."""
+        """The side of a square of its area, in pixels."""
         now = window.session.now
         assert now is not None
-        return plan_of(now, window.replay._options()).box.width * stage.view.scale
+        box = plan_of(now, window.replay._options()).box
+        return math.sqrt(box.width * box.height) * stage.view.scale
 
     def at_rest() -> None:
         """Waits until the docks have taken their places."""
@@ -1065,7 +1069,7 @@ def test_the_cross_has_most_of_the_stage_and_more_room_makes_it_no_smaller(windo
     window.resize(1920, 1080)
     window.docks.reset()
     at_rest()
-    assert cross() >= 0.5 * stage.width()
+    assert cross() >= 0.6 * math.sqrt(stage.width() * stage.height())
     last = 0.0
     for width, height in (
         (1000, 640),

@@ -138,7 +138,7 @@ def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, sca
             for column in range(cells.fill.shape[1]):
                 x, y = (
                     (cells.x + (column + 0.12) * cells.size) * 1.2 * scale,
-                    (cells.y + (row + 0.15) * cells.size) * 1.2 * scale,
+                    (cells.y + (row + 0.15) * cells.pitch) * 1.2 * scale,
                 )
                 assert tuple(image[int(y), int(x)]) == channels(cells.palette[cells.fill[row, column]]), (key, row, column)
 

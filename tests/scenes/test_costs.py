@@ -305,9 +305,8 @@ def test_the_request_writes_lanes_on_the_elements_that_they_request() -> None:
     (numbers,) = [each for each in drawn if each.key == "request-sectors-lane-numbers"]
     assert isinstance(numbers, Labels)
     assert numbers.texts == tuple(map(str, range(16)))
-    (words,) = [each for each in drawn if each.key == "request-bytes"]
-    assert isinstance(words, Labels)
-    assert " ".join(words.texts) == "4 sectors of 32 bytes: 50 % used"
+    words = {each.key: each.texts for each in drawn if isinstance(each, Labels)}
+    assert (words["request-moved"], words["request-needed"]) == (("4 sectors",), ("2 needed",))
 
 
 def case_of(moved: int, size: int = 4096) -> SpeedCase:

@@ -56,7 +56,7 @@ def test_terms_and_sum_are_those_of_the_trace(trace: Trace) -> None:
         assert done - seen in (0, 1)
         seen = done
         if done:
-            value = float(texts(parts, "sum-value")[0].removeprefix("sum = "))
+            value = float(texts(parts, "sum-value")[0].removeprefix("= "))
             assert value == pytest.approx(sum(products[:done]), rel=0.01, abs=1e-3)
             bar = parts["terms-bar"]
             assert isinstance(bar, Rects)
@@ -65,7 +65,7 @@ def test_terms_and_sum_are_those_of_the_trace(trace: Trace) -> None:
             assert "sum-value" not in parts
             assert "terms-bar" not in parts
     assert seen == 8
-    assert texts(drawn(reader, 0), "sum-name") == ["thread (2, 1) sums C[1, 2]"]
+    assert texts(drawn(reader, 0), "sum-name") == ["C[1, 2]"]  # the sentence says whose sum it is
 
 
 def test_a_factor_is_in_its_cell_once_it_has_arrived(trace: Trace) -> None:

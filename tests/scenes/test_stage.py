@@ -87,9 +87,11 @@ def test_words_tell_the_step_and_its_cost(reader: Reader) -> None:
     cost = reader.at(0).cost
     texts = {p.key: " ".join(p.texts) for p in scene.all if isinstance(p, Labels)}
     assert texts["title"] == "04_tiled, TILE_WIDTH = 4"
-    assert texts["progress"] == f"block (1, 0) · step 1 of {reader.replay.steps}, phase 1 of 2"
+    assert texts["progress"] == f"step 1 of {reader.replay.steps}, phase 1 of 2"
+    assert texts["corner-name"].replace("\u00a0", " ") == "shared memory of block (1, 0)"
     assert texts["action"] == "16 threads each fetch one element of A"
-    assert texts["meter-text"] == f"{cost.sectors} moved, {cost.needed_sectors} needed"
+    assert texts["request-moved"] == f"{cost.sectors} sectors"
+    assert texts["request-needed"] == f"{cost.needed_sectors} needed"
 
 
 def test_the_same_moment_is_the_same_scene(reader: Reader) -> None:
@@ -188,7 +190,7 @@ def test_what_is_seen_closely_is_all_that_is_drawn_and_the_same() -> None:
     step = reader.replay.steps - 1
     table = cross(reader.at(step), ViewOptions(lens="whole"))["C"]
     x, y = table.x, table.y
-    clip = (x + 320 * table.cell, y + 400 * table.cell, 40 * table.cell, 30 * table.cell)
+    clip = (x + 320 * table.wide, y + 400 * table.cell, 40 * table.wide, 30 * table.cell)
     whole = piece(stage_scene(reader, step, ViewOptions(zoom=128, lens="whole")), "C", Cells)
     seen = piece(stage_scene(reader, step, ViewOptions(zoom=128, clip=clip, lens="whole")), "C", Cells)
     assert seen.fill.size < whole.fill.size / 20
@@ -196,7 +198,7 @@ def test_what_is_seen_closely_is_all_that_is_drawn_and_the_same() -> None:
     rows, columns = seen.fill.shape
     assert (seen.fill == whole.fill[row : row + rows, column : column + columns]).all()
     assert (seen.fill == LIT).sum() == 64
-    assert (seen.x, seen.y) == pytest.approx((x + column * table.cell, y + row * table.cell))
+    assert (seen.x, seen.y) == pytest.approx((x + column * table.wide, y + row * table.cell))
     assert sure(seen.labels)[0, 0] == f"{row},{column}"
 
 
@@ -234,7 +236,7 @@ def test_a_followed_thread_is_lit_alone_and_ringed() -> None:
     ring = piece(stage_scene(reader, 0), "followed", Rects)
     table = cross(reader.at(0))["C"]
     x, y, *_ = table.part((1, 2), (6, 7))
-    assert ring.boxes.tolist() == [pytest.approx([x - 4, y - 4, table.cell + 8, table.cell + 8])]
+    assert ring.boxes.tolist() == [pytest.approx([x - 4, y - 4, table.wide + 8, table.cell + 8])]
     action = " ".join(piece(stage_scene(reader, 0), "action", Labels).texts)
     assert action.startswith("Thread (2, 1) fetches A[1, 2]")
 
@@ -354,7 +356,7 @@ def test_sums_of_c_fill_with_their_terms(reader: Reader) -> None:
     step = texts.index("tileB[k][x]")
     bars = piece(stage_scene(reader, step), "sums", Rects).boxes
     assert len(bars) == 16
-    assert bars[:, 2] == pytest.approx(0.8 * cross(reader.at(0))["C"].cell / 8)
+    assert bars[:, 2] == pytest.approx(0.8 * cross(reader.at(0))["C"].wide / 8)
     state = state_of(reader, step, 2)
     assert (state[:4, 4:] == FIRST_FILL).all()
     assert stage_scene(reader, 0).find("sums") is None
@@ -372,5 +374,5 @@ def test_the_corner_says_whose_tiles_it_shows_if_all_blocks_are_watched(reader: 
 
 
 def test_the_place_in_the_run_breaks_between_its_parts() -> None:
-    scene = stage_scene(read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)), 1)
-    assert piece(scene, "progress", Labels).texts == ("block (0, 0) · step 2 of 29,", "phase 1 of 2")
+    scene = stage_scene(read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), Focus(warp=0)), 6)
+    assert piece(scene, "progress", Labels).texts == ("warp 0 · step 7 of 29,", "phase 1 of 2, k = 0")

@@ -164,6 +164,11 @@ class Box(NamedTuple):
         """Return the box further to the right and down."""
         return Box(self.x + x, self.y + y, self.width, self.height)
 
+    def meets(self, other: "Box") -> bool:
+        """Whether the box has a part in common with another one."""
+        across = min(self.right, other.right) - max(self.x, other.x)
+        return across > 0 and min(self.bottom, other.bottom) - max(self.y, other.y) > 0
+
     def towards(self, other: "Box", share: float) -> "Box":
         """Return the box at a share of its way into another one.
 

@@ -54,6 +54,11 @@ class Lanes(Struct, frozen=True):
 Sort = Literal["count", "lanes", "banks", "sms", "grid", "threads", "slots", "moving", "trail", "band", "frame"]
 # The texts around a picture; one instead of a picture; lines of source; numbers along an axis, and of lanes in a row.
 TextPart = Literal["title", "note", "progress", "action", "cost", "message", "source", "scale", "lane numbers"]
+# What a text of the stage tells: no other text of the same picture tells it again.
+Told = Literal[
+    "kernel", "statement", "threads", "blocks", "block", "warp", "thread", "step", "phase", "k", "moved", "needed", "sum",
+    "terms", "collisions", "collisions so far", "who collides", "stop",
+]  # fmt: skip
 Meaning = Sort | TextPart | ArrayCells | Button | Part | Lanes
 
 
@@ -153,7 +158,7 @@ class Lines(_Comparable):
 
 @dataclass(frozen=True, eq=False)
 class Labels(_Comparable):
-    """Texts, each with its baseline at a row of ``at`` (n, 2). ``side``: as in Cells."""
+    """Texts, each with its baseline at a row of ``at`` (n, 2). ``side``: as in Cells; ``tells``: the facts that they tell."""
 
     key: str
     at: npt.NDArray[np.float64]
@@ -164,6 +169,7 @@ class Labels(_Comparable):
     face: Face = "regular"
     meaning: Meaning | None = None
     side: RunSide = ""
+    tells: tuple[Told, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

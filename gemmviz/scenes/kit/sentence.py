@@ -127,7 +127,7 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
         what, _ = _read_of(moment, reads[0], labels)
         copies = _form(_COPIES, is_one, what=what, array=writes[0].array.name)
         return copies, (*later, *_different(reads[0]))
-    products = _products(moment)
+    products = products_added(moment)
     if products and reads[0].array.space == "shared":
         return _form(_ACCESSES["multiply"], is_one, what=_pairs(moment, products, labels)), _different(reads[0])
     verb, what, details = _access(moment, (reads or writes)[0], labels)
@@ -265,7 +265,7 @@ def _different(touched: TouchedOperand) -> tuple[str, ...]:
     )
 
 
-def _products(moment: Moment) -> int:
+def products_added(moment: Moment) -> int:
     """Return the number of products that each active thread can add to its sums with what it reads at this step; 0 if that
     is unknown or differs between threads.
     """
@@ -379,10 +379,13 @@ def step_title(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     return in_one_line(step_parts(moment, labels))
 
 
-def step_parts(moment: Moment, labels: LabelStyle) -> list[list[str]]:
-    """Return the parts of ``step_title``, each with the pieces that belong together."""
-    trace = moment.trace
-    parts = [[step_of_steps(moment), *stages_of_run(moment, labels)], *([each] for each in left_out(moment.replay))]
+def step_parts(moment: Moment, labels: LabelStyle, has_timeline: bool = True) -> list[list[str]]:
+    """Return the parts of ``step_title``, each with the pieces that belong together; without step and phase for a picture that
+    has no timeline of its own, but stands over one.
+    """
+    trace, stages = moment.trace, stages_of_run(moment, labels)
+    here = [step_of_steps(moment), *stages] if has_timeline else [*(stages[-1:] if _k_read(moment) is not None else ())]
+    parts = [*([here] if here else []), *([each] for each in left_out(moment.replay))]
     if not trace.check.is_checked:
         parts.append([tr("nothing is checked")])
     return [*parts, [trace.recorded_on]] if trace.recorded_on else parts

@@ -1,4 +1,4 @@
-"""Tables of square cells on the stage, at a resolution that suits the screen; the texts in them; and runs of cells as boxes."""
+"""Tables of cells on the stage, at a resolution that suits the screen; the texts in them; and runs of cells as boxes."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
@@ -34,9 +34,9 @@ Texts = npt.NDArray[np.str_]
 
 
 class CellGrid(Struct, frozen=True):
-    """A table of cells, which holds rows and columns of a matrix or of a tile: its top left corner, the side of a cell, rows
+    """A table of cells, which holds rows and columns of a matrix or of a tile: its top left corner, the height of a cell, rows
     and columns, and the first row and column. ``row_step``: how much the numbers of rows grow from row to row, 1 but for a
-    vector in rows, which is numbered by its elements.
+    vector in rows, which is numbered by its elements; ``stretch``: the width of a cell, in its height.
     """
 
     x: float
@@ -46,10 +46,21 @@ class CellGrid(Struct, frozen=True):
     columns: int
     first: tuple[int, int] = (0, 0)
     row_step: int = 1
+    stretch: float = 1.0
+
+    @property
+    def wide(self) -> float:
+        """The width of a cell."""
+        return self.cell * self.stretch
+
+    @property
+    def sides(self) -> Point:
+        """The width and the height of a cell."""
+        return self.cell * self.stretch, self.cell
 
     @property
     def box(self) -> Box:
-        return Box(self.x, self.y, self.columns * self.cell, self.rows * self.cell)
+        return Box(self.x, self.y, self.columns * self.wide, self.rows * self.cell)
 
     @property
     def bottom(self) -> float:
@@ -57,17 +68,17 @@ class CellGrid(Struct, frozen=True):
 
     @property
     def right(self) -> float:
-        return self.x + self.columns * self.cell
+        return self.x + self.columns * self.wide
 
     @property
     def origin(self) -> tuple[float, float]:
         """Where the first row and column of the whole array would be."""
-        return self.x - self.first[1] * self.cell, self.y - self.first[0] * self.cell
+        return self.x - self.first[1] * self.wide, self.y - self.first[0] * self.cell
 
     def middle(self, row: Any, column: Any) -> Floats:
         """Return the centres of cells: (n, 2)."""
         x, y = self.origin
-        return np.stack([x + (column + 0.5) * self.cell, y + (row + 0.5) * self.cell], axis=-1)
+        return np.stack([x + (column + 0.5) * self.wide, y + (row + 0.5) * self.cell], axis=-1)
 
     def holds(self, row: Any, column: Any) -> Bools:
         """Return which of these cells are in the table."""
@@ -77,7 +88,7 @@ class CellGrid(Struct, frozen=True):
     def boxes(self, row: Any, column: Any, around: float = 0.0) -> Floats:
         """Return the boxes (n, 4) of the visible ones of some cells, ``around`` units larger on each side."""
         seen = self.holds(row, column)
-        return boxes_around(self.middle(row[seen], column[seen]), self.cell + 2 * around)
+        return grown(boxes_around(self.middle(row[seen], column[seen]), self.sides), around)
 
     def of(self, array: MemoryArray, elements: Longs, around: float = 0.0) -> Floats:
         """Return the boxes (n, 4) of the visible ones of some elements of the array that it shows."""
@@ -87,7 +98,7 @@ class CellGrid(Struct, frozen=True):
         """Return the box of the visible part of some rows and columns."""
         r0, r1 = (min(max(row - self.first[0], 0), self.rows) for row in rows)
         c0, c1 = (min(max(column - self.first[1], 0), self.columns) for column in columns)
-        return Box(self.x + c0 * self.cell, self.y + r0 * self.cell, (c1 - c0) * self.cell, (r1 - r0) * self.cell)
+        return Box(self.x + c0 * self.wide, self.y + r0 * self.cell, (c1 - c0) * self.wide, (r1 - r0) * self.cell)
 
 
 def cells_side_by_side(
@@ -147,11 +158,13 @@ def _some_labels(
 
 
 @lru_cache(maxsize=256)
-def label_size(longest: str, cell: float, pixels: float = 1.2, least: float = TypeSizes().least) -> float:
-    """Return the font size at which ``longest`` fits a cell with a margin; 0 if it would be smaller than ``least`` units, or
-    unreadable at these pixels per unit.
+def label_size(
+    longest: str, cell: float, pixels: float = 1.2, least: float = TypeSizes().least, stretch: float = 1.0
+) -> float:  # fmt: skip
+    """Return the font size at which ``longest`` fits a cell, ``stretch`` times as wide as high, with a margin; 0 if it would be
+    smaller than ``least`` units, or unreadable at these pixels per unit.
     """
-    most = min(_HIGHEST * cell, _WIDEST * cell / max(text_width(longest, 1.0), 1e-9), max(_LARGEST_LABEL, 0.4 * cell))
+    most = min(_HIGHEST * cell, _WIDEST * stretch * cell / max(text_width(longest, 1.0), 1e-9), max(_LARGEST_LABEL, 0.4 * cell))
     size = max(_LOOSE_LABEL * most, least) if most >= least else most
     return size if size >= least and size * pixels >= _SMALLEST_LABEL else 0.0
 
@@ -174,14 +187,15 @@ def grid_of(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
     grid = in_window(Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * options.zoom)))), table)
     if options.clip is None:
         return grid
-    clip, step, (left, top) = Box(*options.clip), table.cell * grid.factor * _CROP_STEP, table.origin
+    clip, (left, top) = Box(*options.clip), table.origin
 
-    def cells(low: float, high: float, first: int, count: int) -> tuple[int, int]:
+    def cells(low: float, high: float, side: float, first: int, count: int) -> tuple[int, int]:
+        step = side * grid.factor * _CROP_STEP
         return max(first, math.floor(low / step) * _CROP_STEP), min(first + count, math.ceil(high / step) * _CROP_STEP)
 
     (r0, c0), (rows, columns) = grid.origin, grid.shape
-    down = cells(clip.y - top, clip.bottom - top, r0, rows)
-    return grid.cropped((*down, *cells(clip.x - left, clip.right - left, c0, columns)))
+    down = cells(clip.y - top, clip.bottom - top, table.cell, r0, rows)
+    return grid.cropped((*down, *cells(clip.x - left, clip.right - left, table.wide, c0, columns)))
 
 
 def in_window(grid: Grid, table: CellGrid) -> Grid:
@@ -211,14 +225,14 @@ def matrix_cells(
     if can_label(fill, table, grid, options):
         last = options.labels.indices(array, array.size - 1)
         longest = last if labels is None else longest_of(labels.ravel().tolist())
-        size = label_size(longest, table.cell, options.pixels, options.least)
+        size = label_size(longest, table.cell, options.pixels, options.least, table.stretch)
         if size and labels is None:
             own = array, *fill.shape, grid.origin, options.labels
             labels = index_labels(*own) if shown is None else _some_labels(*own, shown.tobytes())
-    side, (x, y) = table.cell * grid.factor, table.origin
+    (wide, high), (x, y) = (side * grid.factor for side in table.sides), table.origin
     return Cells(
-        array.name, x + grid.origin[1] * side, y + grid.origin[0] * side, side, fill, palette, inks_for(options.theme, palette),
-        labels if size else None, size, cell_line(side, options), grid.factor, None, grid.origin,
+        array.name, x + grid.origin[1] * wide, y + grid.origin[0] * high, wide, fill, palette, inks_for(options.theme, palette),
+        labels if size else None, size, cell_line(high, options), grid.factor, high, grid.origin,
         meaning=ArrayCells(array.name, array.space),
     )  # fmt: skip
 
@@ -308,9 +322,10 @@ _NEAR_PLACE = 0.02  # of a cell: how far a neighbour may be from its place
 _AFAR, _SAME, _ACROSS, _DOWN = range(4)
 
 
-def boxes_around(middle: Floats, side: float) -> Floats:
-    """Return a square box (n, 4) around each centre."""
-    return np.hstack([middle - side / 2, np.full((len(middle), 2), side)])
+def boxes_around(middle: Floats, side: float | Point) -> Floats:
+    """Return a box (n, 4) around each centre: a square one, or one with a width and a height."""
+    sides = np.broadcast_to(np.asarray(side, np.float64), (len(middle), 2))
+    return np.hstack([middle - sides / 2, sides])
 
 
 def grown(boxes: Floats, more: float) -> Floats:
@@ -318,11 +333,11 @@ def grown(boxes: Floats, more: float) -> Floats:
     return np.asarray(boxes + np.array((-more, -more, 2 * more, 2 * more)))
 
 
-def runs(places: tuple[tuple[Floats, float], ...], group: Longs) -> Longs:
+def runs(places: tuple[tuple[Floats, float | Point], ...], group: Longs) -> Longs:
     """Return for each of the things in order the number of its run, from 0.
 
-    A run stays within a group and goes in one direction in each of ``places`` (centres (n, 2), side of a cell): neighbours lie
-    at the same place, or one cell to the right or below.
+    A run stays within a group and goes in one direction in each of ``places`` (centres (n, 2), side or sides of a cell):
+    neighbours lie at the same place, or one cell to the right or below.
     """
     if not len(group):
         return np.zeros(0, np.int64)
@@ -332,9 +347,9 @@ def runs(places: tuple[tuple[Floats, float], ...], group: Longs) -> Longs:
     return np.concatenate([[0], np.cumsum(starts)])
 
 
-def _directions(middle: Floats, cell: float) -> Longs:
+def _directions(middle: Floats, cell: float | Point) -> Longs:
     """Return how each thing lies beside the one before: (n - 1,)."""
-    (x, y), near = np.diff(middle, axis=0).T / cell, _NEAR_PLACE
+    (x, y), near = (np.diff(middle, axis=0) / cell).T, _NEAR_PLACE
     level, upright = np.abs(y) < near, np.abs(x) < near
     kinds = np.where(level & upright, _SAME, _AFAR)
     kinds[level & (np.abs(x - 1) < near)] = _ACROSS

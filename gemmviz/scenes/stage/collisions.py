@@ -10,20 +10,22 @@ from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.records import replace
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import all_blocks, capital, many, tr
 from gemmviz.scenes.kit.layout import Box, Paragraph, paragraph, paragraphs_in
-from gemmviz.scenes.kit.primitives import Primitive, Rects
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Told
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.view import ViewOptions, eased
 from gemmviz.scenes.stage.cells import boxes_around
-from gemmviz.scenes.stage.layout import Plan, cell_of, places
+from gemmviz.scenes.stage.layout import Plan, places, sides_of
 
 _MEET, _SHAKES = 0.6, 0.85  # shares of the step: the threads have met; the cells come to rest
 _SWINGS, _SWING = 3, 0.09  # how often a cell shakes, and how far, in cells
 _MOST_MET, _AWAY = 16, 1.5  # cells whose threads are drawn; distance in cells at which a thread without a place begins
 _DOT, _ASIDE = 0.4, 0.24  # size of a thread and its distance from the middle, in cells
 _LEADING, _GAP = 1.25, 6.0
+_FACTS: dict[str, Told] = {"clash-count": "collisions", "clash-so-far": "collisions so far", "clash-words": "who collides"}
 
 
 class Clash(Struct, frozen=True):
@@ -123,7 +125,8 @@ def collision_motion(moment: Moment, plan: Plan, options: ViewOptions) -> list[P
 
 
 def _clash(moment: Moment, clash: Clash, plan: Plan, passed: float, options: ViewOptions) -> list[Primitive]:
-    theme, cell = options.theme, cell_of(moment, plan, clash.array)
+    theme, sides = options.theme, sides_of(moment, plan, clash.array)
+    cell = sides[1]
     middle = places(moment, plan, clash.array, clash.elements)
     known = ~np.isnan(middle).any(axis=1)
     middle = middle[known]
@@ -133,7 +136,7 @@ def _clash(moment: Moment, clash: Clash, plan: Plan, passed: float, options: Vie
     if passed >= _MEET:
         past = min(1.0, (passed - _MEET) / (_SHAKES - _MEET))
         swing = np.array([_SWING * cell * (1 - past) * np.sin(2 * np.pi * _SWINGS * past), 0.0])
-        parts.append(Rects(f"clash-{clash.array}", boxes_around(middle + swing, cell), theme.warning, theme.background, 1.0))
+        parts.append(Rects(f"clash-{clash.array}", boxes_around(middle + swing, sides), theme.warning, theme.background, 1.0))
     share, at = eased(min(1.0, passed / _MEET)), middle[:_MOST_MET]
     dot = max(5.0, _DOT * cell)
     for side, threads in ((-1, clash.earlier), (1, clash.later)):
@@ -163,9 +166,9 @@ def collision_words(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
         Paragraph("clash-so-far", so_far_lines, sizes.least, theme.faint),
     ]
     drawn, rest = paragraphs_in(room, lines, _GAP, _LEADING)
-    if rest.height < _LEADING * sizes.note:
-        return [*drawn]
-    return [*drawn, *paragraph("clash-words", rest, found[0].words, theme.plain.sized(sizes.note), leading=_LEADING)]
+    if rest.height >= _LEADING * sizes.note:
+        drawn += paragraph("clash-words", rest, found[0].words, theme.plain.sized(sizes.note), leading=_LEADING)
+    return [replace(each, tells=(_FACTS[each.key],)) for each in drawn]
 
 
 def _so_far(moment: Moment, options: ViewOptions) -> str:

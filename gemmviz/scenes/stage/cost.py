@@ -16,9 +16,10 @@ from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Bools, Floats
 from gemmviz.model.records import replace
 from gemmviz.model.sites import SPACES, MemoryArray, Space
-from gemmviz.model.translation import counted, grouped, many, number, spaced, tr, trn
+from gemmviz.model.translation import counted, grouped, many, spaced, tr, trn
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
+    NEAR,
     REST,
     Box,
     Point,
@@ -26,8 +27,8 @@ from gemmviz.scenes.kit.layout import (
     cells_in,
     line_at,
     names_of_parts,
-    paragraph,
-    text_in,
+    write,
+    write_all,
 )
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import hatching
@@ -295,38 +296,90 @@ def sector_boxes(array: MemoryArray, moved: MovedSectors, table: CellGrid) -> tu
 
 # The request of one warp: its lanes as cells, and below them the sectors that it moves, or the banks that serve it.
 
-_LANES, _LANE_HEIGHT = 8, 34.0  # lanes of a row; largest height of one
-_MOST_OF_LANES, _BELOW_LANES = 0.4, 14.0  # of the height; between the lanes and what serves them
+_LANES, _LANE_HEIGHT, _LANE_LINE = 8, 34.0, 1.2  # lanes of a row; largest height of one, and least, of its number
+_MOST_OF_LANES, _BELOW_LANES = 0.5, 14.0  # of the height; between the lanes and what serves them
 _LARGEST_CELL, _LEAST_CELL = 76.0, 3.0  # units: cell of a sector
 _BETWEEN = 0.35  # sectors, of a cell
 _LOWEST = 1.6  # width of the flattest cell, of its height
 _COLUMNS, _MOST_SECTORS = (1, 2, 4, 8, 16), 256
-_LEAST_STACKS = 60.0
+_LEAST_STACKS, _HIGHEST_OF_WIDE = 60.0, 1.0  # height of the banks with what waits; at most, of the width of a room
+LARGE = 1.4  # size of the number of a request, of a title
 
 
 def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw the request of the watched warp, or of the first active warp of the block, within a box; a sentence for a step
-    without memory access.
-    """
-    theme, sizes = options.theme, options.theme.type
-    found = _asked(moment)
+    """Draw the request of the watched warp, or of the first active warp of the block, within a box; nothing without one."""
+    theme, found = options.theme, _asked(moment)
     if found is None:
-        return [*paragraph("request-none", box, tr("No request in this step"), theme.soft, 1)]
+        return []
     touched, request = found
-    place = tr("{kind} {array}, line {line}", kind=tr(moment.site.kind), array=touched.array.name, line=moment.site.place.line)
-    name = tr("request of warp {warp}", warp=request.warp)
     head, above, room, foot = _request_rooms(moment, box, theme)
-    first, second = head.rows(LINE_PITCH * sizes.words, REST)
-    drawn: list[Primitive] = [
-        text_in("request-name", first, name, sizes.words, theme.faint, "start"),
-        text_in("request-place", second, place, sizes.heading, theme.text, "start"),
-    ]
+    drawn: list[Primitive] = []
+    if moment.focus.warp is None:
+        drawn.append(_warp_name(request.warp, head, theme))
     if above.height:
-        drawn += _lane_cells(moment, touched, request, above, theme)
+        active = request.lanes >= 0
+        drawn += _lane_cells(moment, active, above, theme.accent(matrix_of(moment, touched)), theme)
+    cost = _asked_cost(moment, touched, request)
     if touched.array.space == "global":
-        return [*drawn, *_drawn_sectors(moment, touched, request, room, foot, options)]
-    stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
-    return [*drawn, *stacks, *_bank_cost(_asked_cost(moment, touched, request), foot, theme)]
+        moved = request_sectors(moment, touched, request)[0]
+        shapes, end = sector_grid(moved, room, theme.accent(touched.array.name), options)
+        drawn += shapes
+        text, needed = many(cost.sectors, "sector"), cost.needed_sectors
+        is_wasteful, foot = cost.sectors > needed, foot._replace(y=min(foot.y, end + 8.0))
+    else:
+        drawn += _stacks(moment, touched, request, room, replace(options, moment=1.0))
+        foot = foot._replace(y=room.bottom + 8.0)
+        text, needed = many(cost.wavefronts, "wavefront"), cost.ideal_wavefronts
+        is_wasteful = cost.wavefronts > needed
+    return [*drawn, *_number_below(text, needed, is_wasteful, foot, theme)]
+
+
+def _warp_name(warp: int, box: Box, theme: Theme) -> Labels:
+    style = Style(theme.type.words, theme.faint)
+    return replace(write("request-name", box, tr("warp {warp}", warp=warp), style), tells=("warp",))
+
+
+def _number_below(moved: str, needed: int, is_wasteful: bool, box: Box, theme: Theme) -> list[Labels]:
+    """Write what a request costs, large, and below it what it needs."""
+    sizes, size = theme.type, LARGE * theme.type.title
+    first = box.strip("top", LINE_PITCH * size)[0]
+    ink, at = theme.warning if is_wasteful else theme.text, (box.x, baseline(first.middle_y, size))
+    large = line_at("request-moved", at, moved, size, ink, box.width, face="semibold")
+    below = first.shifted(y=first.height)._replace(height=LINE_PITCH * sizes.note)
+    small = write("request-needed", below, tr("{needed} needed", needed=spaced(needed)), Style(sizes.note, theme.faint))
+    return [replace(large, meaning="count", tells=("moved",)), replace(small, meaning="count", tells=("needed",))]
+
+
+# The threads of a block that wait, warp by warp.
+
+_MOST_WARPS = 16
+
+
+def waiting_lanes(moment: Moment, box: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the lanes of each warp of the watched block, filled where the thread waits at this step."""
+    theme, size, warps = options.theme, moment.trace.rules.warp_size, moment.trace.space.warps_per_block
+    waits = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block] >= 0
+    head, room = box.strip("top", LINE_PITCH * theme.type.words, 8.0)
+    shown = min(warps, _MOST_WARPS)
+    texts = [tr("warp {warp}", warp=warp) for warp in range(shown)]
+    if shown == 1:
+        name, rows = [] if moment.focus.warp is not None else [_warp_name(0, head, theme)], [room]
+    else:
+        names, lanes = room.columns(max(text_width(text, theme.type.least) for text in texts), REST, gap=NEAR)
+        high = min(_LANE_HEIGHT, room.height / shown)
+        rows = lanes.strip("top", high * shown)[0].grid(shown, 1, 4.0)
+        parts = names.strip("top", high * shown)[0].grid(shown, 1, 4.0)
+        style = Style(theme.type.least, theme.faint)
+        fits = high >= theme.type.least
+        name = [
+            write_all("waiting-names", parts, texts, style) if fits else write("warps-name", head, many(warps, "warp"), style)
+        ]
+    drawn: list[Primitive] = [*name]
+    for warp, row in enumerate(rows):
+        own = waits[warp * size : (warp + 1) * size]
+        own_box = row.strip("top", min(row.height, _LANE_HEIGHT * math.ceil(size / _LANES)))[0] if shown == 1 else row
+        drawn += _lane_cells(moment, own, own_box, theme.faint, theme, f"waiting-{warp}", _LANES if shown == 1 else size)
+    return drawn
 
 
 def request_motion(moment: Moment, box: Box, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -346,26 +399,30 @@ def _asked(moment: Moment) -> tuple[TouchedOperand, Request] | None:
 def _request_rooms(moment: Moment, box: Box, theme: Theme) -> list[Box]:
     """Return the places of the words, the lanes, of no height in a low box, the sectors or banks, and the words below them."""
     sizes, rows = theme.type, math.ceil(moment.trace.rules.warp_size / _LANES)
-    head, rest, foot = box.rows(LINE_PITCH * (sizes.words + sizes.heading), REST, 2 * LINE_PITCH * sizes.words, gap=8.0)
+    own = 0.0 if moment.focus.warp is not None else LINE_PITCH * sizes.words
+    head, rest, foot = box.rows(own, REST, LINE_PITCH * (LARGE * sizes.title + sizes.note), gap=8.0)
     high = min(_LANE_HEIGHT * rows, _MOST_OF_LANES * rest.height)
-    if high < sizes.least * rows:
+    if high < _LANE_LINE * sizes.least * rows:
         return [head, rest._replace(height=0.0), rest, foot]
-    return [head, *rest.strip("top", high, _BELOW_LANES), foot]
+    lanes, below = rest.strip("top", high, _BELOW_LANES)
+    return [head, lanes, below._replace(height=min(below.height, _HIGHEST_OF_WIDE * box.width)), foot]
 
 
-def _lane_cells(moment: Moment, touched: TouchedOperand, request: Request, box: Box, theme: Theme) -> list[Primitive]:
-    """Draw the lanes of a request as cells, active ones in the matrix's colour."""
-    lanes, accent = moment.trace.rules.warp_size, theme.accent(matrix_of(moment, touched))
-    columns = min(lanes, _LANES)
+def _lane_cells(
+    moment: Moment, is_active: Bools, box: Box, accent: str, theme: Theme, key: str = "request", columns: int = _LANES
+) -> list[Primitive]:
+    """Draw the lanes of a warp as cells, active ones in a colour."""
+    lanes = moment.trace.rules.warp_size
+    columns = min(lanes, columns)
     lane = np.arange(math.ceil(lanes / columns) * columns).reshape(-1, columns)
-    active = (lane < len(request.lanes)) & (np.resize(request.lanes, lane.shape) >= 0)
+    active = (lane < len(is_active)) & np.resize(is_active, lane.shape)
     fits = box.width / columns >= text_width(str(lanes - 1), theme.type.least) + 2
     texts, size = np.where(lane < lanes, lane.astype("<U4"), ""), theme.type.least if fits else 0.0
     palette, inks = (theme.empty, accent), (theme.faint, theme.ink_on(accent))
     drawn: list[Primitive] = [
-        cells_in("request-lanes", box, active.astype(np.uint8), palette, theme.background, inks, "lanes", texts, size)
+        cells_in(f"{key}-lanes", box, active.astype(np.uint8), palette, theme.background, inks, "lanes", texts, size)
     ]
-    if moment.focus.thread is not None:
+    if moment.focus.thread is not None and key == "request":
         ring = box.grid(*lane.shape)[moment.focus.thread % lanes]
         drawn.append(Rects("request-followed", boxes(ring), None, theme.accent("C"), 3.0, 3.0, "lanes"))
     return drawn
@@ -383,35 +440,6 @@ def request_sectors(moment: Moment, touched: TouchedOperand, request: Request) -
         return _step_sectors(moment, touched), cost
     rules = moment.trace.rules
     return moved_sectors(request.lanes.reshape(-1, rules.request_lanes), touched.operand, touched.array, rules), cost
-
-
-def _drawn_sectors(
-    moment: Moment, touched: TouchedOperand, request: Request, room: Box, foot: Box, options: ViewOptions
-) -> list[Primitive]:
-    """Draw the sectors that a request moves, and how much of them it needs below them."""
-    theme, rules = options.theme, moment.trace.rules
-    moved, cost = request_sectors(moment, touched, request)
-    drawn, end = sector_grid(moved, room, theme.accent(touched.array.name), options)
-    moved_bytes = cost.bytes_moved(rules)
-    used = (
-        counted(tr("all used"))
-        if cost.bytes_used == moved_bytes
-        else tr("{bytes_used} % used", bytes_used=counted(number(100 * cost.bytes_used / moved_bytes)))
-    )
-    text = tr(
-        "{sectors} of {sector_bytes} bytes: {used}",
-        sectors=many(cost.sectors, "sector"),
-        sector_bytes=rules.sector_bytes,
-        used=used,
-    )
-    below = foot._replace(y=end + 8.0)
-    return [*drawn, *paragraph("request-bytes", below, text, theme.plain, 2, "count")]
-
-
-def _bank_cost(cost: Counts, foot: Box, theme: Theme) -> list[Labels]:
-    wavefronts, needed = many(cost.wavefronts, "wavefront"), counted(cost.ideal_wavefronts)
-    text = tr("{wavefronts}, {ideal_wavefronts} needed", wavefronts=wavefronts, ideal_wavefronts=needed)
-    return paragraph("request-wavefronts", foot, text, theme.plain, 2, "count")
 
 
 def sector_grid(

@@ -1,10 +1,9 @@
 """The cross of the three matrices and the rooms around it: B above C, A on its left, the lanes of shared memory in the corner
-between them, words on the left, the request and source lines on the right.
+between them, and words on the left, above, or in a corner without shared memory.
 """
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -16,11 +15,10 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
-from gemmviz.scenes.kit.layout import REST, Box, Point, Share
+from gemmviz.scenes.kit.layout import REST, Box, Point
 from gemmviz.scenes.kit.primitives import Anchor
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 from gemmviz.scenes.kit.theme import TypeSizes
-from gemmviz.scenes.kit.view import MARGIN
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cells import CellGrid, cells_side_by_side
 
@@ -44,15 +42,14 @@ class LaneTile(Struct, frozen=True):
 
 
 class Lanes(Struct, frozen=True):
-    """The corner between A and B. ``corner``: its box; ``high``: the height of the lane above A, from the lower edge of the
-    corner up; ``wide``: the width of the lane on the left of B; ``cells``: the side of a cell in each lane and elsewhere.
+    """The corner between A and B. ``corner``: its box; ``cells``: the height of a cell above A, beside B and elsewhere;
+    ``stretch``: the width of a cell, in its height.
     """
 
     tiles: tuple[LaneTile, ...]
     corner: Box
-    high: float
-    wide: float
     cells: tuple[float, float, float]
+    stretch: float = 1.0
 
     def beside(self, side: LaneSide) -> list[LaneTile]:
         return [each for each in self.tiles if each.side == side]
@@ -72,6 +69,12 @@ def lane_tiles(replay: Replay) -> tuple[LaneTile, ...]:
 def lane_extents(tiles: Sequence[LaneTile]) -> tuple[int, int]:
     """Return the rows of all arrays in the lane above A, and the columns of all in the lane beside B."""
     return sum(each.rows for each in tiles if each.side == "A"), sum(each.columns for each in tiles if each.side == "B")
+
+
+def _longest(tiles: Sequence[LaneTile]) -> tuple[int, int]:
+    """Return the columns of the widest array in the lane above A, and the rows of the highest in the lane beside B."""
+    columns = (each.columns for each in tiles if each.side == "A")
+    return max(columns, default=0), max((each.rows for each in tiles if each.side == "B"), default=0)
 
 
 def padding_beyond(moment: Moment, tiles: Sequence[LaneTile]) -> tuple[int, int]:
@@ -118,31 +121,47 @@ def shown_shape(array: MemoryArray) -> tuple[int, int]:
 
 def lane_grids(moment: Moment, lanes: Lanes, a: CellGrid, b: CellGrid) -> dict[int, CellGrid]:
     """Return the grids of all shared arrays by number: over the columns of A, or level with the rows of B, that the watched
-    block reads in this phase. ``a``, ``b``: the grids of the matrices.
+    block reads in this phase. ``a``, ``b``: the grids of the matrices. Where both lanes would cross, that of B is on the left
+    of the arrays above A.
     """
-    corner, (cell_a, cell_b, cell), grids = lanes.corner, lanes.cells, dict[int, CellGrid]()
+    corner, stretch, grids = lanes.corner, lanes.stretch, dict[int, CellGrid]()
+    above, level, free = lanes.cells
+
+    def grid(tile: LaneTile, x: float, y: float, cell: float) -> CellGrid:
+        return CellGrid(x, y, cell, tile.rows, tile.columns, stretch=stretch)
 
     def within(at: float, start: float, extent: float, length: float) -> float:
         return max(start, min(at, start + extent - length))
 
     y = corner.y + _NAMED
     for each in lanes.beside(""):
-        grids[each.number] = CellGrid(corner.x + _INSET, y, cell, each.rows, each.columns)
-        y += each.rows * cell + _NAMED
-    y = corner.bottom - lanes.high
+        grids[each.number] = grid(each, corner.x + _INSET, y, free)
+        y += each.rows * free + _NAMED
+    y, left = corner.bottom - _lane_length(lanes.beside("A"), above, "A"), corner.right
+    top = y
     for each in lanes.beside("A"):
-        wide = each.columns * cell_a
-        x = within(_tile_start(moment, "A", 1, a.origin[0], a.cell, wide), corner.x, corner.width, wide)
-        grids[each.number] = CellGrid(x, y, cell_a, each.rows, each.columns)
-        y += each.rows * cell_a + _BETWEEN_TILES
-    x = corner.right - lanes.wide
+        wide = each.columns * above * stretch
+        x = within(_tile_start(moment, "A", 1, a.origin[0], a.wide, wide), corner.x, corner.width, wide)
+        grids[each.number] = grid(each, x, y, above)
+        y, left = y + each.rows * above + _BETWEEN_TILES, min(left, x)
+    right = max((each.right for each in grids.values() if each.y >= top), default=corner.x)
+    long = _lane_length(lanes.beside("B"), level * stretch, "B")
     for each in lanes.beside("B"):
-        tall = each.rows * cell_b
-        free = corner.height - (lanes.high if tall <= corner.height - lanes.high else 0.0)
-        y = within(_tile_start(moment, "B", 0, b.origin[1], b.cell, tall), corner.y, free, tall)
-        grids[each.number] = CellGrid(x, y, cell_b, each.rows, each.columns)
-        x += each.columns * cell_b + _BETWEEN_TILES
+        tall = each.rows * level
+        y = within(_tile_start(moment, "B", 0, b.origin[1], b.cell, tall), corner.y, corner.height, tall)
+        is_crossed = y + tall > top and corner.right - long < right
+        x = (left - _LANE_APART if is_crossed and left - long >= corner.x - 1 else corner.right) - long
+        if is_crossed and x > left:
+            y = within(y, corner.y, corner.height - (corner.bottom - top), tall)
+        grids[each.number] = grid(each, x, y, level)
+        long -= each.columns * level * stretch + _BETWEEN_TILES
     return grids
+
+
+def _lane_length(tiles: Sequence[LaneTile], side: float, lane: LaneSide) -> float:
+    """Return the height of the arrays one below the other above A, or their width side by side beside B."""
+    cells = sum(each.rows if lane == "A" else each.columns for each in tiles)
+    return cells * side + _BETWEEN_TILES * max(0, len(tiles) - 1)
 
 
 def _tile_start(moment: Moment, name: str, axis: int, origin: float, cell: float, length: float) -> float:
@@ -210,24 +229,21 @@ def tiles_extent(tiles: tuple[LaneTile, ...], cell: float, side_by_side: bool) -
 
 # The cross
 
-_GAP, _LANE_GAP, _LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
+_GAP, _LANE_GAP, _LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between tiles of both
 _NUMBERED = 8.0  # what a gap with the numbers of columns is higher than these
-_LEAST_CELL, _LARGEST_CELL = 1e-3, 96.0
-_MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
-_EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
-_BOTTOM, _UNDER_NAME = 8.0, 8.0  # below C; between a title and what stands under it
-_WIDE, _WORTH, _WORTH_IF_WIDE = 1500.0, 1.15, 2.0  # how much larger cells must be to give up the room of the request for them
-_LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 240.0, 620.0
-_RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.43, 276.0, 26.0
-_OF_FREE = 0.6  # share of the free width that a column of words alone takes
-_SENTENCE, _MOST_SENTENCE, _LEGEND = 236.0, 0.42, 100.0  # heights; of the column of words
-_LOW_SENTENCE = 0.62 * _SENTENCE  # above a cross
-_ROW, _BETWEEN = 190.0, 18.0  # height of the row of rooms below a cross; between rooms
-_LEAST_CORNER = 210.0
-_LEAST_ROOM_WIDTH = 230.0
-_LEAST_HEIGHTS = {"sum": 110.0, "meter": 130.0, "code": 100.0, "request": 320.0, "map": 96.0}
-_ROOM_SHARES = {"sum": 1.3, "meter": 1.0, "code": 0.6, "request": 1.6, "map": 0.8}  # of what is left
-_BY_WEIGHT = ("meter", "sum", "code", "request", "map")  # rooms that are left out last first
+_LEAST_CELL, _LARGEST_CELL = 1e-3, 120.0
+_MOST_OF_LANE = 0.5  # of the height or width of the cross, for what the lanes need beyond the visible k
+_MOST_STRETCH = 1.5  # width of a cell, in its height
+_MARGIN_SHARE, _LEAST_MARGIN = 0.048, 15.0  # between the drawing and the frame: of the height of a frame
+_LOW, _AIR = 10.0, 10.0
+_UNDER_NAME = 8.0  # between a title and what stands under it
+_LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT, _GUTTER = 0.19, 250.0, 620.0, 26.0  # of a column of words; between it and the cross
+_SENTENCE, _MOST_SENTENCE, _LEGEND = 200.0, 0.42, 100.0  # heights; of the column of words
+_STATEMENT, _SOURCE, _MAP, _LEAST_DETAIL = 142.0, 240.0, 150.0, 170.0  # heights of rooms
+_STRIP, _LEAST_STRIP_CELLS = 0.27, 1.1  # height of words above a cross, of the frame; how much larger cells must be for them
+_WIDE_ROOM = 1.3  # width of a room that is divided into two columns, of its height
+_CORNER = (500.0, 300.0)  # the least corner that has room for the words
+_LOW_CODE, _BETWEEN = 0.3, 18.0  # height of the source beside a detail, of the room; between rooms
 Rooms = dict[str, Box]
 
 
@@ -243,7 +259,7 @@ class StageFrame(Struct, frozen=True):
     """What a layout depends on besides the window: the shared arrays, the size of the frame, and which parts there are.
 
     ``foot``: height of the timeline at the lower edge; ``beyond``: rows below A and C, and columns on the right of B and C, for
-    padding; ``has_several``: whether a thread has several sums; ``has_statement``: whether the statement that runs is shown.
+    padding; ``has_statement``: whether the statement that runs is shown.
     """
 
     tiles: tuple[LaneTile, ...]
@@ -254,22 +270,23 @@ class StageFrame(Struct, frozen=True):
     foot: float
     type: TypeSizes
     beyond: tuple[int, int] = (0, 0)
-    has_several: bool = False
     has_statement: bool = True
 
     @property
-    def bottom(self) -> float:
-        return self.height - self.foot - _LOW
+    def margin(self) -> float:
+        """What is left free along the edges of the frame."""
+        return max(_LEAST_MARGIN, _MARGIN_SHARE * self.height)
+
+    @property
+    def room(self) -> Box:
+        """The place of everything but the timeline."""
+        low = self.foot + _LOW if self.foot else self.margin
+        return Box(self.margin, self.margin, self.width - 2 * self.margin, self.height - self.margin - low)
 
     @property
     def left(self) -> float:
-        """Width of the column of words on the left."""
-        return min(max(_LEAST_LEFT, _LEFT_SHARE * self.width), _MOST_LEFT)
-
-    @property
-    def head(self) -> float:
-        """Height of the sentence and the legend above a picture."""
-        return _LOW_SENTENCE + (_LEGEND if self.has_legend else 0.0)
+        """The least width of a column of words on the left."""
+        return max(_LEAST_LEFT, _LEFT_SHARE * self.width)
 
     @property
     def numbered_gap(self) -> float:
@@ -287,8 +304,8 @@ class Cross(Struct, frozen=True):
 
 
 class _CrossAxis(Struct, frozen=True):
-    """A cross in one direction: the numbers of cells of the corner, of C, of its padding and of the lane, and the units between
-    them.
+    """A cross in one direction: the numbers of cells of the corner, of C, of its padding and of what the lanes need beyond the
+    corner, and the units between them.
     """
 
     corner: int
@@ -302,12 +319,10 @@ class _CrossAxis(Struct, frozen=True):
         cells, length = self.corner + self.own + self.padding, length - self.gap
         return max(length / (cells + self.lane), (1 - _MOST_OF_LANE) * length / cells)
 
-    def lane_size(self, cell: float) -> float:
-        return min(self.lane * cell, _MOST_OF_LANE / (1 - _MOST_OF_LANE) * (self.corner + self.own) * cell)
-
     def before(self, cell: float) -> float:
         """Return what is on the left of C, or above it."""
-        return self.corner * cell + self.lane_size(cell) + self.gap
+        lane = min(self.lane * cell, _MOST_OF_LANE / (1 - _MOST_OF_LANE) * (self.corner + self.own) * cell)
+        return self.corner * cell + lane + self.gap
 
     def extent(self, cell: float) -> float:
         return self.before(cell) + (self.own + self.padding) * cell
@@ -327,27 +342,30 @@ class _Bands(Struct, frozen=True):
 
 
 class _Making:
-    """Makes crosses of one window in one frame."""
+    """Makes crosses of one window in one frame. Cells are ``stretch`` times as wide as high."""
 
-    def __init__(self, window: Window, frame: StageFrame, is_beside: bool, is_stacked: bool = False) -> None:
+    def __init__(self, window: Window, frame: StageFrame, is_beside: bool, has_left: bool = False) -> None:
         self.window, self.frame = window, frame
-        (rows, columns), (m, n, _), (low, right) = lane_extents(frame.tiles), window.counts, frame.beyond
+        (rows, columns), (m, n, k), (low, right) = lane_extents(frame.tiles), window.counts, frame.beyond
+        self.is_named = rows + _longest(frame.tiles)[1] > k
         k_rows, k_columns = _corner_extents(frame.tiles, window.k, window.whole[2])
-        self.across = _CrossAxis(k_columns, n, right, columns, _LANE_GAP + _LANE_APART if columns else _GAP)
-        self.down = _CrossAxis(k_rows, m, low, rows, frame.numbered_gap + (_LANE_APART if rows else 0.0))
-        self.bands = self._bands(is_beside, is_stacked)
+        more_rows, more_columns = _beyond_corner(frame.tiles, k_rows, k_columns)
+        gap = frame.numbered_gap + (_NAMED if self.is_named else 0.0)
+        self.across = _CrossAxis(k_columns, n, right, more_columns, _LANE_GAP + _LANE_APART if columns else _GAP)
+        self.down = _CrossAxis(k_rows, m, low, more_rows, gap)
+        self.bands = self._bands(is_beside, has_left)
 
-    def _bands(self, is_beside: bool, is_stacked: bool) -> _Bands:
-        """Return the space for numbers and titles."""
+    def _bands(self, is_beside: bool, has_left: bool) -> _Bands:
+        """Return the space for numbers and titles; ``has_left``: with space for A's title on its left."""
         window, sizes = self.window, self.frame.type
         left = text_width(str(window.m[1]), sizes.least) + _AIR
         right = text_width(str(max(window.m[1], window.k[1])), sizes.least) + _AIR
         title = sizes.name + _UNDER_NAME
         if not is_beside:
-            return _Bands(left, title + _EDGE, right, title, (left, right), False)
+            return _Bands(left, title + _AIR, right, title, (left, right), False)
         texts = (title_text(each, window.extents(each)) for each in "ABC")
         a, *others = (text_width(text, sizes.name, "semibold") + _AIR for text in texts)
-        return _Bands(left + a if is_stacked else left, _EDGE, right + max(others), _BOTTOM, (left, right), True)
+        return _Bands(left + a if has_left else left, 0.0, right + max(others), 0.0, (left, right), True)
 
     def inner(self, room: Box) -> Box:
         """Return what is left for cells of a room."""
@@ -355,38 +373,48 @@ class _Making:
         return room.trimmed(bands.left, bands.top, bands.right, bands.bottom)
 
     def cell(self, inner: Box) -> float:
-        """Return the largest cell with which a cross fits."""
+        """Return the largest square cell with which a cross fits."""
         return max(_LEAST_CELL, min(self.across.cell(inner.width), self.down.cell(inner.height), _LARGEST_CELL))
 
-    def box(self, inner: Box, cell: float) -> Box:
+    def stretch(self, inner: Box, cell: float) -> float:
+        """Return how wide cells of a height can be, in their height."""
+        return max(1.0, min(self.across.cell(inner.width) / cell, _MOST_STRETCH))
+
+    def box(self, inner: Box, cell: float, stretch: float = 1.0) -> Box:
         """Return the box of the cross in the middle of its room."""
-        wide, high = self.across.extent(cell), self.down.extent(cell)
+        wide, high = self.across.extent(cell * stretch), self.down.extent(cell)
         x, y = (max(0.0, (whole - own) / 2) for whole, own in ((inner.width, wide), (inner.height, high)))
         return Box(inner.x + x, inner.y + y, wide, high)
 
-    def drawn(self, corner: Point, cell: float) -> Cross:
-        """Return the cross with A's left edge and B's upper edge at a point."""
+    def drawn(self, corner: Point, cell: float, stretch: float = 1.0) -> Cross:
+        """Return the cross with A's left edge and the corner's upper edge at a point."""
         x, y = corner
-        c_x, c_y = x + self.across.before(cell), y + self.down.before(cell)
+        c_x, c_y = x + self.across.before(cell * stretch), y + self.down.before(cell)
+        b_y = y + (_NAMED if self.is_named else 0.0)
         grids = {}
-        for name, (left, top) in {"A": (x, c_y), "B": (c_x, y), "C": (c_x, c_y)}.items():
+        for name, (left, top) in {"A": (x, c_y), "B": (c_x, b_y), "C": (c_x, c_y)}.items():
             rows, columns = self.window.of(name)
-            grids[name] = CellGrid(left, top, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]))
-        has_tiles = bool(self.frame.tiles)
-        return Cross(grids, self._lanes(Box(x, y, c_x - x, c_y - y), cell) if has_tiles else None, self._titles(grids), {})
+            counts = rows[1] - rows[0], columns[1] - columns[0]
+            grids[name] = CellGrid(left, top, cell, *counts, (rows[0], columns[0]), stretch=stretch)
+        lanes = self._lanes(Box(x, y, c_x - x, c_y - y), cell, stretch) if self.frame.tiles else None
+        return Cross(grids, lanes, self._titles(grids), {})
 
-    def _lanes(self, corner: Box, cell: float) -> Lanes:
-        tiles, rows, columns = self.frame.tiles, self.down.lane, self.across.lane
-        high, wide = self.down.lane_size(cell), self.across.lane_size(cell)
+    def _lanes(self, corner: Box, cell: float, stretch: float) -> Lanes:
+        tiles, (rows, columns), (wide, high) = self.frame.tiles, lane_extents(self.frame.tiles), _longest(self.frame.tiles)
         inner = corner.trimmed(right=_LANE_GAP if columns else _GAP, bottom=self.frame.numbered_gap)
-        cells = high / rows if rows else cell, wide / columns if columns else cell
-        return Lanes(tiles, inner, high, wide, (*cells, _free_cell(tiles, inner.width - wide, inner.height - high, cell)))
+        free = inner.trimmed(top=_NAMED if self.is_named else 0.0)
+        gaps = [_BETWEEN_TILES * max(0, sum(each.side == side for each in tiles) - 1) for side in "AB"]
+        above = min(cell, (free.height - gaps[0]) / rows) if rows else cell
+        width = (inner.width - above * stretch * wide - gaps[1]) / (columns * stretch) if columns else cell
+        beside = min(cell, free.height / high, width) if high else cell
+        elsewhere = _free_cell(tiles, (inner.width - columns * beside * stretch) / stretch, inner.height - rows * above, cell)
+        return Lanes(tiles, inner, (above, beside, elsewhere), stretch)
 
     def _titles(self, grids: dict[str, CellGrid]) -> dict[str, Title]:
         """Return the places of the titles: A at its lower left, B at its upper right, C at its lower right, all outside."""
         (a, b, c), (down, across) = (grids[name] for name in "ABC"), self.frame.beyond
         capital, (before, behind) = CAP_HEIGHT * self.frame.type.name, self.bands.numbers
-        right, low = c.right + across * c.cell, c.bottom + down * c.cell
+        right, low = c.right + across * c.wide, c.bottom + down * c.cell
         if self.bands.is_beside:
             after = right + behind + _AIR
             a_title = Title(a.x - before - _AIR, low, "end")
@@ -394,15 +422,34 @@ class _Making:
         base, above = low + _AIR + capital, b.y - _AIR
         return {"A": Title(a.x, base, "start"), "B": Title(right, above, "end"), "C": Title(right, base, "end")}
 
+    def map_room(self, made: Cross) -> Rooms:
+        """Return the place of the map on the right of C, above its title; nothing without a lens, or where no title is."""
+        if not self.window.is_lens or not self.bands.is_beside:
+            return {}
+        c, title = made.matrices["C"], made.titles["C"]
+        wide = self.bands.right - self.bands.numbers[1] - _AIR
+        high = min(_MAP, c.rows * c.cell - self.frame.type.name - _BETWEEN)
+        return {"map": Box(title.x, title.y - self.frame.type.name - _BETWEEN - high, wide, high)}
+
 
 def _corner_extents(tiles: Sequence[LaneTile], k: Range, whole: int) -> tuple[int, int]:
-    """Return the rows and columns of cells that the corner needs besides its lanes: those of the visible ``k`` of ``whole``,
-    and more for padding beyond them and for arrays that are longer, so that no two cover each other.
+    """Return the rows and columns of cells of the corner without what its lanes need beyond it: those of the visible ``k`` of
+    ``whole``, and more for padding beyond them and for arrays that are longer.
     """
-    _, columns = lane_extents(tiles)
-    seen, high = k[1] - k[0], max((each.rows for each in tiles if each.side == "B"), default=0)
-    padding = -whole % high if high and k[1] == whole else 0
-    return max(seen + padding, high), max([seen, *(each.columns - columns for each in tiles if each.side == "A")])
+    wide, high = _longest(tiles)
+    rows, columns = (max(k[1] - k[0] + (-whole % length if length and k[1] == whole else 0), length) for length in (high, wide))
+    return rows, columns
+
+
+def _beyond_corner(tiles: Sequence[LaneTile], rows: int, columns: int) -> tuple[int, int]:
+    """Return the rows and columns that the lanes need beyond those of the corner, so that no two arrays cover each other in any
+    phase: the arrays beside B stand on the right of those above A or on their left.
+    """
+    high, wide = lane_extents(tiles)
+    if any(not each.side for each in tiles):
+        return high, wide
+    is_free = not high or columns >= _longest(tiles)[0] + wide
+    return max(0, high - rows), max(0, wide - columns) if is_free else wide
 
 
 def title_text(name: str, shape: tuple[int, ...]) -> str:
@@ -424,149 +471,103 @@ def cross_at(window: Window, frame: StageFrame, room: Box, cell: float) -> Cross
 
 # The cross with its rooms
 
-_Way = tuple[float, Callable[[float], Cross]]
+_Way = tuple[float, Callable[[], Cross]]
 
 
 def cross_in(window: Window, frame: StageFrame) -> Cross:
-    """Return the arrangement with the largest cells, unless one with a little smaller cells has room for the request: words
-    beside the cross or above and below it.
+    """Return the arrangement with the largest cells: with the words in the corner between A and B, where no shared memory takes
+    it, beside the cross, or above it.
     """
-    ways = [_cross_beside(window, frame, *way) for way in product((False, True), repeat=2)]
-    ways += [_stacked(window, frame, is_beside) for is_beside in (False, True)]
-    made = [(cell, draw(cell)) for cell, draw in ways]
-    return max(made, key=lambda each: each[0] * worth(each[1].rooms, frame))[1]
+    ways = [_words_beside(window, frame), *(_words_above(window, frame, is_beside) for is_beside in (False, True))]
+    if not frame.tiles:
+        ways += _words_in_corner(window, frame)
+    return max(ways, key=lambda each: each[0])[1]()
 
 
-def worth(rooms: Rooms, frame: StageFrame) -> float:
-    """Return by what the size of cells counts more because there is a room for the request."""
-    if "request" not in rooms:
-        return 1.0
-    return _WORTH_IF_WIDE if frame.width >= _WIDE else _WORTH
-
-
-def _cross_beside(window: Window, frame: StageFrame, is_beside: bool, has_right: bool) -> _Way:
-    """Return the cell, and what draws with it, of a cross beside a column of words, or between two of them (``has_right``)."""
-    making = _Making(window, frame, is_beside)
-    bands, start = making.bands, MARGIN + frame.left + _GUTTER
-    room = Box(start, 0.0, frame.width - start - _EDGE, frame.bottom)
-    inner, columns = making.inner(room), frame.width - 2 * MARGIN - 2 * _GUTTER
+def _words_beside(window: Window, frame: StageFrame) -> _Way:
+    """Return the area of a cell, and what draws with it, of a cross beside a column of words."""
+    making, whole = _Making(window, frame, True), frame.room
+    inner = making.inner(whole.strip("left", frame.left, _GUTTER)[1])
     cell = making.cell(inner)
-    if has_right:
-        between = columns - _LEAST_RIGHT / _RIGHT_SHARE - 1.0 - sum(bands.numbers)
-        cell = min(cell, making.cell(inner._replace(width=between)))
+    stretch = making.stretch(inner, cell)
 
-    def draw(cell: float) -> Cross:
-        box = making.box(inner, cell)
-        around = columns - bands.left - bands.numbers[1] - box.width
-        right = _RIGHT_SHARE * around if _RIGHT_SHARE * around >= _LEAST_RIGHT else 0.0
-        own = around - right if right else min(frame.left + _OF_FREE * max(0.0, inner.width - box.width), _MOST_LEFT)
-        made = making.drawn((MARGIN + own + _GUTTER + bands.left, box.y), cell)
-        title = frame.type.name + _UNDER_NAME
-        top, low = (box.y + title, box.bottom - title) if is_beside else (_EDGE + _AIR, frame.bottom - _LOW)
-        words = Box(MARGIN, _EDGE + _AIR, own, low - _EDGE - _AIR)
-        beside = Box(frame.width - MARGIN - right, top, right, low - top)
-        return replace(made, rooms=_column_rooms(window, frame, made, words, beside))
+    def draw() -> Cross:
+        box = making.box(inner, cell, stretch)
+        own = min(frame.left + inner.width - box.width, _MOST_LEFT)
+        left = whole.x + (frame.left + inner.width - box.width - own) / 2
+        made = making.drawn((left + own + _GUTTER + making.bands.left, box.y), cell, stretch)
+        low = whole.bottom - box.bottom + frame.type.name + _UNDER_NAME  # A's title stands below the words
+        words = Box(left, whole.y, own, whole.height).trimmed(bottom=low)
+        return replace(made, rooms=making.map_room(made) | rooms_in(words, frame, False))
 
-    return cell, draw
+    return stretch * cell**2, draw
 
 
-def _column_rooms(window: Window, frame: StageFrame, made: Cross, left: Box, right: Box) -> Rooms:
-    """Return the rooms in the corner and in the columns on both sides; without a right column, one of no width, all on the
-    left.
-    """
-    corner, lens = _corner_room(made), _map_room(window.is_lens)
-    if not right.width:
-        own = () if corner else ("sum",)
-        return corner | _left_rooms(left, frame, (*own, "meter", "code", "request", *lens))
-    words, beside = (("meter", "code"), ("request",)) if corner else (("sum", "meter"), ("request", "code"))
-    return corner | _left_rooms(left, frame, words) | _rooms_in_column(right, (*beside, *lens), frame)
-
-
-def _stacked(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
-    """Return the cell, and what draws with it, of a cross below the sentence and above a row of rooms."""
-    making = _Making(window, frame, is_beside, is_stacked=True)
-    room = Box(_EDGE, frame.head, frame.width - 2 * _EDGE, frame.bottom - frame.head - _ROW)
-    inner = making.inner(room)
-
-    def draw(cell: float) -> Cross:
-        box = making.box(inner, cell)._replace(y=inner.y)
-        made = making.drawn(box[:2], cell)
-        corner = _corner_room(made)
-        rooms = _rooms_around(frame, box.bottom + making.bands.bottom + _BETWEEN, window.is_lens, not corner) | corner
-        return replace(made, rooms=rooms)
-
-    return making.cell(inner), draw
-
-
-def words_column(frame: StageFrame, is_lens: bool, has_right: bool) -> tuple[Box, Rooms]:
-    """Return the place of the arrays beside one column of words, or between two of them (``has_right``), and their rooms."""
-    whole = Box(MARGIN, _EDGE, frame.width - 2 * MARGIN, frame.bottom - _EDGE)
-    if not has_right:
-        words, arrays = whole.columns(frame.left, REST, gap=_GUTTER)
-        return arrays, _left_rooms(words.trimmed(top=_AIR), frame, _other_rooms(is_lens, False))
-    words, arrays, right = whole.columns(frame.left, REST, _LEAST_RIGHT, gap=_GUTTER)
-    rooms = _left_rooms(words.trimmed(top=_AIR), frame, ("meter", "code"))
-    return arrays, rooms | _rooms_in_column(right.trimmed(top=_AIR), ("request", *_map_room(is_lens)), frame)
-
-
-def stacked_rooms(frame: StageFrame, is_lens: bool) -> tuple[Box, Rooms]:
-    """Return the place of the arrays below the sentence and above a row of rooms, and these."""
-    low = frame.bottom - _ROW
-    room = Box(MARGIN, frame.head, frame.width - 2 * MARGIN, low - frame.head)
-    return room, _rooms_around(frame, low + _BETWEEN, is_lens, False)
-
-
-def _other_rooms(is_lens: bool, has_sum: bool) -> tuple[str, ...]:
-    """Return all rooms besides those of the sentence and the legend."""
-    return (*(("sum",) if has_sum else ()), "meter", "request", "code", *_map_room(is_lens))
-
-
-def _map_room(is_lens: bool) -> tuple[str, ...]:
-    return ("map",) if is_lens else ()
-
-
-def _rooms_around(frame: StageFrame, below: float, is_lens: bool, has_sum: bool) -> Rooms:
-    """Return the rooms above a picture, and those from ``below`` to the timeline side by side."""
-    across = frame.width - 2 * MARGIN
-    rooms = {"sentence": Box(MARGIN, _EDGE, across, _LOW_SENTENCE - _EDGE)}
-    rooms |= {"legend": Box(MARGIN, _LOW_SENTENCE, across, _LEGEND)} if frame.has_legend else {}
-    row = Box(MARGIN, below, across, frame.bottom - below)
-    names = tuple(name for name in _other_rooms(is_lens, has_sum) if _LEAST_HEIGHTS[name] <= row.height)
-    names = tuple(name for name in names if name != "code" or frame.has_statement)
-    names = _rooms_that_fit(names, row.width, dict.fromkeys(_ROOM_SHARES, _LEAST_ROOM_WIDTH), MARGIN)
-    return rooms | dict(zip(names, row.columns(*[REST] * len(names), gap=MARGIN), strict=True))
-
-
-def _corner_room(made: Cross) -> Rooms:
-    """Return the place of the sum between A and B, where no shared memory takes it; nothing if it is too small."""
+def _words_in_corner(window: Window, frame: StageFrame) -> list[_Way]:
+    """Return the area of a cell, and what draws with it, of a cross with the words in its corner; none if it is too small."""
+    making = _Making(window, frame, True, has_left=True)
+    inner = making.inner(frame.room)
+    cell = making.cell(inner)
+    stretch = making.stretch(inner, cell)
+    made = making.drawn(making.box(inner, cell, stretch)[:2], cell, stretch)
     a, b = made.matrices["A"], made.matrices["B"]
-    room = Box(a.x, b.y, b.x - _GAP - a.x, a.y - _GAP - b.y)
-    return {"sum": room} if made.lanes is None and min(room.width, room.height) >= _LEAST_CORNER else {}
+    corner = Box(a.x, b.y, b.x - _GAP - a.x, a.y - _GAP - frame.numbered_gap - b.y)
+    if corner.width < _CORNER[0] or corner.height < _CORNER[1]:
+        return []
+    return [(stretch * cell**2, lambda: replace(made, rooms=making.map_room(made) | rooms_in(corner, frame, False)))]
 
 
-def _left_rooms(box: Box, frame: StageFrame, others: tuple[str, ...]) -> Rooms:
-    """Divide the column on the left: the sentence, then the legend, then the ``others``."""
-    legend = (_LEGEND,) if frame.has_legend else ()
-    sentence, *some, rest = box.rows(min(_SENTENCE, _MOST_SENTENCE * box.height), *legend, REST, gap=_BETWEEN)
-    return {"sentence": sentence, **dict(zip(("legend",), some, strict=False)), **_rooms_in_column(rest, others, frame)}
+def _words_above(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
+    """Return what counts as the area of a cell, and what draws with it, of a cross below a row of words."""
+    making = _Making(window, frame, is_beside, has_left=True)
+    words, room = frame.room.strip("top", _STRIP * frame.height, _BETWEEN)
+    inner = making.inner(room)
+    cell = making.cell(inner)
+    stretch = making.stretch(inner, cell)
+
+    def draw() -> Cross:
+        made = making.drawn(making.box(inner, cell, stretch)[:2], cell, stretch)
+        own = making.map_room(made)
+        return replace(made, rooms=own | rooms_in(words, frame, window.is_lens and not own))
+
+    return stretch * cell**2 / _LEAST_STRIP_CELLS, draw
 
 
-def _rooms_in_column(box: Box, names: tuple[str, ...], frame: StageFrame) -> Rooms:
-    """Divide a box from top to bottom. Rooms for which there is no space are left out, those that matter least first."""
-    names = tuple(name for name in names if name != "code" or frame.has_statement)
-    names = _rooms_that_fit(names, box.height, _LEAST_HEIGHTS, _BETWEEN)
-    larger = {"code": 2.0 if frame.has_code else 1.0, "sum": 4.0 if frame.has_several else 1.0}
-    shares = [Share(_ROOM_SHARES[name] * larger.get(name, 1.0)) for name in names]
-    least = [_LEAST_HEIGHTS[name] for name in names]
-    more = box.trimmed(bottom=sum(least)).rows(*shares, gap=_BETWEEN)
-    heights = [low + each.height for low, each in zip(least, more, strict=True)]
-    return dict(zip(names, box.rows(*heights, gap=_BETWEEN), strict=True))
+def words_beside(frame: StageFrame, is_lens: bool) -> tuple[Box, Rooms]:
+    """Return the place of arrays beside a column of words, and its rooms."""
+    words, arrays = frame.room.columns(frame.left, REST, gap=_GUTTER)
+    return arrays, rooms_in(words, frame, is_lens)
 
 
-def _rooms_that_fit(names: tuple[str, ...], extent: float, least: dict[str, float], gap: float) -> tuple[str, ...]:
-    """Return the names, in their order, without those for which there is no space."""
-    kept = list(names)
-    for name in reversed(_BY_WEIGHT):
-        if name in kept and sum(least[each] + gap for each in kept) - gap > extent:
-            kept.remove(name)
-    return tuple(kept)
+def words_above(frame: StageFrame, is_lens: bool) -> tuple[Box, Rooms]:
+    """Return the place of arrays below a row of words, and its rooms."""
+    words, arrays = frame.room.strip("top", _STRIP * frame.height, _BETWEEN)
+    return arrays, rooms_in(words, frame, is_lens)
+
+
+def rooms_in(box: Box, frame: StageFrame, is_lens: bool) -> Rooms:
+    """Divide a room: the sentence, the legend and the source, and what this step is about; the latter beside them in a wide
+    room. Parts for which there is no space are left out.
+    """
+    code = (_SOURCE if frame.has_code else _STATEMENT) if frame.has_statement else 0.0
+    heights: dict[str, float] = {
+        "sentence": min(_SENTENCE, _MOST_SENTENCE * box.height), "legend": _LEGEND if frame.has_legend else 0.0, "code": code,
+        "detail": _LEAST_DETAIL, "map": _MAP if is_lens else 0.0,
+    }  # fmt: skip
+    own = {name: height for name, height in heights.items() if height}
+    if box.width < _WIDE_ROOM * box.height:
+        return _down(box, own)
+    left, right = box.columns(REST, REST, gap=2 * _BETWEEN)
+    own |= {"sentence": min(_SENTENCE, box.height)} | ({"code": _LOW_CODE * box.height} if code else {})
+    beside = {name: own.pop(name) for name in [*own] if name in ("detail", "map")}
+    return _down(left, own) | _down(right, beside)
+
+
+def _down(box: Box, heights: dict[str, float]) -> Rooms:
+    """Divide a room from top to bottom; the detail, else the sentence, takes what is left."""
+    for name in ("code", "map", "legend"):
+        if sum(heights.values()) + _BETWEEN * (len(heights) - 1) > box.height:
+            heights.pop(name, None)
+    large = "detail" if "detail" in heights else "sentence"
+    sizes = [REST if name == large else height for name, height in heights.items()]
+    return dict(zip(heights, box.rows(*sizes, gap=_BETWEEN), strict=True))

@@ -1,5 +1,5 @@
 """The layout of the stage: the cross of the matrices, or the arrays of another problem, as large as possible, and around it
-words, tiles, the sum of a thread, the meter, the request, and source lines.
+words, tiles, what the step is about, and source lines.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.scenes.kit.layout import Box
+from gemmviz.scenes.kit.layout import Box, Point
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.view import ViewOptions
@@ -28,12 +28,11 @@ from gemmviz.scenes.stage.cross import (
     lane_grids,
     lane_tiles,
     padding_beyond,
-    stacked_rooms,
     tiles_extent,
     tiles_in,
     title_text,
-    words_column,
-    worth,
+    words_above,
+    words_beside,
 )
 
 # The arrangement of any number of arrays: inputs on the left or above, outputs on the right or below, the tiles of shared
@@ -71,14 +70,10 @@ class _Group(Struct, frozen=True):
 
 
 def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[Arrangement, dict[str, Box]]:
-    """Return the arrays with the largest cells, and the rooms around them: words beside them, or above and below."""
-    ways = (
-        *(words_column(frame, parts.is_lens, has_right) for has_right in (False, True)),
-        stacked_rooms(frame, parts.is_lens),
-    )
+    """Return the arrays with the largest cells, and the rooms around them: words beside them, or above."""
+    ways = words_beside(frame, parts.is_lens), words_above(frame, parts.is_lens)
     arranged, rooms = max(
-        ((arranged_arrays(parts, inputs, room, frame.tiles), rooms) for room, rooms in ways),
-        key=lambda each: each[0].cell * worth(each[1], frame),
+        ((arranged_arrays(parts, inputs, room, frame.tiles), rooms) for room, rooms in ways), key=lambda each: each[0].cell
     )
     return arranged, rooms if arranged.tiles is None else rooms | {"tiles": arranged.tiles}
 
@@ -172,9 +167,8 @@ class Plan(Struct, frozen=True):
     ``beyond``: rows below A and C and columns on the right of B and C for padding; ``titles``: the places of the
     matrices' titles; ``rooms``: the places of other parts by name.
 
-    Rooms: "sentence", "sum", "meter" (the words on the left, from top to bottom), "request", "code" (on the right, or below
-    the words where a frame is narrow), "legend", "map" of the lens, "tiles" of a problem that is no multiplication. A part
-    without a room is left out.
+    Rooms: "sentence", "legend", "code", "detail" for what the step is about, "map" of the lens, "tiles" of a problem that is no
+    multiplication. A part without a room is left out.
     """
 
     window: Window | Parts
@@ -217,15 +211,9 @@ def _frame_of(moment: Moment, options: ViewOptions) -> StageFrame:
     beyond = padding_beyond(moment, tiles) if moment.trace.is_multiply else (0, 0)
     has_legend, foot = options.layer != "matrix", options.timeline_height
     return StageFrame(
-        tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond, _has_several(moment),
+        tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond,
         options.statement or options.code,
     )  # fmt: skip
-
-
-def _has_several(moment: Moment) -> bool:
-    """Whether a thread stores several elements of the result."""
-    owners = moment.replay.owners
-    return moment.replay.cached("several sums", lambda: len(owners.elements) > len(np.unique(owners.threads)))
 
 
 def _plan_of(moment: Moment, frame: StageFrame, options: ViewOptions) -> Plan:
@@ -304,9 +292,7 @@ def _nowhere(at: Longs) -> Floats:
     return np.full((len(at), 2), np.nan)
 
 
-def cell_of(moment: Moment, plan: Plan, number: int) -> float:
-    """Return the side of a cell of an array; for a thread, that of a cell of C."""
-    if number == THREADS or moment.trace.arrays[number].space == "global":
-        return plan.cell
-    grids = tile_grids(moment, plan)
-    return grids[number].cell if number in grids else plan.cell
+def sides_of(moment: Moment, plan: Plan, number: int) -> Point:
+    """Return the width and the height of a cell of an array; for a thread, those of a cell of C."""
+    grids = {} if number == THREADS else tile_grids(moment, plan)
+    return (grids[number] if number in grids else next(iter(plan.matrices.values()))).sides

@@ -4,6 +4,7 @@ places of errors, and parts of vectors.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around, grown
 from gemmviz.scenes.stage.cross import Lanes
 from gemmviz.scenes.stage.layout import Plan, tile_grids
+from gemmviz.scenes.stage.tile_cells import tile_name
 
 # Numbers of rows and columns along the outer sides of the matrices, as many as fit; in a zoomed view they stand at the edge of
 # the visible part.
@@ -36,7 +38,7 @@ _OF_CROSS: dict[str, tuple[str, ...]] = {"A": ("left", "above"), "B": ("right",)
 
 def is_clear_beside_numbers(table: CellGrid, theme: Theme) -> bool:
     """Whether a line along the edge of a column misses the numbers of columns, which stand in the middle of theirs."""
-    return text_width(str(table.first[1] + table.columns), theme.type.least) < table.cell
+    return text_width(str(table.first[1] + table.columns), theme.type.least) < table.wide
 
 
 def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -65,7 +67,7 @@ def _cached_axes(
             shown = (middle > low) & (middle < high)
             if shown.any():
                 at = _number_places(box, side, middle[shown], size, _TO_NUMBERS / zoom) + _past_padding(
-                    side, table.cell, plan.beyond
+                    side, table, plan.beyond
                 )
                 step = table.row_step if is_row else 1
                 texts = tuple(map(str, (numbers[shown] * step + counted_from).tolist()))
@@ -78,7 +80,7 @@ def _shown_numbers(table: CellGrid, size: float, is_row: bool) -> Longs:
     """Return multiples of a power of two with space between them."""
     first, count = (table.first[0], table.rows) if is_row else (table.first[1], table.columns)
     needed = 1.35 * size if is_row else text_width(str(first + count - 1), size) + 0.7 * size
-    step = label_step(table.cell, needed, 1 << 30)
+    step = label_step(table.cell if is_row else table.wide, needed, 1 << 30)
     return np.arange(-(-first // step) * step, first + count, step)
 
 
@@ -87,9 +89,9 @@ def _common(one: Box, other: Box) -> Box:
     return Box(x, y, min(one.right, other.right) - x, min(one.bottom, other.bottom) - y)
 
 
-def _past_padding(side: str, cell: float, beyond: tuple[int, int]) -> Point:
+def _past_padding(side: str, table: CellGrid, beyond: tuple[int, int]) -> Point:
     """Return how far numbers stand from their matrix because of padding between."""
-    return (beyond[1] * cell if side == "right" else 0.0), (beyond[0] * cell if side == "below" else 0.0)
+    return (beyond[1] * table.wide if side == "right" else 0.0), (beyond[0] * table.cell if side == "below" else 0.0)
 
 
 def _number_places(box: Box, side: str, middle: Floats, size: float, air: float) -> Floats:
@@ -115,7 +117,7 @@ def waiting_threads(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pr
     places = places[home.holds(*places.T)]
     if not len(places):
         return []
-    where = boxes_around(home.middle(*places.T), home.cell)
+    where = home.boxes(*places.T)
     return [hatching("waiting", where, options.theme.faded(options.theme.text, _HATCHED))]
 
 
@@ -132,28 +134,29 @@ def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[
     lanes, theme = plan.lanes, options.theme
     if lanes is None:
         return []
-    box = lanes.corner.trimmed(-_AROUND, -_AROUND, -_AROUND / 2, -_AROUND / 2)
     grids = tile_grids(moment, plan)
+    left = max(_AROUND, lanes.corner.x - min(each.x for each in grids.values()) + _AROUND)
+    box = lanes.corner.trimmed(-left, -_AROUND, -_AROUND / 2, -_AROUND / 2)
+    names = [each for number, table in grids.items() for each in tile_name(moment, number, table, plan, theme)]
     return [
         Rects("corner", boxes(box), mixed(theme.background, theme.slate, GROUND), theme.line, 1.5, _RADIUS),
-        *_corner_title(moment, lanes, grids, theme),
+        *_corner_title(moment, lanes, grids, [_text_box(each) for each in names], theme),
         *_ties(plan, lanes, grids, theme),
     ]
 
 
-def _corner_title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], theme: Theme) -> list[Labels]:
-    """Draw what the box is, in as many lines as its free part is wide."""
-    size, corner, arrays = theme.type.least, lanes.corner, moment.trace.arrays
-    left = min((grids[each.number].x for each in lanes.tiles if each.side == "B"), default=corner.right)
-    low = min((grids[each.number].y for each in lanes.tiles if each.side != "B"), default=corner.bottom)
-    name = max(text_width(arrays[each.number].name, theme.type.heading) for each in lanes.tiles)
-    room = corner.trimmed(_TO_TITLE, _TO_TITLE)._replace(
-        width=left - corner.x - _INSET - (name if left < corner.right else 0.0)
-    )
-    for text in _corner_titles(moment):
-        title = Paragraph("corner-name", wrap_text(text, size, room.width, _MOST_LINES), size, theme.faint)
-        if not any("…" in line for line in title.lines) and title.height(_LEADING) <= low - corner.y:
-            return paragraphs_in(room, [title], leading=_LEADING)[0]
+def _corner_title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], taken: list[Box], theme: Theme) -> list[Labels]:
+    """Draw what the box is, in as many lines as its free part is wide, apart from the tiles and what is ``taken``."""
+    size, corner = theme.type.least, lanes.corner
+    taken = [*taken, *(each.box for each in grids.values())]
+    starts = [corner.x + _TO_TITLE, *(box.right + _INSET for box in taken)]
+    for text, start, end in product(_corner_titles(moment), starts, [corner.right, *(box.x - _INSET for box in taken)]):
+        width = end - start
+        lines = wrap_text(text, size, width, _MOST_LINES) if width > 0 else ()
+        title = Paragraph("corner-name", lines, size, theme.faint)
+        room = Box(start, corner.y + _TO_TITLE, max(width, 0.0), title.height(_LEADING))
+        if lines and not any("…" in line for line in lines) and not any(room.meets(box) for box in taken):
+            return [replace(each, tells=("block",)) for each in paragraphs_in(room, [title], leading=_LEADING)[0]]
     return []
 
 
@@ -182,7 +185,7 @@ def _ties(plan: Plan, lanes: Lanes, grids: dict[int, CellGrid], theme: Theme) ->
         tile = grids[each.number]
         if each.side == "A" and tile.cell == a.cell and is_clear_beside_numbers(a, theme):
             segments += [(at, tile.bottom, at, a.y) for at in (tile.x, tile.right)]
-        elif each.side == "B" and tile.cell == b.cell:
+        elif each.side == "B" and tile.cell == b.cell and tile.right > lanes.corner.right - 1:
             segments += [(tile.right, at, b.x, at) for at in (tile.y, tile.bottom)]
     return [Lines("ties", boxes(*segments), theme.line, 2.0)] if segments else []
 
@@ -190,7 +193,7 @@ def _ties(plan: Plan, lanes: Lanes, grids: dict[int, CellGrid], theme: Theme) ->
 # Signs of the lens: torn edges where a matrix continues, and a small map of the cross with the visible part.
 
 _TOOTH, _DEPTH, _HALF = 30.0, 8.0, 5.5  # of a torn edge; half of the width of the strip beneath it
-_LEAST_MARK, _MAP_CAPTION, _MAP_GAP, _WIDEST_MAP = 5.0, 30.0, 8.0, 260.0
+_LEAST_MARK, _MAP_GAP, _WIDEST_MAP = 5.0, 8.0, 260.0
 
 
 def lens_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -236,14 +239,16 @@ def _zigzag(strip: Box, side: Edge) -> Floats:
 def _map(window: Window, room: Box, theme: Theme, caption: str) -> list[Primitive]:
     """Draw A, B and C as a whole, small, with the visible part of each."""
     m, n, k = window.whole
-    scale = min(min(room.width - _MAP_GAP, _WIDEST_MAP) / (k + n), (room.height - _MAP_CAPTION - _MAP_GAP) / (k + m))
-    cross = room.strip("bottom", (k + m) * scale + _MAP_GAP)[0]
+    words, rest = paragraphs_in(room, [Paragraph.wrapped("map-name", caption, theme.soft.sized(theme.type.least), room, 2)])
+    scale = min(min(rest.width - _MAP_GAP, _WIDEST_MAP) / (k + n), (rest.height - 2 * _MAP_GAP) / (k + m))
+    if scale <= 0:
+        return []
+    cross = rest.strip("top", (k + m) * scale + 2 * _MAP_GAP)[0].trimmed(top=_MAP_GAP)
     (left, right), (top, low) = (
         cross.columns(k * scale, n * scale, gap=_MAP_GAP),
         cross.rows(k * scale, m * scale, gap=_MAP_GAP),
     )
-    words = text_at("map-name", (cross.x, cross.y - 10), caption, theme.type.note, theme.faint)
-    drawn: list[Primitive] = [words]
+    drawn: list[Primitive] = [*words]
     for name, (across, down) in {"A": (left, low), "B": (right, top), "C": (right, low)}.items():
         box = Box(across.x, down.y, across.width, down.height)
         rows, columns = window.of(name)
@@ -314,9 +319,9 @@ def _padding_outside(moment: Moment, number: int, content: TileContent, place: _
 def _with_space(plan: Plan, side: str, place: _Where) -> _Where:
     """Return those of the places for which there is space beside the matrix."""
     (rows, columns), (down, across), c = place, plan.beyond, plan.matrices["C"]
-    right, low = (c.x - 2, c.bottom + down * c.cell) if side == "A" else (c.right + across * c.cell, c.y - 2)
+    right, low = (c.x - 2, c.bottom + down * c.cell) if side == "A" else (c.right + across * c.wide, c.y - 2)
     table = plan.matrices[side]
-    x, y = (table.middle(rows, columns) + table.cell / 2).T
+    x, y = (table.middle(rows, columns) + np.array(table.sides) / 2).T
     seen = (x <= right + 0.5) & (y <= low + 0.5)
     return rows[seen], columns[seen]
 
@@ -325,7 +330,7 @@ def _hatched(key: str, table: CellGrid, place: _Where, name: str, theme: Theme) 
     """Hatch each cell, and draw its outline if there is space."""
     if not len(place[0]):
         return []
-    side, cells = table.cell, boxes_around(table.middle(*place), table.cell)
+    side, cells = table.cell, boxes_around(table.middle(*place), table.sides)
     hatch = Lines(key, _strokes_in(cells, _AROUND_NUMBER), theme.tint(name, _HATCH), max(1.0, 0.05 * side))
     outline = Rects(f"{key}-outline", grown(cells, -1), None, theme.tint(name, _TINT), radius=min(3.0, 0.1 * side))
     return [hatch, outline] if side >= _LEAST_OUTLINED_CELL else [hatch]
@@ -333,7 +338,7 @@ def _hatched(key: str, table: CellGrid, place: _Where, name: str, theme: Theme) 
 
 def _strokes_in(cells: Floats, strokes: Floats) -> Floats:
     """Return lines within each of some cells (n, 4), which are given in shares of a cell."""
-    return (np.tile(cells[:, None, :2], 2) + strokes * cells[:, None, 2:3]).reshape(-1, 4)
+    return (np.tile(cells[:, None, :2], 2) + strokes * np.tile(cells[:, None, 2:], 2)).reshape(-1, 4)
 
 
 def lane_line(middle: Floats, dot: float, colour: str, width: float) -> list[Primitive]:
@@ -391,11 +396,11 @@ def _name_outside(element: str, frames: Floats, table: CellGrid, is_tile: bool, 
 
 def _at_or_beyond(table: CellGrid, rows: Longs, columns: Longs) -> Floats:
     """Return the cells (x, y, width, height); those outside the table just beyond its edge."""
-    largest = max(_LEAST_SIDE, table.cell)
-    side = np.where(table.holds(rows, columns), largest, min(largest, _OUTSIDE))[:, None]
-    far, box = side / 2 + _TO_ELEMENT, table.box
+    largest = np.maximum(_LEAST_SIDE, table.sides)
+    sides = np.where(table.holds(rows, columns)[:, None], largest, min(largest[1], _OUTSIDE))
+    far, box = sides / 2 + _TO_ELEMENT, table.box
     middle = np.clip(table.middle(rows, columns), np.subtract(box[:2], far), np.add((box.right, box.bottom), far))
-    return np.hstack([middle - side / 2, side, side])
+    return np.hstack([middle - sides / 2, sides])
 
 
 def apart_from_marks(names: list[Labels], marks: Sequence[Primitive]) -> list[Labels]:
@@ -404,7 +409,7 @@ def apart_from_marks(names: list[Labels], marks: Sequence[Primitive]) -> list[La
     moved: list[Labels] = []
     for place, name in enumerate(names):
         others = [*taken, *map(_text_box, (*moved, *names[place + 1 :]))]
-        free = (each for each in _other_places(name, taken) if not any(_meet(_text_box(each), box) for box in others))
+        free = (each for each in _other_places(name, taken) if not any(_text_box(each).meets(box) for box in others))
         moved.append(next(free, name))
     return moved
 
@@ -419,7 +424,7 @@ def _other_places(name: Labels, taken: list[Box]) -> Iterator[Labels]:
     """The name where it is, right of the marks that it meets, left of them, and below them."""
     yield name
     (x, y), own = name.at[0].tolist(), _text_box(name)
-    near = [box for box in taken if _meet(own._replace(x=-_WIDE, width=2 * _WIDE), box)]
+    near = [box for box in taken if own._replace(x=-_WIDE, width=2 * _WIDE).meets(box)]
     if near:
         yield replace(name, at=points((max(box.right for box in near) + _GAP, y)), anchor="start")
         yield replace(name, at=points((min(box.x for box in near) - _GAP, y)), anchor="end")
@@ -429,11 +434,6 @@ def _other_places(name: Labels, taken: list[Box]) -> Iterator[Labels]:
 def _text_box(name: Labels) -> Box:
     (x, y), width = name.at[0].tolist(), text_width(name.texts[0], name.size, name.face)
     return Box(x - ANCHORED[name.anchor] * width, y - name.size, width, 1.2 * name.size)
-
-
-def _meet(a: Box, b: Box) -> bool:
-    common = _common(a, b)
-    return common.width > 0 and common.height > 0
 
 
 # Parts of a vector that stands in rows: the elements of a phase with an outline along their edge, and, hatched behind the
@@ -448,7 +448,7 @@ def part_outline(array: MemoryArray, elements: Longs, table: CellGrid, theme: Th
     seen = table.holds(row, column)
     inside = np.zeros((table.rows + 2, table.columns + 2), bool)
     inside[row[seen] - table.first[0] + 1, column[seen] - table.first[1] + 1] = True
-    segments = _edges(inside) * table.cell + np.array([table.x, table.y, table.x, table.y])
+    segments = _edges(inside) * np.array(2 * table.sides) + np.array([table.x, table.y, table.x, table.y])
     return [Lines(f"{array.name}-area", segments, theme.accent(array.name), _EDGE)] if len(segments) else []
 
 
@@ -492,7 +492,7 @@ def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: View
 
 def _right_end(plan: Plan, options: ViewOptions) -> float:
     """Return the x up to which words may stand: the request's room, or the margin of the frame."""
-    rights = [room.x for name, room in plan.rooms.items() if name in ("request", "code") and room.x > plan.box.x]
+    rights = [room.x for name, room in plan.rooms.items() if name in ("detail", "code") and room.x > plan.box.x]
     return min([options.width - MARGIN, *rights])
 
 

@@ -14,14 +14,16 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.records import replace
-from gemmviz.model.translation import counted
+from gemmviz.model.translation import counted, tr
+from gemmviz.scenes.kit.layout import Box, Point, text_in
 from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Meaning, Primitive, Rects, Sort, Squares, boxes
 from gemmviz.scenes.kit.shapes import GROUPED, thread_colours
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions, eased, eased_from
-from gemmviz.scenes.stage.cells import CellGrid, boxes_around, boxes_of_runs, label_size, runs
+from gemmviz.scenes.stage.cells import CellGrid, boxes_around, boxes_of_runs, grown, label_size, runs
 from gemmviz.scenes.stage.collisions import collision_motion
-from gemmviz.scenes.stage.layout import Plan, cell_of, places, plan_of, tile_grids
+from gemmviz.scenes.stage.layout import Plan, places, plan_of, sides_of, tile_grids
 from gemmviz.scenes.stage.marks import GROUND
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 
@@ -85,7 +87,7 @@ def together(start: Floats) -> Longs:
 
 _FULL, _LIFTS = 0.5, 0.6  # shares of the step: all threads wait; the bar begins to lift, for 300 of 750 ms
 _MOST_SINGLE_THREADS = 64
-_LEAST_HIGH, _MOST_HIGH, _BAR_OF_CELL, _DOT = 8.0, 22.0, 0.36, 0.4
+_LEAST_HIGH, _MOST_HIGH, _BAR_OF_CELL, _DOT, _BESIDE_WORD = 26.0, 30.0, 0.36, 0.4, 8.0
 
 
 class _Bar(Struct, frozen=True):
@@ -158,6 +160,8 @@ def _bar_across(area: tuple[float, float, float, float], group: Longs, waits: Bo
     """Return the bar across the middle of an area; each thread of the group has an equal part of it."""
     x, y, wide, tall = area
     high = min(tall, max(_LEAST_HIGH, min(_MOST_HIGH, _BAR_OF_CELL * cell)))
+    more = max(0.0, text_width(tr("waiting"), TypeSizes().least) + 2 * _BESIDE_WORD - wide)
+    x, wide = x - more / 2, wide + more
     top, part = y + (tall - high) / 2, wide / len(group)
     at = np.flatnonzero(waits)
     slots = np.stack([x + at * part, np.full(len(at), top), np.full(len(at), part), np.full(len(at), high)], axis=1)
@@ -177,7 +181,7 @@ def _courses(moment: Moment, bar: _Bar, plan: Plan) -> Courses:
     warp = bar.threads // moment.trace.rules.warp_size
     if len(bar.threads) > _MOST_SINGLE_THREADS:
         centre = bar.slots[:, :2] + bar.slots[:, 2:] / 2
-        run = runs(((np.where(unseen[:, None], centre, middle), home.cell), (centre, bar.slots[0, 2])), warp)
+        run = runs(((np.where(unseen[:, None], centre, middle), home.sides), (centre, bar.slots[0, 2])), warp)
         start, end = boxes_of_runs(start, run), boxes_of_runs(bar.slots, run)
         return Courses(start, end, np.arange(len(start)))
     return Courses(start, bar.slots, np.arange(len(start)))
@@ -189,14 +193,28 @@ def _drawn_bar(moment: Moment, bar: _Bar, filled: Floats, lift: float, options: 
     up = np.array([0.0, -lift * 2.5 * bar.box[3], 0.0, 0.0])
     ground, rim, fill = (mixed(theme.background, colour, 1 - lift) for colour in (theme.panel, theme.line, theme.faint))
     parts: list[Primitive] = [Rects(f"{key}-bar", np.array([bar.box]) + up, ground, rim, 1.5, 3.0)]
+    word = _word_on(bar, lift, options)
     if options.layer == "matrix" or len(filled) != len(bar.threads):
-        return [*parts, Rects(f"{key}-filled", filled + up, fill)]
+        return [*parts, Rects(f"{key}-filled", filled + up, fill), *word]
     threads = bar.threads + moment.scope.of_block.start
     palette, which = thread_colours(moment.trace, threads, options.layer, theme, theme.faint)
-    return parts + [
-        Rects(f"{key}-filled-{number}", filled[which == number] + up, mixed(theme.background, palette[number], 1 - lift))
-        for number in np.unique(which).tolist()
-    ]
+    return (
+        parts
+        + [
+            Rects(f"{key}-filled-{number}", filled[which == number] + up, mixed(theme.background, palette[number], 1 - lift))
+            for number in np.unique(which).tolist()
+        ]
+        + word
+    )
+
+
+def _word_on(bar: _Bar, lift: float, options: ViewOptions) -> list[Primitive]:
+    """Write on a bar that has not lifted that its threads wait; nothing on a low one."""
+    size, theme, box = TypeSizes().least, options.theme, Box(*bar.box)
+    if lift or box.height < size:
+        return []
+    ink = theme.ink_on(theme.faint if len(bar.threads) else theme.panel)
+    return [text_in(f"barrier-{int(bar.threads[0])}-name", box, tr("waiting"), size, ink, face="semibold")]
 
 
 # The beginning of a phase: the tiles glide, with what they still hold, from where the last phase had them to the rows and
@@ -282,23 +300,24 @@ def _fading_rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Pri
         number = touched.operand.array
         cells = touched.cells if touched.array.space == "global" else touched.block_cells
         middle = places(moment, plan, number, np.unique(cells)[:_MOST_RINGS])
-        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment, plan, number)
+        middle, sides = middle[~np.isnan(middle).any(axis=1)], sides_of(moment, plan, number)
         content = moment.tiles.get(number)
         names = np.array([number]) if content is None else np.unique(content.array[touched.block_cells])
         colour = _colour(moment, int(names[0]) if len(names) == 1 else _NOBODY, options.theme)
         width = max(1.0, 5.0 * left)
-        primitives.append(Rects(f"fading-{number}", boxes_around(middle, side + width), None, colour, width))
+        primitives.append(Rects(f"fading-{number}", grown(boxes_around(middle, sides), width / 2), None, colour, width))
     return tuple(each for each in primitives if len(each.boxes))
 
 
 class _Cargo(Struct, frozen=True):
-    """What is under way, thread by thread: centres (n, 2) of start and end with the sides of their cells; ``matrix``: number of
-    the array that each is an element of, or _NOBODY; ``thread`` within the block; ``element``: of its source.
+    """What is under way, thread by thread: centres (n, 2) of start and end with the widths and heights of their cells;
+    ``matrix``: number of the array that each is an element of, or _NOBODY; ``thread`` within the block; ``element``: of its
+    source.
     """
 
     start: Floats
     end: Floats
-    sides: tuple[float, float]
+    sides: tuple[Point, Point]
     matrix: Longs
     thread: Longs
     target: Longs
@@ -337,7 +356,7 @@ def _cargo(moment: Moment, group: Flights, plan: Plan) -> _Cargo:
         places(moment, plan, array, at[order]) for array, at in ((group.source, group.start), (group.target, group.end))
     )
     known = ~(np.isnan(start).any(axis=1) | np.isnan(end).any(axis=1))
-    sides = cell_of(moment, plan, group.source), cell_of(moment, plan, group.target)
+    sides = sides_of(moment, plan, group.source), sides_of(moment, plan, group.target)
     order = order[known]
     thread, element = group.thread[order], group.start[order]
     return _Cargo(start[known], end[known], sides, _matrix_of(moment, group)[order], thread, group.end[order], element)
@@ -370,9 +389,9 @@ def _colour(moment: Moment, number: int, theme: Theme) -> str:
 
 def _sides(cargo: _Cargo, group: Flights) -> tuple[float, float]:
     """Return the sides of a chip at the start and at the end."""
-    start, end = (max(_LEAST_SIDE, _SHARE_OF_CELL * side) for side in cargo.sides)
+    start, end = (max(_LEAST_SIDE, _SHARE_OF_CELL * high) for _, high in cargo.sides)
     is_own = group.source == THREADS and (cargo.start == cargo.end).all()
-    return (max(_LEAST_SIDE, _SEED * cargo.sides[0]) if is_own else start), end
+    return (max(_LEAST_SIDE, _SEED * cargo.sides[0][1]) if is_own else start), end
 
 
 def _single_courses(moment: Moment, cargo: _Cargo, group: Flights, fill: npt.NDArray[np.uint8]) -> tuple[Courses, Longs]:

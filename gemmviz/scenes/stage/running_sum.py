@@ -15,14 +15,16 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.labels import LabelStyle
+from gemmviz.model.records import replace
 from gemmviz.model.trace import VariableValue, WatchedVariable
 from gemmviz.model.translation import counted, many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import label_size, longest_of, value_texts
+from gemmviz.scenes.stage.cost import LARGE
 
 # The outer product in the registers of a thread with several sums: its factors of A on the left of its sums and those of B
 # above them, the products of the current k highlighted.
@@ -63,7 +65,9 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
         _register_table("register-sum", (x, y, cell), held, value_texts(values, cell, options.least), "C", options),
         text_at("register-b-name", (beside, room.y + drop), name_b, size, theme.accent("B")),
         text_at("register-a-name", (beside, y + drop), name_a, size, theme.accent("A")),
-        text_at("register-terms", (beside, y + drop + 1.5 * size), terms_text(terms), size, theme.faint),
+        replace(
+            text_at("register-terms", (beside, y + drop + 1.5 * size), terms_text(terms), size, theme.faint), tells=("terms",)
+        ),
     ]
 
 
@@ -238,15 +242,25 @@ def running_sum(moment: Moment, room: Box, options: ViewOptions) -> list[Primiti
     terms = moment.thread_terms if options.arrived else moment.cached("terms before", lambda: moment.thread_terms_after(step))
     if terms is None:
         return []
-    theme, size = options.theme, options.theme.type.note
-    is_tile = len(terms.elements) > 1
-    foot = _terms_bar(terms, room.bottom - _BAR, room, theme) if is_tile else _foot(moment, terms, step, room, options)
-    high = room.height - _BAR - (0.0 if is_tile else 1.6 * theme.type.caption)
+    size, high = options.theme.type.note, room.height - _foot_height(terms, options)
     head = _sum_heading(moment, terms, room, options) if high >= _HIGH + 1.6 * size else []
     top = _SUM_LEADING * size if head else 0.0
     middle = Box(room.x, room.y + top, room.width, high - top - 8)
-    draw = register_tile if is_tile else _term_pairs
-    return [*head, *draw(moment, terms, step, middle, options), *foot]
+    is_tile = len(terms.elements) > 1
+    drawn = (register_tile if is_tile else _term_pairs)(moment, terms, step, middle, options)
+    low = max((each.y + len(each.fill) * each.pitch for each in drawn if isinstance(each, Cells)), default=middle.y)
+    low = max([low, *(float(each.boxes[:, 1:4:2].sum(axis=1).max()) for each in drawn if isinstance(each, Rects))])
+    below = room.trimmed(top=low + 14.0 - room.y)
+    return [
+        *head,
+        *drawn,
+        *(_terms_bar(terms, below.y, room, options.theme) if is_tile else _foot(moment, terms, step, below, options)),
+    ]
+
+
+def _foot_height(terms: ThreadTerms, options: ViewOptions) -> float:
+    """Return the height of the bar, and of the sum below it if there is a single one."""
+    return _BAR + (0.0 if len(terms.elements) > 1 else 1.6 * LARGE * options.theme.type.title)
 
 
 def _sum_heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -254,27 +268,29 @@ def _sum_heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOpt
     assert result is not None
     count = len(terms.elements)
     what = options.labels.named(result, int(terms.elements[0])) if count == 1 else many(count, "element")
-    text = tr(
-        "thread {first_thread} sums {what}", first_thread=thread_text(moment.scope.first_thread, moment.trace.launch), what=what
-    )
-    at = (room.x, room.y + 0.8 * size)
-    return [text_at("sum-name", at, fitted(text, size, room.width), size, options.theme.faint)]
+    first = thread_text(moment.scope.first_thread, moment.trace.launch)
+    text = tr("thread {first_thread} sums {what}", first_thread=first, what=what)
+    is_short = moment.focus.thread is not None or text_width(text, size) > room.width  # the sentence says a followed thread
+    name = text_at("sum-name", (room.x, room.y + 0.8 * size), what if is_short else text, size, options.theme.faint)
+    return [replace(name, tells=() if is_short else ("thread",))]
 
 
 def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the bar, the sum if its value is known, and the number of terms."""
-    theme, large, small = options.theme, options.theme.type.caption, options.theme.type.least
-    y = room.bottom
+    theme, large, small = options.theme, LARGE * options.theme.type.title, options.theme.type.least
+    y = room.y + _foot_height(terms, options)
     value = _sum_value(moment, terms, step)
     parts = _terms_bar(terms, y - 1.45 * large - _BAR, room, theme)
-    text = "" if value is None else tr("sum = {value}", value=f"{value:.3g}")
+    text = "" if value is None else f"= {value:.3g}"
     if text:
-        parts.append(text_at("sum-value", (room.x, y - 8), text, large, theme.accent("C"), "start", "semibold"))
+        sum_ = text_at("sum-value", (room.x, y - 8), text, large, theme.accent("C"), "start", "semibold")
+        parts.append(replace(sum_, tells=("sum",)))
     spare = room.width - text_width(text, large, "semibold") - 16
     counts = (terms_text(terms), _done_text(terms, counted(terms.length)))
     count = next((each for each in counts if text_width(each, small) <= spare), "")
     if count:
-        parts.append(text_at("sum-terms", (room.right, y - 8), count, small, theme.faint, "end"))
+        done = text_at("sum-terms", (room.right, y - 8), count, small, theme.faint, "end")
+        parts.append(replace(done, tells=("terms",)))
     return parts
 
 

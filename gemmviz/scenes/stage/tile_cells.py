@@ -13,8 +13,8 @@ from gemmviz.analysis.replay.tiles import EMPTY, TileContent
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
-from gemmviz.scenes.kit.layout import baseline, text_at
-from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Labels, Primitive, Rects, boxes
+from gemmviz.scenes.kit.layout import Box, Point, baseline, text_at
+from gemmviz.scenes.kit.primitives import Anchor, ArrayCells, Cells, Labels, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import (
@@ -80,26 +80,30 @@ def _tile(
         palette = tile_palette(moment.trace.arrays, theme, group_accents(options.layer, theme))
         inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer, theme))
         fill = _tile_look(moment, number, kinds, content, options)
-        is_readable = array.size <= _MOST_LABELLED_CELLS and label_size("0,0", table.cell, options.pixels, options.least) > 0
+        is_readable = (
+            array.size <= _MOST_LABELLED_CELLS
+            and label_size("0,0", table.cell, options.pixels, options.least, table.stretch) > 0
+        )
         texts = _shown_texts(moment, content, table, options) if content is not None and is_readable else None
     size = 0.0
     if texts is not None:
         names = (options.labels.indices(each, each.size - 1) for each in moment.trace.arrays if each.space == "global")
         longest = longest_of(texts.tolist() if options.values or options.layer == "reuse" else names)
-        size = label_size(longest, table.cell, options.pixels, options.least)
+        size = label_size(longest, table.cell, options.pixels, options.least, table.stretch)
     labels = _padded(texts, table) if texts is not None and size else None
     key = f"tile-{array.name}"
     cells = Cells(
-        key, table.x, table.y, table.cell, _padded(fill, table), palette, inks, labels, size,
-        theme.background if table.cell * zoom >= 7.5 else None, meaning=ArrayCells(array.name, array.space),
+        key, table.x, table.y, table.wide, _padded(fill, table), palette, inks, labels, size,
+        theme.background if table.cell * zoom >= 7.5 else None, height=table.cell,
+        meaning=ArrayCells(array.name, array.space),
     )  # fmt: skip
     frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
-    return [cells, frame, *_tile_name(moment, number, table, plan, theme)]
+    return [cells, frame, *tile_name(moment, number, table, plan, theme)]
 
 
-def _tile_name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> list[Labels]:
-    """Draw the name in the middle of the left side of a tile that stands in a lane, on the right or above it if there is no
-    space; above other tiles.
+def tile_name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> list[Labels]:
+    """Draw the name of a tile in a lane on its left or right, above it or below it, the first place in the corner where no
+    other tile is; above other tiles.
     """
     text, size, (x, y, wide, high) = moment.trace.arrays[number].name, theme.type.heading, table.box
     key, lanes = f"tile-{text}-name", plan.lanes
@@ -108,14 +112,22 @@ def _tile_name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: 
     above = text_at(key, (x, y - 10), text, size, colour, "start", "semibold")
     if lanes is None or not side:
         return [above]
-    middle, corner = baseline(y + high / 2, size), lanes.corner
-    if x - needed >= corner.x:
-        return [text_at(key, (x - _NAME_AIR, middle), text, size, colour, "end", "semibold")]
-    if x + wide + needed <= corner.right:
-        return [text_at(key, (x + wide + _NAME_AIR, middle), text, size, colour, "start", "semibold")]
-    others = (each for other, each in tile_grids(moment, plan).items() if other != number)
-    is_free = all(each.y + each.box[3] < y - size - 10 or each.x > x + needed for each in others)
-    return [above] if is_free and y - size > corner.y else []
+    middle, corner = y + high / 2, lanes.corner
+    others = [each.box for other, each in tile_grids(moment, plan).items() if other != number]
+    beside, row = baseline(middle, size), (middle - size / 2, size)
+    places: tuple[tuple[Box, Point, Anchor], ...] = (
+        (Box(x - needed, row[0], needed, size), (x - _NAME_AIR, beside), "end"),
+        (Box(x + wide, row[0], needed, size), (x + wide + _NAME_AIR, beside), "start"),
+        (Box(x, y - size - 10, needed, size + 10), (x, y - 10), "start"),
+        (Box(x, y + high, needed, size + 10), (x, y + high + size), "start"),
+    )
+    for room, at, anchor in places:
+        is_inside = (
+            room.x >= min(x, corner.x) and room.right <= corner.right and corner.y <= room.y and room.bottom <= corner.bottom
+        )
+        if is_inside and not any(room.meets(box) for box in others):
+            return [text_at(key, at, text, size, colour, anchor, "semibold")]
+    return []
 
 
 @lru_cache(maxsize=16)

@@ -1,4 +1,4 @@
-"""The words of the stage, its legend, its source lines and its costs."""
+"""The words of the stage, its legend, its source lines, and what the step is about."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,57 +8,82 @@ from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.records import replace
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.layout import Box, Paragraph, paragraph, paragraphs_in, swatches
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Told, boxes, points
 from gemmviz.scenes.kit.sentence import beat
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import JOINED, fits_lines, fitted, text_width, with_last_words, wrap_text
 from gemmviz.scenes.kit.theme import HEAT_LEVELS, Style, Theme, TypeSizes, heat_palette, most_loads
 from gemmviz.scenes.kit.view import Layer, ViewOptions, kernel_words
-from gemmviz.scenes.stage.collisions import guilty_sites
-from gemmviz.scenes.stage.cost import meter_primitives, meters_of, request_motion, request_primitives
+from gemmviz.scenes.stage.collisions import clashes, collision_words, guilty_sites
+from gemmviz.scenes.stage.cost import request_motion, request_primitives, waiting_lanes
 from gemmviz.scenes.stage.layout import Plan, plan_of
+from gemmviz.scenes.stage.running_sum import running_sum
 from gemmviz.scenes.stage.tile_cells import tile_matrix
-
-# The rooms of the stage that tell what the step costs: the meter, and the request of a warp.
 
 _WORDS_LEADING = 1.22
 _PARAGRAPH_GAP, _PAD = 8.0, 10.0  # between the kernel, the sentence and the place; of the ground around them
-_MOST_SENTENCE, _SHORT = 4, 2  # lines; letters
+_MOST_SENTENCE, _MOST_PLACE, _SHORT = 4, 3, 2  # lines; letters
 
 
-def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the words into their room; nothing without one."""
+def sentence_words(moment: Moment, plan: Plan, options: ViewOptions, has_block: bool) -> list[Primitive]:
+    """Draw the words into their room; nothing without one. ``has_block``: whether the picture says elsewhere which block it
+    shows.
+    """
     room = plan.rooms.get("sentence")
     if room is None:
         return []
     theme, sizes = options.theme, options.theme.type
-    kernel = fitted(kernel_words(moment), sizes.note, room.width)
-    place = _lines_of_place(moment, options, room.width)
-    spare = room.height - (1 + len(place)) * _WORDS_LEADING * sizes.note - 2 * _PARAGRAPH_GAP
+    kernel = wrap_text(kernel_words(moment), sizes.note, room.width, 2)
+    place, told = _lines_of_place(moment, options, room.width, has_block)
+    spare = room.height - (len(kernel) + len(place)) * _WORDS_LEADING * sizes.note - 2 * _PARAGRAPH_GAP
     text = with_last_words(beat(moment, options.labels).text, _SHORT)
     large, said = _fitting_sentence(text, room.width, spare, sizes)
     lines = [
-        Paragraph("title", (kernel,), sizes.note, theme.faint, meaning="title"),
+        Paragraph("title", kernel, sizes.note, theme.faint, meaning="title"),
         Paragraph("action", said, large, theme.text, "semibold", "action"),
         Paragraph("progress", place, sizes.note, theme.faint, meaning="progress"),
     ]
+    facts: dict[str, tuple[Told, ...]] = {
+        "title": ("kernel",),
+        "action": ("thread",) if moment.focus.thread is not None else ("threads",),
+        "progress": told,
+    }
     ground = [Rects("words-ground", boxes(room.inset(-_PAD)), theme.background)] if options.clip else []
-    return [*ground, *paragraphs_in(room, lines, _PARAGRAPH_GAP, _WORDS_LEADING)[0]]
+    drawn = paragraphs_in(room, lines, _PARAGRAPH_GAP, _WORDS_LEADING)[0]
+    return [*ground, *(replace(each, tells=facts[each.key]) for each in drawn)]
 
 
-def _lines_of_place(moment: Moment, options: ViewOptions, room: float) -> tuple[str, ...]:
-    """Return the lines of the place in the run, broken within its parts only if they must be."""
-    size, parts = (
-        options.theme.type.note,
-        [[focus_text(moment.focus, moment.trace)], *sentence.step_parts(moment, options.labels)],
-    )
+def _lines_of_place(
+    moment: Moment, options: ViewOptions, room: float, has_block: bool
+) -> tuple[tuple[str, ...], tuple[Told, ...]]:
+    """Return the lines of the place in the run, broken within its parts only if they must be, and what they tell. Step and
+    phase stand on the timeline that a window has below the picture.
+    """
+    size = options.theme.type.note
+    whose, facts = _whose(moment, has_block)
+    parts = sentence.step_parts(moment, options.labels, has_timeline=options.timeline)
+    told: tuple[Told, ...] = (*facts, *(("step", "phase", "k") if options.timeline else ("k",)))
+    parts = [[whose], *parts] if whose else parts
     joined = sentence.in_one_line([[text.replace(" ", JOINED) for text in each] for each in parts])
-    fits = fits_lines(joined, size, room, 2)
-    return wrap_text(joined if fits else sentence.in_one_line(parts), size, room, 2)
+    fits = fits_lines(joined, size, room, _MOST_PLACE)
+    return wrap_text(joined if fits else sentence.in_one_line(parts), size, room, _MOST_PLACE) if joined else (), told
+
+
+def _whose(moment: Moment, has_block: bool) -> tuple[str, tuple[Told, ...]]:
+    """Return the watched block and warp as far as neither the picture nor the sentence says them, and which that are."""
+    focus, trace = moment.focus, moment.trace
+    is_said = focus.thread is not None or not bool((moment.arrived >= 0).any())
+    warp = None if is_said else focus.warp
+    if focus.everyone:
+        return focus_text(focus, trace), ("blocks",)
+    if not has_block:
+        return focus_text(replace(focus, warp=warp, thread=None), trace), ("block",) if warp is None else ("block", "warp")
+    return ("", ()) if warp is None else (tr("warp {warp}", warp=warp), ("warp",))
 
 
 def _fitting_sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple[float, tuple[str, ...]]:
@@ -68,11 +93,6 @@ def _fitting_sentence(text: str, width: float, height: float, sizes: TypeSizes) 
         if fits_lines(text, size, width, most, "semibold"):
             break
     return size, wrap_text(text, size, width, most, "semibold")
-
-
-def _cost_sentence(moment: Moment, room: Box, style: Style) -> list[Primitive]:
-    """Draw what the step costs in words."""
-    return [*paragraph("cost", room, sentence.cost(moment), style, meaning="cost", leading=_WORDS_LEADING)]
 
 
 # The legend of colours: chips with texts, line by line.
@@ -131,38 +151,44 @@ _ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[_Entry]]] = {
 }  # fmt: skip
 
 
-_BETWEEN_METERS = 24.0
-_LEAST_METER = 84.0  # units: height of a meter with a row of squares
+# What this step is about, in one room: the request of a warp, the sum of a thread, threads that wait, or threads that collide.
 
 
-def cost_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the meter and the request into their rooms; of a step without memory access, a sentence."""
-    primitives: list[Primitive] = []
-    if "meter" in plan.rooms:
-        primitives += _meters(moment, plan.rooms["meter"], options)
-    if "request" in plan.rooms:
-        primitives += request_primitives(moment, plan.rooms["request"], options)
-    return primitives
+def detail_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw what the step is about; what it costs in words if nothing can be drawn."""
+    room = plan.rooms.get("detail")
+    if room is None:
+        return []
+    stop, style = moment.trace.stop, options.theme.plain
+    if stop is not None and moment.step == moment.replay.steps - 1:
+        return _told_cost(moment, room, style, "stop")
+    if options.arrived and clashes(moment):
+        return collision_words(moment, room, options)
+    if moment.site.is_barrier:
+        return waiting_lanes(moment, room, options)
+    if adds_products(moment):
+        return running_sum(moment, room, options)
+    if moment.touched:
+        return request_primitives(moment, room, options)
+    return _told_cost(moment, room, style, "moved") if moment.site.kind == "branch" else running_sum(moment, room, options)
 
 
-def cost_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+def adds_products(moment: Moment) -> bool:
+    """Whether a step is about the products that it adds: not if it accesses global memory, or banks that are asked twice."""
+    is_shared = bool(moment.touched) and all(each.array.space == "shared" for each in moment.touched)
+    return is_shared and sentence.products_added(moment) > 0 and not moment.cost.excessive_wavefronts
+
+
+def detail_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the wavefronts of the request that have passed at ``options.moment``."""
-    room = plan_of(moment, options).rooms.get("request") if options.moment < 1.0 else None
-    return () if room is None else request_motion(moment, room, options)
+    room = plan_of(moment, options).rooms.get("detail") if options.moment < 1.0 else None
+    return () if room is None or adds_products(moment) or clashes(moment) else request_motion(moment, room, options)
 
 
-def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw what the step costs; at a step that ends the run early, why it ends."""
-    if moment.trace.stop is not None and moment.step == moment.replay.steps - 1:
-        return _cost_sentence(moment, room, options.theme.plain)
-    meters, theme = meters_of(moment), options.theme
-    if not meters or room.height < _LEAST_METER:
-        return _cost_sentence(moment, room, theme.soft)
-    is_side_by_side = (room.height - _BETWEEN_METERS * (len(meters) - 1)) / len(meters) < _LEAST_METER
-    parts = room.grid(1, len(meters), _BETWEEN_METERS) if is_side_by_side else room.grid(len(meters), 1, _BETWEEN_METERS)
-    keys = ["meter"] if len(meters) == 1 else [f"meter-{meter.unit}" for meter in meters]
-    drawn = zip(meters, parts, keys, strict=True)
-    return [each for one, box, key in drawn for each in meter_primitives(one, box, theme, key, share=options.counted)]
+def _told_cost(moment: Moment, room: Box, style: Style, fact: Told) -> list[Primitive]:
+    """Draw what the step costs in words."""
+    said = paragraph("cost", room, sentence.cost(moment), style, meaning="cost", leading=_WORDS_LEADING)
+    return [replace(each, tells=(fact,)) for each in said]
 
 
 _PADDING, _CODE_LEADING = 14.0, 1.4
@@ -212,7 +238,7 @@ def _drawn_listing(moment: Moment, listing: _Listing, room: Box, size: float, th
     if listing.is_guilty:
         primitives.append(Rects("code-guilty", boxes((room.x, room.y, 6.0, panel[0, 3])), theme.warning, radius=3.0))
     accent = theme.faint if name is None else theme.accent(name)
-    primitives.append(Labels("code", points(*base), texts, size, theme.faint, "start", "mono", "source"))
+    primitives.append(Labels("code", points(*base), texts, size, theme.faint, "start", "mono", "source", tells=("statement",)))
     for row, (first, stop) in enumerate(listing.lit):
         lit, at = texts[row][first:stop], x + first * advance
         if lit.strip():

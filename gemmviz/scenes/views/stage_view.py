@@ -47,7 +47,7 @@ from gemmviz.scenes.stage.cells import (
     matrix_values,
     value_texts,
 )
-from gemmviz.scenes.stage.collisions import clashes, collision_marks, collision_words
+from gemmviz.scenes.stage.collisions import collision_marks
 from gemmviz.scenes.stage.cost import sector_primitives
 from gemmviz.scenes.stage.cross import title_text
 from gemmviz.scenes.stage.layout import Plan, plan_of
@@ -65,9 +65,8 @@ from gemmviz.scenes.stage.marks import (
     waiting_threads,
 )
 from gemmviz.scenes.stage.motion import barrier_bar, stage_motion
-from gemmviz.scenes.stage.running_sum import running_sum
 from gemmviz.scenes.stage.tile_cells import tile_primitives
-from gemmviz.scenes.stage.words import code_primitives, cost_motion, cost_primitives, legend, sentence_words
+from gemmviz.scenes.stage.words import code_primitives, detail_motion, detail_primitives, legend, sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8, 10
 _RING_AROUND = 4  # from a followed thread's cell to its ring
@@ -104,33 +103,36 @@ def planned_scene(moment: Moment, plan: Plan, options: ViewOptions) -> Scene:
     primitives += marks
     name = _matrix_name if moment.trace.is_multiply else _name_above
     names = apart_from_marks([name(each, plan, theme) for each in moment.trace.arrays if each.space == "global"], marks)
+    has_block = any("block" in each.tells for each in primitives if isinstance(each, Labels))
     above = (*names, *axis_primitives(plan, options), *_stage_legend(moment, plan, options))
-    return Scene(options.width, options.height, theme.background, tuple(primitives), above, _stage_words(moment, plan, options))
+    return Scene(
+        options.width,
+        options.height,
+        theme.background,
+        tuple(primitives),
+        above,
+        _stage_words(moment, plan, options, has_block),
+    )
 
 
 def _panels(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw what stands in the rooms around the matrices."""
-    rooms = plan.rooms
-    account = collision_words if clashes(moment) and options.arrived else running_sum
-    return [
-        *(account(moment, rooms["sum"], options) if "sum" in rooms else []),
-        *cost_primitives(moment, plan, options),
-        *(code_primitives(moment, rooms["code"], options) if "code" in rooms else []),
-    ]
+    code = plan.rooms.get("code")
+    return [*detail_primitives(moment, plan, options), *([] if code is None else code_primitives(moment, code, options))]
 
 
 def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    return (*stage_motion(moment, options), *cost_motion(moment, options))
+    return (*stage_motion(moment, options), *detail_motion(moment, options))
 
 
 def _stage_legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     return legend(moment, plan.rooms["legend"], options) if "legend" in plan.rooms else []
 
 
-def _stage_words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
+def _stage_words(moment: Moment, plan: Plan, options: ViewOptions, has_block: bool) -> tuple[Primitive, ...]:
     if not options.words:
         return ()
-    words = sentence_words(moment, plan, options)
+    words = sentence_words(moment, plan, options, has_block)
     return (*words, *named_timeline(moment, options))
 
 
@@ -307,7 +309,7 @@ def _sum_bars(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitiv
     visible = table.holds(rows, columns)
     if not visible.any():
         return []
-    inner, high = 0.8 * table.cell, max(2, 0.1 * table.cell)
+    inner, high = 0.8 * table.wide, max(2, 0.1 * table.cell)
     middle = table.middle(rows[visible], columns[visible])
     share = done[on_the_way][visible] / max(1, terms.length)
     left, top = middle[:, 0] - inner / 2, middle[:, 1] + 0.5 * table.cell - 1.6 * high

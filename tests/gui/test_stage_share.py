@@ -1,0 +1,71 @@
+"""The stage in the window as it opens: how much of it are matrices, and how many words stand beside them."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.preferences import InMemoryStore
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import default_shot, shot_text
+from tests.gui.conftest import settled
+from tests.legible import too_small, wrong_with
+
+_LEAST_SHARE, _MOST_WORDS, _LEAST_MARGIN = 0.30, 25, 40  # of the window; words; pixels of a window 1080 high
+_WORD = re.compile(r"[^\W\d]")
+
+
+@pytest.fixture(params=[(1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}x{size[1]}")
+def opened(request: pytest.FixtureRequest, qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
+    made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
+    made.resize(*request.param)
+    qtbot.addWidget(made)
+    made.session.completion.known = Knowledge(default_shot(), made.session.engines.cpu, with_values=False, like=(first_run,))
+    made.start()
+    made.show()
+    qtbot.waitExposed(made)
+    qtbot.waitUntil(lambda: settled(made) and made.replay.stage.scene is not None, timeout=20_000)
+    qtbot.wait(60)
+    yield made
+    made.close()
+
+
+def shown(window: MainWindow) -> Scene:
+    scene = window.replay.stage.scene
+    assert scene is not None
+    return scene
+
+
+def share_of_cells(window: MainWindow) -> float:
+    """Return the share of the window's area that is cells of the matrices and of the tiles."""
+    scene = shown(window)
+    tables = [each for each in scene.all if isinstance(each, Cells) and each.key in ("A", "B", "C", "tile-tileA", "tile-tileB")]
+    assert len(tables) == 5
+    scale = window.replay.stage.width() / scene.width
+    return scale**2 * sum(each.box[2] * each.box[3] for each in tables) / (window.width() * window.height())
+
+
+def words_of(scene: Scene) -> list[str]:
+    texts = (text for each in scene.all if isinstance(each, Labels) for text in each.texts)
+    return [word for text in texts for word in text.split() if _WORD.search(word)]
+
+
+def test_the_matrices_take_a_third_of_the_window_and_words_are_few(opened: MainWindow, qtbot: QtBot) -> None:
+    navigation, scale = opened.session.navigation, opened.replay.stage.width() / shown(opened).width
+    for step in range(navigation.run_steps):
+        navigation.go_to_step(step)
+        qtbot.waitUntil(lambda: not opened.session.is_working)
+        scene = shown(opened)
+        assert share_of_cells(opened) >= _LEAST_SHARE, step
+        assert len(words_of(scene)) <= _MOST_WORDS, (step, words_of(scene))
+        assert [*wrong_with(scene), *too_small(scene)] == []
+        margin = _LEAST_MARGIN / 1080 * opened.height()
+        for each in scene.all:
+            if isinstance(each, Cells):
+                x, y, wide, high = (scale * length for length in each.box)
+                assert min(x, y) >= margin
+                assert x + wide <= opened.replay.stage.width() - margin
+                assert y + high <= opened.replay.stage.height() - margin
