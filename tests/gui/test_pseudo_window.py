@@ -66,6 +66,7 @@ def _names() -> tuple[str, ...]:
         *devices,
         load_kernel("04_tiled").text,
         "Nsight Compute",
+        "gemmviz",
         "https://",
         *LICENCES,
         *languages().values(),

@@ -434,7 +434,6 @@ def test_number_keys_change_the_view(window: MainWindow, qtbot: QtBot) -> None:
         Qt.Key.Key_4: "message",
         Qt.Key.Key_5: "line-bytes-0",
         Qt.Key.Key_6: "limit-registers-track",
-        Qt.Key.Key_9: "message",  # there is no comparison
         Qt.Key.Key_1: "C",
     }
     for key, primitive in found.items():

@@ -92,4 +92,4 @@ def _part_of(box: Box, whole: tuple[Longs, Longs], part: tuple[Longs, Longs]) ->
     return box.part(across, down)
 
 
-VIEW = View(marked("Nesting: block, warp and thread in C"), Moment, nesting_scene, nesting_motion, order=34)
+VIEW = View(marked("Nesting: block, warp and thread in C"), Moment, nesting_scene, nesting_motion, order=410)
