@@ -24,10 +24,10 @@ def test_a_click_near_a_mark_goes_to_its_step(qtbot: QtBot) -> None:
     marked = replay.conflicts.steps[len(replay.conflicts.steps) // 2]
     x = x_of_step(marked + 0.5, trace.steps, slider.tracks)
     assert slider.tracks.width / trace.steps < 1.5
-    assert slider._step_at(x) == marked
-    assert slider._step_at(x + 2.0) in replay.conflicts.steps
+    assert slider.step_at(x) == marked
+    assert slider.step_at(x + 2.0) in replay.conflicts.steps
     slider.replay = None
-    assert slider._step_at(x + 2.0) > marked
+    assert slider.step_at(x + 2.0) > marked
 
 
 def test_the_timeline_has_the_colours_of_the_theme(qtbot: QtBot) -> None:

@@ -8,7 +8,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.stage.replay_page import NO_RUN, has_no_run, over_a_panel
 from gemmviz.gui.widgets.controls import line
-from gemmviz.gui.widgets.fact_table import NUMBER, Table
+from gemmviz.gui.widgets.fact_table import PLACE, Table
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
@@ -20,7 +20,6 @@ from gemmviz.shots.subject import step_at_site
 
 _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
 _LOST = 3
-_PLACE = NUMBER + 1
 _NOT_HERE = "–"
 _COSTS = ["", marked("Step"), marked("So far"), marked("Launch")]
 _ACCESS_COLUMNS = {
@@ -179,7 +178,7 @@ class Metrics(QWidget):
                 unit=unit,
             )
             text = f"{site.place.line}  {site.text}{' =' if operand.access == 'write' else ''}"
-            table.put(row, 0, text, site.place.line, tip=tip).setData(_PLACE, site.place)
+            table.put(row, 0, text, site.place.line, tip=tip).setData(PLACE, site.place)
             for column, value in enumerate((used, needed, used - needed), 1):
                 table.put(row, column, _short_count(value), value, right=True, tip=f"{spaced(value)} {unit}")
         table.setSortingEnabled(True)
@@ -187,7 +186,7 @@ class Metrics(QWidget):
 
     def _place(self, row: int) -> Place | None:
         item = self.accesses.item(row, 0)
-        place = None if item is None else item.data(_PLACE)
+        place = None if item is None else item.data(PLACE)
         return place if isinstance(place, Place) else None
 
     def _mark(self, place: Place) -> None:

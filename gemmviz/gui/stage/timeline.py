@@ -155,7 +155,7 @@ class TimelineSlider(QSlider):
             brush.end()
         return pixmap
 
-    def _step_at(self, x: float) -> int:
+    def step_at(self, x: float) -> int:
         """Return the step under the pointer, or the step of a hazard's mark that is close to it."""
         steps = self.maximum() + 1
         marked = [] if self.replay is None else self.replay.conflicts.steps
@@ -166,15 +166,15 @@ class TimelineSlider(QSlider):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
-            self.setValue(self._step_at(event.position().x()))
+            self.setValue(self.step_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if event.buttons() & Qt.MouseButton.LeftButton:
-            self.setValue(self._step_at(event.position().x()))
+            self.setValue(self.step_at(event.position().x()))
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.replay is not None:
-            text = segment_text(self.replay, self._step_at(event.pos().x()))
+            text = segment_text(self.replay, self.step_at(event.pos().x()))
             QToolTip.showText(event.globalPos(), tip_text(text), self)
             return True
         return super().event(event)

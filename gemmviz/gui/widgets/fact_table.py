@@ -224,6 +224,7 @@ class FactTable(QTableView):
 
 _UNTITLED = marked("Quantity")  # of a column without a title, for screen readers
 NUMBER = Qt.ItemDataRole.UserRole
+PLACE = NUMBER + 1  # of the access in the source that a row is about
 _ROW = 1.7  # of the height of a letter
 _TABLE_STYLE = (
     "QTableWidget::item { padding-left: 6px; }"

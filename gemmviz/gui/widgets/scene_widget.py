@@ -11,6 +11,7 @@ from gemmviz.gui.widgets.fact_table import FactGrid, OwnWords, PictureTables, Wo
 from gemmviz.render.qt.painter import ScenePainter, Viewport, font
 from gemmviz.render.qt.retained import Ground, Layers, RetainedLayer
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
+from gemmviz.scenes.kit.shapes import label_at
 
 _HOVER_MS = 90
 _FRAME, _LEAST_FRAME = 1600.0, 1100.0  # units
@@ -155,6 +156,14 @@ class SceneWidget(QWidget):
             return None
         view = self.view
         return self.scene.hit((at.x() - view.dx) / view.scale, (at.y() - view.dy) / view.scale)
+
+    def text_at(self, at: QPointF) -> str:
+        """Return the text that is drawn at a position in pixels, "" if there is none."""
+        if self.scene is None:
+            return ""
+        view = self.view
+        x, y = (at.x() - view.dx) / view.scale, (at.y() - view.dy) / view.scale
+        return label_at((*self.scene.all, *self.motion), x, y)
 
     def words_of(self) -> str:
         """Return the whole picture in words."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QChildEvent, QElapsedTimer, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QContextMenuEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -33,6 +33,7 @@ from gemmviz.gui.window.action import ActionContext
 from gemmviz.gui.window.bars import Banner, LaunchStrip, Status
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window.menus import Menus, Warming
+from gemmviz.gui.window.point_menu import point_menu, pointed_in
 from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
@@ -119,6 +120,17 @@ class MainWindow(QMainWindow):
         self._clock.timeout.connect(lambda: self.session.player.tick(self._elapsed.restart()))
         self._listen()
         self._restore()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with what was clicked; beside pictures and tables, the panels."""
+        at = event.globalPos()
+        pointed = pointed_in(self.childAt(self.mapFromGlobal(at)), at)
+        if pointed is None:
+            super().contextMenuEvent(event)
+            return
+        menu = point_menu(pointed, self.model.commands, self.docks, self.menus.all["export"], self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(at)
 
     def _lay_out(self) -> None:
         self.tabs = QTabBar(drawBase=False, expanding=False)

@@ -1,5 +1,6 @@
 """Small shapes that pictures share: hatching, brackets around groups, magnified cells."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy.typing as npt
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Meaning, Primitive, Rects, RunSide, Scene, Squares
+from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Labels, Lines, Meaning, Primitive, Rects, RunSide, Scene, Squares
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import WARP_ACCENTS, Theme
 from gemmviz.scenes.kit.view import Layer
 
@@ -146,3 +148,18 @@ def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primiti
         case Squares():
             boxes = each.boxes * zoom + np.array((left, top, 0.0))
             return replace(each, boxes=boxes, label_size=each.label_size * zoom)
+
+
+_ABOVE, _BELOW = 0.8, 0.25  # of the size of a text: from its baseline to its edges
+
+
+def label_at(drawn: Sequence[Primitive], x: float, y: float) -> str:
+    """Return the topmost text at a point, "" if there is none."""
+    for each in reversed(drawn):
+        if isinstance(each, Labels):
+            for (left, base), text in zip(each.at.tolist(), each.texts, strict=True):
+                if -_ABOVE * each.size <= y - base <= _BELOW * each.size:
+                    width = text_width(text, each.size, each.face)
+                    if 0 <= x - left + ANCHORED[each.anchor] * width <= width:
+                        return text
+    return ""
