@@ -13,7 +13,7 @@ _SEVERAL = 100  # of the last form in English, and of a form for many in other l
 UNKNOWN = "?"
 COUNT, _GROWS, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # marks of a count: noncharacters of Unicode, which no text contains
 _MARKED = re.compile(f"{COUNT}([^{_GROWS}]*){_GROWS}(\\d*){_END}")
-_asking = ContextVar("asking", default=False)
+_facts: ContextVar[frozenset[str] | None] = ContextVar("facts", default=None)
 _Message = TypeVar("_Message", bound=str)
 
 
@@ -44,7 +44,7 @@ def trn(one: str, others: str, count: int, /, **values: object) -> str:
     A catalogue has as many forms as its language has. A count that a question hides has the form of several: that of one would
     give it away.
     """
-    if _asking.get():
+    if is_asking():
         values = {"count": counted(count), **values} if "{count}" in others else values
         count = _SEVERAL if any(COUNT in str(value) for value in values.values()) else count
     catalogue = _language.catalogue
@@ -80,23 +80,30 @@ def spoken(code: str, catalogue: NullTranslations | None) -> Iterator[None]:
 
 
 @contextmanager
-def asking(is_open: bool = True) -> Iterator[None]:
-    """Mark the counts of all texts that are made within a ``with`` block, unless no question is open."""
-    token = _asking.set(is_open)
+def asking(is_open: bool = True, facts: frozenset[str] = frozenset()) -> Iterator[None]:
+    """Mark the counts of all texts that are made within a ``with`` block, unless no question is open. ``facts``: nouns whose
+    counts stay, since the question isn't about them.
+    """
+    token = _facts.set(facts if is_open else None)
     try:
         yield
     finally:
-        _asking.reset(token)
+        _facts.reset(token)
+
+
+def shown_facts() -> frozenset[str] | None:
+    """Return the nouns whose counts are not marked; None if none are: a part of the key of whatever remembers texts."""
+    return _facts.get()
 
 
 def is_asking() -> bool:
-    """Return whether counts are marked: a part of the key of whatever remembers texts."""
-    return _asking.get()
+    """Return whether counts are marked."""
+    return _facts.get() is not None
 
 
 def counted(value: object, grows_to: int | None = None) -> str:
     """Return the text of a count. ``grows_to``: its value if it is counted up, None if it is hidden until the end."""
-    if not _asking.get():
+    if not is_asking():
         return str(value)
     return f"{COUNT}{in_full(str(value))}{_GROWS}{'' if grows_to is None else grows_to}{_END}"
 
@@ -155,7 +162,8 @@ def percent(share: float) -> str:
 
 def many(count: int, noun: str) -> str:
     """A count and its noun: "1 sector", "4 launches". Nouns in calls are messages of the catalogue, as "{count} sector"."""
-    text = counted(count, count if count > 1 and noun in _GROWING else None)
+    is_fact = noun in (_facts.get() or ())
+    text = str(count) if is_fact else counted(count, count if count > 1 and noun in _GROWING else None)
     return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count, count=text)
 
 

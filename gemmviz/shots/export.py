@@ -164,14 +164,14 @@ def _drawn_at(
     stage: Prepared, step: int, moment: float, manner: ExportOptions, caption: Caption
 ) -> tuple[Shot, ViewOptions, float]:
     """The shot and the options of a step at a moment, above caption and link, and the height of the frame with the caption."""
-    counted = 0.0 if caption.asks else 1.0
+    counted, facts = 0.0 if caption.asks else 1.0, caption.facts
     caption = _NO_CAPTION if "caption" in manner.hidden else caption
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     (wide, high), scale = frame_for(shot, manner.look.width, manner.look.height)
     high -= link_height(manner.link)
     options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
-    return shot, replace(options, counted=counted), high
+    return shot, replace(options, counted=counted, facts=facts), high
 
 
 def _hidden_removed(scene: Scene, hidden: frozenset[str]) -> Scene:

@@ -1,5 +1,6 @@
 """Parts of a lesson step in the order in which they are revealed, such as a question and then its answers."""
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,6 +17,9 @@ from gemmviz.scenes.kit.band import Caption
 from gemmviz.scenes.kit.sentence import beat
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import FIELD, LessonStep, Question, answers_of
+from gemmviz.teaching.quantities.catalog import quantity_title
+
+_OF_LAUNCH = ("block", "thread", "warp", "phase")  # nouns that a launch has so many of
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,15 @@ def _of_question(step: LessonStep) -> list[Reveal]:
     """The question alone, then the right choice with its view."""
     question = step.question
     assert question is not None
-    asked = Reveal(step.shot, Caption(step.title, question.text, _choice_texts(question)))
+    asked = Reveal(step.shot, Caption(step.title, question.text, _choice_texts(question), facts=_facts_beside(question)))
     return [asked, answer_of(step, question, question.right)]
+
+
+def _facts_beside(question: Question) -> frozenset[str]:
+    """The nouns of a launch whose counts neither the question nor what makes its answer right is about."""
+    titles = (quantity_title(each.quantity) for each in question.choices[question.right].expect)
+    asked = " ".join((*titles, *re.findall(r"[Hh]ow many (\w+)", question.text)))
+    return frozenset(noun for noun in _OF_LAUNCH if not re.search(rf"\b{noun}s?\b", asked))
 
 
 def answer_of(step: LessonStep, question: Question, place: int) -> Reveal:

@@ -95,6 +95,23 @@ def test_a_sentence_is_not_said_twice() -> None:
         assert 30.0 < below.at[0, 1] <= (60.0 if is_beat else 120.0)
 
 
+def test_choices_are_side_by_side_where_they_fit() -> None:
+    """So that the picture has more room: in a row, in two columns, or one below the other; and they stay where they are."""
+    short, middle, long = ("18", "27", "54", "9"), ("one sector for each lane of it",) * 4, ("a choice of many words " * 4,) * 4
+    rows = {}
+    for choices in (short, middle, long):
+        caption = Caption("A title", "Which of these?", choices)
+        places = [[each.at[0].tolist() for each in band(said).words if isinstance(each, Labels) and each.key.startswith("band-choice-")]
+                  for said in (caption, replace(caption, right=2, picked=1))]  # fmt: skip
+        assert places[0] == places[1]
+        assert wrong_with(band(caption)) == []
+        rows[choices] = len({y for _, y in places[0]})
+    assert [rows[each] for each in (short, middle, long)] == [1, 2, 4]
+    heights = [band_height(Caption("A title", "Which of these?", each), WIDTH, HEIGHT) for each in (short, middle, long)]
+    assert heights == sorted(heights)
+    assert heights[0] < 0.22 * HEIGHT
+
+
 def test_a_wrong_choice_that_was_picked_is_told_from_the_others() -> None:
     theme = load_theme("dark")
     scene = band(Caption("A title", "Which?", choices=("one", "two", "three"), right=0, picked=1))

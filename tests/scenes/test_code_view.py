@@ -137,10 +137,13 @@ def test_new_lines_are_written() -> None:
 
 def test_no_count_of_the_launch_is_shown_beside_an_open_question() -> None:
     case = CodeCase(listing_of(load_kernel("03_coalesced")), facts=(("blocks", "1"), ("global reads", "4 096")))
-    for counted, values in ((0.0, ["?", "?"]), (1.0, ["1", "4 096"])):
+    widths = []
+    for counted, values in ((0.0, []), (1.0, ["1", "4 096"])):
         scene = VIEW.scene(case, ViewOptions(counted=counted))
         assert [text for each in scene.all if isinstance(each, Labels) and each.key.startswith("facts-1-")
                 for text in each.texts] == values  # fmt: skip
+        widths.append(max(float(each.boxes[:, 2].max()) for each in scene.all if isinstance(each, Rects)))
+    assert widths[0] > 1.3 * widths[1]  # the source takes the room
 
 
 def test_an_exercise_has_the_room_of_the_counts_for_its_lines() -> None:

@@ -44,6 +44,19 @@ def test_nothing_is_a_count_until_the_answer(stop: LessonStep, size: tuple[int, 
     assert counts_in(parts_of(stop)[0], size) == []
 
 
+def test_facts_that_are_not_asked_for_stay() -> None:
+    """The number of blocks stays beside the question how many threads return; that of threads does not."""
+    stop = next(stop for stop in QUESTIONS if stop.id == "question-returned")
+    part = parts_of(stop)[0]
+    stage = prepare(part.shot, lambda kernel: nullcontext(ENGINE))
+    texts = [text for _, text in texts_of(frame_at(stage, 0, 1.0, ExportOptions(), caption=part.caption).scene)]
+    assert "grid: 3 × 3 = 9 blocks" in texts
+    assert "? threads in all" in texts
+    of_blocks = next(stop for stop in QUESTIONS if stop.id == "question-g80")
+    assert "block" not in parts_of(of_blocks)[0].caption.facts
+    assert parts_of(of_blocks)[1].caption.facts == frozenset()  # nothing is hidden then
+
+
 def test_the_answer_shows_its_counts() -> None:
     stop = next(stop for stop in QUESTIONS if stop.id.endswith("question-lanes"))
     assert any("32 sectors moved" in text for text in counts_in(parts_of(stop)[1], (1600, 900)))

@@ -284,10 +284,15 @@ class ReplayPage(QWidget):
         self.session.navigation.set_frame(self.stage.frame_size)
         stage = self.stage
         options = options_for(shot, self.model.theme, stage.frame_size, stage.clip, stage.unit)
-        counted = self.session.display.counted
+        counted, facts = self.session.display.counted, self.model.course.words.facts
         statement = not self.model.shows_source
         return replace(
-            options, timeline=False, shows_flights=self.session.player.shows_flights, counted=counted, statement=statement
+            options,
+            timeline=False,
+            shows_flights=self.session.player.shows_flights,
+            counted=counted,
+            facts=facts,
+            statement=statement,
         )
 
     def draw(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ _NUMBER, _TITLE, _CHOICE = 64.0, _TYPE.least, 27.0
 _LEADING, _AIR = 1.26, 16.0
 _LINES, _MOST_LINES = 2, 3  # lines for which there is always space, so that pictures keep their size; and the most
 _SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # of the room, tried for lines of the same length
+_INDENT, _CHOICE_AIR = 28.0, 10.0  # of choices: at their left, and above them
 _BESIDE, _GAP = 380.0, 44.0  # width of title and progress, and their distance from the sentence
 _DOT, _MOST_DOTS = 8.0, 32
 _MOST_SHARE = 0.52  # of the height of the frame
@@ -33,7 +35,7 @@ class Caption(Struct, frozen=True):
     ``right``: the place of the right choice, None until it is revealed; ``picked``: the place of the choice that is
     discussed or was picked; ``is_beat``: whether the caption says what happens at the step that is shown, which the picture
     then need not say again; ``number``: the number with which such a caption begins, which is drawn large; ``place``: the
-    number of steps before this one, of ``count``, None without progress.
+    number of steps before this one, of ``count``, None without progress; ``facts``: the nouns whose counts a question leaves.
     """
 
     title: str = ""
@@ -45,6 +47,7 @@ class Caption(Struct, frozen=True):
     number: str = ""
     place: int | None = None
     count: int = 0
+    facts: frozenset[str] = frozenset()
 
     @property
     def asks(self) -> bool:
@@ -65,8 +68,7 @@ def band_height(caption: Caption, width: float, height: float) -> float:
 
 def _words_height(caption: Caption, width: float) -> float:
     size, lines = _sentence(caption, width)
-    choices = sum(_LEADING * _CHOICE for _ in _choice_lines(caption, width))
-    return max(_LEADING * _CAPTIONS[0] * _LINES, _LEADING * size * len(lines)) + choices
+    return max(_LEADING * _CAPTIONS[0] * _LINES, _LEADING * size * len(lines)) + _choices_height(caption, width)
 
 
 def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Scene:
@@ -145,31 +147,56 @@ def _sentence_words(caption: Caption, width: float, top: float, scale: float, th
         yield Labels(f"band-caption-{number}", at, (line,), size * scale, theme.text, "start", "semibold")
 
 
-# The choices of a question
+# The choices of a question: in a row, in two columns, or one below the other, whatever they fit in first
 
 
-def _choice_lines(caption: Caption, width: float) -> list[tuple[str, int]]:
-    """Return the lines of the choices, each with the place of its choice."""
-    lines = []
-    for place, choice in enumerate(caption.choices):
-        text = f"{letter(place)}.  {choice}" + (" ✓" if place == caption.right else "")
-        room = width - 2 * MARGIN - 28.0 - _beside(width) - _GAP
-        lines += [(line, place) for line in wrap_text(text, _CHOICE, room, 2, "semibold")]
-    return lines
+class _ChoiceLine(NamedTuple):
+    """A line of a choice, in a row and in a column of so many."""
+
+    text: str
+    place: int
+    row: int
+    column: int
+    columns: int
+
+
+def _choice_room(width: float) -> float:
+    return width - 2 * MARGIN - _INDENT
+
+
+def _choice_lines(caption: Caption, width: float) -> list[_ChoiceLine]:
+    """Return the lines of the choices. The right one is as wide before it is marked."""
+    texts = [f"{letter(place)}.  {choice}" for place, choice in enumerate(caption.choices)]
+    widest = max((text_width(f"{text} ✓", _CHOICE, "semibold") for text in texts), default=0.0) + _GAP
+    marked = [text + (" ✓" if place == caption.right else "") for place, text in enumerate(texts)]
+    columns = next((count for count in (len(texts), 2) if widest * count <= _choice_room(width)), 1)
+    if columns > 1:
+        return [_ChoiceLine(text, place, place // columns, place % columns, columns) for place, text in enumerate(marked)]
+    lines = [
+        (line, place)
+        for place, text in enumerate(marked)
+        for line in wrap_text(text, _CHOICE, _choice_room(width), 2, "semibold")
+    ]
+    return [_ChoiceLine(line, place, row, 0, 1) for row, (line, place) in enumerate(lines)]
+
+
+def _choices_height(caption: Caption, width: float) -> float:
+    rows = {line.row for line in _choice_lines(caption, width)}
+    return _LEADING * _CHOICE * len(rows) + (_CHOICE_AIR if rows else 0.0)
 
 
 def _choice_words(caption: Caption, width: float, height: float, scale: float, theme: Theme) -> Iterator[Primitive]:
     lines = _choice_lines(caption, width)
     step = _LEADING * _CHOICE * scale
-    y = height - _AIR - step * len(lines)
-    for number, (line, place) in enumerate(lines):
-        is_right, is_picked = place == caption.right, place == caption.picked
+    y = height - _AIR - step * (1 + max((line.row for line in lines), default=-1))
+    for number, line in enumerate(lines):
+        is_right, is_picked = line.place == caption.right, line.place == caption.picked
         ink = theme.text
         if caption.right is not None:
             ink = theme.text if is_right else theme.warning if is_picked else theme.faint
         face = "semibold" if is_right or is_picked else "regular"
-        at = (MARGIN + 28.0, y + (number + 0.77) * step)
-        yield text_at(f"band-choice-{number}", at, line, _CHOICE * scale, ink, "start", face)  # type: ignore[arg-type]
+        at = (MARGIN + _INDENT + line.column * _choice_room(width) / line.columns, y + (line.row + 0.77) * step)
+        yield text_at(f"band-choice-{number}", at, line.text, _CHOICE * scale, ink, "start", face)  # type: ignore[arg-type]
 
 
 # Title and progress

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gemmviz.model.chart import Bars, Chart
 from gemmviz.model.records import replace
-from gemmviz.model.translation import capital, is_asking, language, number, tr
+from gemmviz.model.translation import capital, language, number, shown_facts, tr
 from gemmviz.scenes.kit.curves import (
     ASIDES,
     asides_drawn,
@@ -75,10 +75,10 @@ class _Latest:
 
     def __init__(self, make: Callable[[Any], Chart]) -> None:
         self._make = make
-        self._last: tuple[Any, tuple[str, bool], Chart] | None = None
+        self._last: tuple[Any, tuple[str, frozenset[str] | None], Chart] | None = None
 
     def of(self, subject: Any) -> Chart:
-        last, words = self._last, (language(), is_asking())
+        last, words = self._last, (language(), shown_facts())
         if last is None or last[0] is not subject or last[1] != words:
             last = self._last = subject, words, self._make(subject)
         return last[2]

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gemmviz.model.cases import Listing, Stop
 from gemmviz.model.kernel import BLANK
-from gemmviz.model.translation import many, tr
+from gemmviz.model.translation import sized, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
@@ -169,7 +169,7 @@ class Sheet(Struct, frozen=True):
 
 def _beyond(where: str, count: int) -> str:
     """Return how many lines are above or below the shown ones."""
-    lines = many(count, "line")
+    lines = sized(count, "line")
     return tr("{lines} above", lines=lines) if where == "above" else tr("{lines} below", lines=lines)
 
 

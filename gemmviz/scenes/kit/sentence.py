@@ -13,7 +13,7 @@ from gemmviz.model.device import MemoryRules
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray, Space
 from gemmviz.model.trace import CONSTANT
-from gemmviz.model.translation import counted, is_asking, many, marked, sized, tr, trn
+from gemmviz.model.translation import counted, many, marked, shown_facts, sized, tr, trn
 
 _WORDS_A_SECOND, _FIRST_WIDE = 3.0, 0x2E80
 _MOST_COMPARED = 1 << 16  # accesses among which different elements are counted
@@ -70,7 +70,7 @@ def reading_seconds(text: str) -> float:
 
 def beat(moment: Moment, labels: LabelStyle = PLAIN) -> StepSentence:
     """Return what the watched threads do at a moment."""
-    return moment.cached(("beat", labels, is_asking()), lambda: _beat(moment, labels))
+    return moment.cached(("beat", labels, shown_facts()), lambda: _beat(moment, labels))
 
 
 def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:

@@ -90,10 +90,10 @@ class ViewOptions(DrawingOptions, frozen=True):
     ``zoom``: magnification relative to the whole frame; ``width`` and ``height`` of the frame in units; ``scale``: pixels of
     a unit, which with the zoom decides where labels fit; ``words``: whether title and captions are drawn; ``clip``: the
     visible part (x, y, width, height), None for all; ``curves``: the curves of a chart to show, by label; ``shows_flights``:
-    whether copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark, as
-    matrix, row and column; ``is_even``: whether the axes of a chart are linear; ``counted``: the share of each count that is
-    shown, 0 while a question about them is open; ``statement``: whether the stage shows the statement that runs, without which
-    it has more room for the matrices.
+    whether copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark,
+    as matrix, row and column; ``is_even``: whether the axes of a chart are linear; ``counted``: the share of each count that
+    is shown, 0 while a question about them is open; ``facts``: nouns whose counts it doesn't hide; ``statement``: whether
+    the stage shows the statement that runs, without which it has more room for the matrices.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -109,6 +109,7 @@ class ViewOptions(DrawingOptions, frozen=True):
     marked: tuple[str, int, int] | None = None
     is_even: bool = False
     counted: float = 1.0
+    facts: frozenset[str] = frozenset()
     statement: bool = True
 
     @property
@@ -350,7 +351,7 @@ class View(Struct, frozen=True):
         """Return the picture without what moves."""
         if why_not := self._why_not(subject, options):
             return apology(tr(self.title), why_not, options)
-        with asking(options.counted < 1.0):
+        with asking(options.counted < 1.0, options.facts):
             scene = self.draw(subject, _coloured(options, subject))
         return scene if options.counted >= 1.0 else counted_scene(scene, options.counted)
 
@@ -358,7 +359,7 @@ class View(Struct, frozen=True):
         """Return what moves at ``options.moment``."""
         if self._why_not(subject, options):
             return ()
-        with asking(options.counted < 1.0):
+        with asking(options.counted < 1.0, options.facts):
             moving = self.draw_motion(subject, _coloured(options, subject))
         return moving if options.counted >= 1.0 else _counted(moving, options.counted)
 

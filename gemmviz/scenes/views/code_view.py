@@ -5,7 +5,8 @@ launch.
 import numpy as np
 
 from gemmviz.model.cases import CodeCase
-from gemmviz.model.translation import counted, marked, tr
+from gemmviz.model.records import replace
+from gemmviz.model.translation import counted, is_asking, marked, tr
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, beside, cells_in, write
 from gemmviz.scenes.kit.listing import Sheet, listing_size, stop_line
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
@@ -66,12 +67,13 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
         if case.beside is None
         else tr("highlighted: new since “{beside_title}”", beside_title=tr(case.beside.title))
     )
-    if case.facts:
+    if _has_facts(case):
         facts = facts._replace(height=min(facts.height, 60 * (len(case.facts) + 1)))
         values = [counted(value) for _, value in case.facts]
         names = [TableCell(name, options.theme.faint) for name, _ in case.facts]
         rows = [[name, TableCell(value, strong=True)] for name, value in zip(names, values, strict=True)]
-        pieces += table("facts", (tr("one launch"), ""), rows, facts, options.theme, options.theme.type.words)
+        cells = table("facts", (tr("one launch"), ""), rows, facts, options.theme, options.theme.type.words)
+        pieces += [replace(each, meaning="count") for each in cells]
     return titled(pieces, tr(case.main.title), note, options)
 
 
@@ -87,10 +89,15 @@ def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
     return (*pieces, *(stop_line(case.stop, sheets[-1], options) if case.stop else ()))
 
 
+def _has_facts(case: CodeCase) -> bool:
+    """Return whether the facts of the launch stand beside the source: not while a question is open, which they may answer."""
+    return bool(case.facts) and not is_asking()
+
+
 def _code_and_facts(case: CodeCase, options: ViewOptions) -> tuple[Box, Box]:
     """Return the room of a listing, and that of the facts beside it."""
     room = options.room(116, 24)
-    if not case.facts:
+    if not _has_facts(case):
         return room, room
     code, facts = room.columns(REST, min(_FACTS_WIDTH, 0.34 * room.width), gap=_GAP)
     return code, facts
