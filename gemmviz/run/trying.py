@@ -134,7 +134,7 @@ def find_roles(
 
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
-    draft = draft if as_written else _completed(source, draft)
+    draft = draft if as_written and not draft.has_open_parameters else _completed(source, draft)
     search = _Attempts(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, cancelled, as_written)
     kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind) and (given.kind or is_told_of(source, kind))]
     square: Found | None = None
@@ -188,7 +188,7 @@ def likeliest(
     """The spec with the likeliest roles, whose result isn't right, and what is uncertain about its launch, "" if nothing is;
     None for a kernel whose name and arrays fit no problem. ``as_written``: it doesn't keep the sizes of the host code.
     """
-    draft = draft if as_written else _completed(source, draft)
+    draft = draft if as_written and not draft.has_open_parameters else _completed(source, draft)
     kind = next(
         (each for each in kinds_of(draft) if _agrees(given, draft, each) and (given.kind or suggests(draft, each))), None
     )

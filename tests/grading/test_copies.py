@@ -78,6 +78,16 @@ RIGHT = {
         "float *da, *db, *dc, h[1024]; cudaMalloc(&da, 4096); cudaMalloc(&db, 4096); cudaMalloc(&dc, 4096); "
         "fill<<<4, 256>>>(da); fill<<<4, 256>>>(db);", "cudaMemcpy(h, dc, 4096, cudaMemcpyDeviceToHost);",
         "__global__ void fill(float* p) { p[blockIdx.x * blockDim.x + threadIdx.x] = 1; }"),
+    "members that a constructor allocates": _program("PLAIN;", """#include <vector>
+@kernel
+class Product { int m, n, k; float *da, *db, *dc;
+ public: Product(int m, int n, int k) : m(m), n(n), k(k) {
+    cudaMalloc(&da, m * k * 4); cudaMalloc(&db, k * n * 4); cudaMalloc(&dc, m * n * 4); }
+  void run(const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c) {
+    cudaMemcpy(da, a.data(), a.size() * 4, cudaMemcpyHostToDevice); cudaMemcpy(db, b.data(), b.size() * 4,
+    cudaMemcpyHostToDevice); @launch
+    cudaMemcpy(c.data(), dc, c.size() * 4, cudaMemcpyDeviceToHost); } };
+int main() { std::vector<float> a(6), b(6), c(4); Product product(2, 2, 3); product.run(a, b, c); }"""),
     "allocated by a function": _main(
         f"float *da = nullptr, *db = nullptr, *dc = nullptr, *h = {_HOST}; get(&da); get(&db); get(&dc); "
         "cudaMemcpy(da, h, 4096, cudaMemcpyHostToDevice); cudaMemcpy(db, h, 4096, cudaMemcpyHostToDevice);",

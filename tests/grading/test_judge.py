@@ -100,6 +100,32 @@ def _task_of(problem: str) -> Task:
     return parse_task(f"{_HEAD}[kernel]\nproblem = '{problem}'", "t.toml")
 
 
+_STRUCTS = """template <typename T> struct Matrix { int width, height, stride; T* elements; };
+template <typename T, int BS> __global__ void product(const Matrix<T> A, const Matrix<T> B, Matrix<T> C) {
+  __shared__ T a[BS][BS], b[BS][BS];
+  int x = threadIdx.x, y = threadIdx.y, r = blockIdx.y * BS + y, c = blockIdx.x * BS + x; T v = 0;
+  for (int m = 0; m < (A.width + BS - 1) / BS; ++m) {
+    a[y][x] = r < A.height && m * BS + x < A.width ? A.elements[r * A.stride + m * BS + x] : T(0);
+    b[y][x] = m * BS + y < B.height && c < B.width ? B.elements[(m * BS + y) * B.stride + c] : T(0);
+    __syncthreads();
+    for (int e = 0; e < BS; ++e) v += a[y][e] * b[e][x];
+    __syncthreads();
+  }
+  if (r < C.height && c < C.width) C.elements[r * C.stride + c] = v;
+}
+void run(float* da, float* db, float* dc, int m, int n, int k) {
+  Matrix<float> A{k, m, k, da}, B{n, k, n, db}, C{n, m, n, dc};
+  product<float, 16><<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(A, B, C);
+}"""
+
+
+def test_structs_whose_members_a_template_decides() -> None:
+    task = _task_of("multiply")
+    assert judged_text(_STRUCTS, task).grade.has_passed
+    check = failed(judged_text(_STRUCTS.replace("    __syncthreads();\n    for", "    for"), task))["hazards"]
+    assert (check.finding, sure(check.gap).line) == ("read-after-write", 7)
+
+
 def test_a_block_with_fewer_rows_than_its_tile_is_found() -> None:
     grade = judged_text(_TRANSPOSE, _task_of("transpose")).grade
     assert grade.notes[0].startswith("The launch is assumed: block (32, 8)")

@@ -254,6 +254,11 @@ class Draft(Struct, frozen=True):
         return tuple(each for each in self.parameters if each.kind == "pointer")
 
     @property
+    def has_open_parameters(self) -> bool:
+        """Whether a parameter is a struct whose members depend on the template's arguments."""
+        return any(each.kind == "other" for each in self.parameters)
+
+    @property
     def tile_values(self) -> dict[str, int]:
         return {tile.name: tile.default for tile in self.tiles}
 

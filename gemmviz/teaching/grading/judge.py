@@ -27,6 +27,9 @@ from gemmviz.teaching.requirements import SizeRun, at_costly_access, at_wrong_ac
 # A check while it is judged: what is known of it so far, and its result in the end.
 
 
+_WITHOUT_SIZES = frozenset(("parses", "host"))
+
+
 class CheckState(Struct):
     """What is known of a check. ``unjudged``: why it can't be judged at some size; ``beyond``: the id of the error if that is a
     limit of the interpreter; ``is_met``: whether it is met at some size.
@@ -50,7 +53,7 @@ class CheckState(Struct):
         check = self.check
         if self.failure is not None:
             return self.failure
-        if self.is_met and (not self.unjudged or not check.is_always_judged):
+        if self.is_met and (not self.unjudged or not check.is_always_judged or check.id in _WITHOUT_SIZES):
             return CheckResult(check.id, check.title, "passed", check.points, check.points)
         return CheckResult(check.id, check.title, "unjudged", 0.0, check.points, self.beyond, f"Not judged: {self.unjudged}.")
 
@@ -127,7 +130,8 @@ class _Judging:
         elif opened.host is not None:
             self._fail("host", opened.host.error, finding=opened.host.finding)
         self._pass("parses")
-        self._pass("host")
+        if opened.refusal is None:
+            self._pass("host")
         imprecise = precision_error(opened.kernel, self.task)
         if imprecise is not None:
             self._fail("result", imprecise, finding="precision")

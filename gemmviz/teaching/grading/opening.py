@@ -266,7 +266,7 @@ class _Opening:
         if given.is_complete and len(given.args) != len(names):
             message = f"{draft.entry} has {len(names)} parameters, {', '.join(names)}; the task wants {len(given.args)}"
             raise UsageError(message, file=self.main, remedy=f"write them in the order {', '.join(given.args)}")
-        if not fits(draft, kind):
+        if not draft.has_open_parameters and not fits(draft, kind):
             arrays = ", ".join(each.name for each in kind.arrays)
             message = f"{draft.entry} has {len(draft.pointers)} pointers; the task has the arrays {arrays}"
             raise UsageError(message, file=self.main, remedy="write the parameters that the task gives")

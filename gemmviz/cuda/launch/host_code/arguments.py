@@ -285,7 +285,8 @@ def _memory(use: Use, found: BufferOutline) -> Literal["", "host", "none"]:
     if use.variable.member or function is None or use.scope.is_parameter(use.variable.key):
         return ""
     type_ = declaration.type.get_canonical()
-    is_local = declaration.semantic_parent is not None and not declaration.semantic_parent.kind.is_translation_unit()
+    parent = declaration.semantic_parent
+    is_local = declaration.kind == CursorKind.VAR_DECL and parent is not None and not parent.kind.is_translation_unit()
     is_array = type_.kind == TypeKind.CONSTANTARRAY and is_local and declaration.storage_class != StorageClass.STATIC
     if is_array or type_.spelling.startswith(_HOST_CONTAINERS):
         return "host"
