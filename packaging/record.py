@@ -23,7 +23,8 @@ With a GPU and CuPy; commands that count need Nsight Compute, too. If kernels ar
     divergence                                  branches and active threads of launches whose warps part
     styles [KERNEL ...]                         counters of files in every style, into build/styles
 
-With nvcc: ``registers`` of each kernel; with a GPU and compute-sanitizer, too: ``races``, which needs nothing of gemmviz.
+With nvcc: ``registers`` of each kernel; with a GPU and compute-sanitizer, too: ``races``, which needs nothing of gemmviz, and
+``pipelines`` of copies, which needs pytest.
 """
 
 import sys
@@ -36,7 +37,7 @@ COMMANDS = {
     ),
     "recording.counters": ("levels", "styles", "tensor-cores", "wavefronts", "divergence"),
     "recording.timings": ("access-times", "precision", "host-calls", "course"),
-    "recording.races": ("races",),
+    "recording.races": ("races", "pipelines"),
     "recording.stored": ("lessons", "programs", "advances", "checksums"),
     "recording.first_picture": ("first-picture",),
 }  # fmt: skip

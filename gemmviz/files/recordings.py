@@ -19,6 +19,7 @@ from gemmviz.model.recording import Recorded
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import RecordedSchedules, Schedule
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import MachineCode
 
 MEASUREMENTS = "assets/measurements"
 _RecordedFile = TypeVar("_RecordedFile", bound=Recorded[Any])
@@ -57,10 +58,12 @@ class RegisterCount(Struct, frozen=True):
 
 
 class _Registers(Struct, frozen=True):
-    """Registers by kernel text, parameters and compute capability."""
+    """Registers by kernel text, parameters and compute capability, and likewise lines that became ``jumps`` or ``exits``."""
 
     compiler: str
     kernels: dict[str, dict[str, dict[str, int]]]
+    jumps: dict[str, dict[str, dict[str, tuple[int, ...]]]]
+    exits: dict[str, dict[str, dict[str, tuple[int, ...]]]]
 
 
 def recorded_registers(setup: Setup, device: Device) -> RegisterCount | None:
@@ -68,6 +71,18 @@ def recorded_registers(setup: Setup, device: Device) -> RegisterCount | None:
     record, architecture = _recorded_register_counts(), device.compute_capability
     count = record.kernels.get(setup.kernel.text_hash, {}).get(parameter_key(setup.parameters), {}).get(architecture)
     return None if count is None else RegisterCount(count, f"{record.compiler}, sm_{architecture.replace('.', '')}")
+
+
+def recorded_machine_code(setup: Setup, device: Device) -> MachineCode | None:
+    """What became of the branches at which lanes may part, for the same; None if it was not recorded."""
+    registers, record = recorded_registers(setup, device), _recorded_register_counts()
+    if registers is None:
+        return None
+    name, parameters = setup.kernel.text_hash, parameter_key(setup.parameters)
+    jumps, exits = (
+        each.get(name, {}).get(parameters, {}).get(device.compute_capability, ()) for each in (record.jumps, record.exits)
+    )
+    return MachineCode(registers.source, jumps, exits)
 
 
 def parameter_key(parameters: Mapping[str, int]) -> str:

@@ -1,6 +1,6 @@
 """Measurements of kernels on a GPU: times, resources and the method; and the results of a benchmark."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import cached_property
 
 from msgspec import Struct, field
@@ -63,15 +63,31 @@ class TraceCost(Struct, frozen=True):
     runs: int
 
 
+class MachineCode(Struct, frozen=True):
+    """The conditional branches in a kernel's machine code. ``source``: the compiler and the architecture. ``jumps``, ``exits``:
+    the lines of the kernel's text that became conditional jumps, and those where lanes only end under a condition.
+    """
+
+    source: str
+    jumps: tuple[int, ...] = ()
+    exits: tuple[int, ...] = ()
+
+    def on_lines(self, lines: Container[int]) -> "MachineCode":
+        """The same, of these lines alone."""
+        jumps, exits = (tuple(each for each in found if each in lines) for found in (self.jumps, self.exits))
+        return MachineCode(self.source, jumps, exits)
+
+
 class Resources(Struct, frozen=True):
     """The driver's figures for a compiled kernel: registers and spilled bytes of a thread, shared memory of a block in
-    bytes.
+    bytes. ``machine_code``: None without a disassembler.
     """
 
     registers: int
     shared_bytes: int
     local_bytes: int
     occupancy: Occupancy
+    machine_code: MachineCode | None = None
 
 
 CUBLAS = "cuBLAS"

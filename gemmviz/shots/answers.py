@@ -12,14 +12,17 @@ from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.tiles import BlockTraffic, block_traffic, copied_from, whole_traffic
 from gemmviz.cuda.divergence import diverging
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import AccessPlace
 from gemmviz.cuda.program import program_for
+from gemmviz.files.recordings import recorded_machine_code
 from gemmviz.model.errors import Place
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import all_blocks, capital, listed, marked, number, plural, spaced, tr, trn
 from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.sentence import compiled_branch
 from gemmviz.scenes.stage.hover import pointed_at
 from gemmviz.shots.knowledge import LaunchFacts
 from gemmviz.shots.subject import holds
@@ -75,7 +78,7 @@ def answer_to(question: AskedArray, trace: Trace, counts: LaunchCounts | None, n
 
 def branch_answer(launch: LaunchFacts, line: int, column: int) -> str:
     """What is known of the branch whose condition is at a place of the source, counted from 1: how often lanes of a warp part
-    there in the launch. "" if there is no branch.
+    there in the launch, and what became of it in machine code. "" if there is no branch.
     """
     setup, counts = launch.setup, launch.counts
     program = program_for(setup.kernel, setup.definitions)
@@ -92,12 +95,15 @@ def branch_answer(launch: LaunchFacts, line: int, column: int) -> str:
         return tr("{condition}: the launch is being counted", condition=text)
     place = program.accesses[here[-1]].place
     found = sum((each for site, each in counts.branches.items() if site.place == place), BranchCounts())
-    return tr(
+    parts = tr(
         "{condition}: lanes part in {parted} of {executions} executions by a warp",
         condition=text,
         parted=spaced(found.parted),
         executions=spaced(found.executions),
     )
+    resources = None if launch.speed is None else launch.speed.measured.resources
+    measured = None if resources is None else resources.machine_code
+    return f"{parts}. {compiled_branch(measured or recorded_machine_code(setup, device_for(setup)), place)}"
 
 
 def _head(branch: AccessPlace) -> Place:

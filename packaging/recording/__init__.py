@@ -31,9 +31,10 @@ def rows_text(head: dict[str, Any], name: str, rows: Iterable[Any]) -> str:
     return json.dumps(head, indent=1)[:-2] + f',\n "{name}": [\n{lines}\n ]\n}}\n'
 
 
-def printed(*words: str | Path) -> str:
+def printed(*words: str | Path, timeout_s: int = 300) -> str:
     """What a command prints, with its errors. It may fail: a checker that found something does."""
-    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False).stdout
+    pipe = subprocess.PIPE
+    return subprocess.run(words, stdout=pipe, stderr=subprocess.STDOUT, text=True, timeout=timeout_s, check=False).stdout
 
 
 def device_and_driver() -> tuple[str, str]:

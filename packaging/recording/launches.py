@@ -8,15 +8,18 @@ import itertools
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from gemmviz.cli.main import main as gemmviz
+from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.legality import launch_for, legal_choices, parse_sizes, setup_for, square_problems
+from gemmviz.cuda.program import program_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.devices import device_of
 from gemmviz.files.recordings import parameter_key, read_schedules, seal, write_recording, write_schedules
@@ -28,8 +31,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase, RecordedLaunch, RecordedSchedules
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import Benchmark
+from gemmviz.model.timing import Benchmark, MachineCode
 from gemmviz.run.benchmarking import Case, cases_for, run_benchmark
+from gemmviz.run.cuda.machine_code import machine_code
 from gemmviz.run.engine import Recording
 from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
@@ -227,39 +231,66 @@ def _add_schedules(remote: RemoteGpu, recorded: RecordedSchedules, setups: Itera
 
 
 def registers() -> None:
-    """Record the registers that nvcc allocates for every kernel and choice of its parameters."""
-    specs = [load_kernel(name) for name in kernel_names()]
+    """Record the registers that nvcc allocates for every kernel and choice of its parameters, and where branches are jumps."""
+    choices = {text_hash(spec.text): _compiled_choices(spec) for spec in map(load_kernel, kernel_names())}
     record = {
-        "what": "registers of one thread, as ptxas -v reports them, by kernel text, parameters and compute capability",
+        "what": "registers of one thread, as ptxas -v reports them, by kernel text, parameters and compute capability; jumps, "
+        "exits: lines of branches where lanes may part that became conditional jumps, or only exits, as nvdisasm lists them",
         "compiler": f"nvcc {nvcc_version()}",
         "date": str(date.today()),
-        "kernels": {text_hash(spec.text): _registers_by_choice(spec) for spec in specs},
+        "kernels": {name: _by_choice(found, lambda each: each[0]) for name, found in choices.items()},
+        "jumps": {name: _by_choice(found, lambda each: each[1].jumps) for name, found in choices.items()},
+        "exits": {name: _by_choice(found, lambda each: each[1].exits) for name, found in choices.items()},
     }
     write_recording(MEASUREMENTS / "registers.json", json.dumps(record, indent=1) + "\n")
 
 
-def _registers_by_choice(spec: KernelSpec) -> dict[str, dict[str, int]]:
+_Choices = dict[tuple[str, str], tuple[int, MachineCode]]  # by parameters and architecture
+
+
+def _by_choice(found: _Choices, part: Callable[[tuple[int, MachineCode]], Any]) -> dict[str, dict[str, Any]]:
+    """A part of what is found by parameters, and then by architecture, where it isn't empty."""
+    by_parameters: dict[str, dict[str, Any]] = {}
+    for (parameters, architecture), each in found.items():
+        if part(each):
+            by_parameters.setdefault(parameters, {})[architecture] = part(each)
+    return by_parameters
+
+
+def _compiled_choices(spec: KernelSpec) -> _Choices:
+    """Registers and machine code for each choice of parameters, and each architecture, for which there is a kernel."""
     names = [parameter.name for parameter in spec.parameters]
     values = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
     combinations = [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
     jobs = list(itertools.product(combinations, ARCHITECTURES))
     with ThreadPoolExecutor() as pool:
-        counts = pool.map(lambda job: _registers(spec, *job), jobs)
-    by_parameters: dict[str, dict[str, int]] = {}
-    for (parameters, architecture), count in zip(jobs, counts, strict=True):
-        if count is not None:
-            by_parameters.setdefault(parameter_key(parameters), {})[architecture] = count
-    assert by_parameters, f"{spec.name} does not compile"
-    return by_parameters
+        compiled = pool.map(lambda job: _compiled(spec, *job), jobs)
+    named = [(parameter_key(parameters), architecture) for parameters, architecture in jobs]
+    found = {job: each for job, each in zip(named, compiled, strict=True) if each is not None}
+    assert found, f"{spec.name} does not compile"
+    return found
 
 
-def _registers(spec: KernelSpec, parameters: dict[str, int], architecture: str) -> int | None:
-    """Registers of a thread; None if these parameters make no kernel."""
+def _compiled(spec: KernelSpec, parameters: dict[str, int], architecture: str) -> tuple[int, MachineCode] | None:
+    """Registers of a thread, and what became of branches where lanes may part; None if these parameters make no kernel."""
     macros = [f"-D{name}={value}" for name, value in parameters.items()]
-    options = ["-cubin", f"-arch=sm_{architecture.replace('.', '')}", "--std=c++17", "-Xptxas", "-v"]
+    options = ["-cubin", f"-arch=sm_{architecture.replace('.', '')}", "--std=c++17", "-lineinfo", "-Xptxas", "-v"]
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "kernel.cu"
+        source, made = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
         source.write_text(spec.text, encoding="utf-8")
-        output = printed("nvcc", *options, *macros, "-o", source.with_suffix(".cubin"), source)
-    match = re.search(r"Used (\d+) registers", output)
-    return None if match is None else int(match[1])
+        output = printed("nvcc", *options, *macros, "-o", made, source)
+        used = re.search(r"Used (\d+) registers", output)
+        if used is None:
+            return None
+        if not made.is_file():  # a block takes more shared memory than this architecture has
+            return int(used[1]), MachineCode(architecture)
+        code = machine_code(made.read_bytes(), source.name, architecture)
+    assert code is not None, "nvdisasm is missing: pip install nvidia-cuda-nvdisasm"
+    return int(used[1]), code.on_lines(_parting_lines(setup_for(spec, None, parameters)))
+
+
+def _parting_lines(setup: Setup) -> set[int]:
+    """The lines of the conditions at which lanes of a warp may part."""
+    program = program_for(setup.kernel, setup.definitions)
+    places = [program.accesses[number].place for number in diverging(program)]
+    return {line for place in places for line in range(place.line, place.end_line + 1)}

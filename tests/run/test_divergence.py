@@ -12,12 +12,19 @@ from gemmviz.analysis.models.reasons import Launched, causes_of
 from gemmviz.analysis.replay.divergence import NOT_WAITING, divergence_of, waiting_in_block
 from gemmviz.cli.main import main
 from gemmviz.cuda.divergence import diverging
-from gemmviz.cuda.launch.legality import device_for
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.cuda.program import program_for
+from gemmviz.files.recordings import recorded_machine_code
+from gemmviz.model.errors import Place
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import MachineCode
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch
+from gemmviz.run.cuda.machine_code import jumps_in
 from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.sentence import compiled_branch
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.answers import branch_answer
 from gemmviz.shots.knowledge import LaunchFacts
@@ -144,7 +151,8 @@ def test_a_click_on_a_branch_is_answered(body: str, answer: str) -> None:
     stream_launch(setup, counter)
     column = 1 + body.index("if")
     facts = LaunchFacts(setup, counter.counts)
-    assert branch_answer(facts, 10, column) == answer
+    found, _, as_compiled = branch_answer(facts, 10, column).partition(". ")
+    assert (found, as_compiled.startswith("As written")) == (answer, "lanes part" in answer and "no lanes" not in answer)
     assert branch_answer(facts, 10, body.index("C[") + 1) == ""
     if body is ODD_EVEN:
         assert branch_answer(LaunchFacts(setup), 10, column) == "t % 2 == 0: the launch is being counted"
@@ -176,6 +184,56 @@ AS_COMPILED = {
     "strided_reduction": "accesses of lanes that are predicated off are executed",
     "04_tiled": "reads of neighbouring elements are merged",
 }
+
+
+JUMPS = """
+\t//## File "/home/user/kernel.cu", line 4
+        /*0070*/              @!P0 BRA `(.L_x_1) ;
+\t//## File "/home/user/kernel.cu", line 9 inlined at "/home/user/kernel.cu", line 6
+\t//## File "/home/user/kernel.cu", line 6
+        /*0080*/               @P1 EXIT ;
+\t//## File "/home/user/kernel.cu", line 4
+        /*0090*/               @P2 EXIT ;
+\t//## File "/usr/include/other.h", line 7
+        /*00a0*/              @!P0 BRA `(.L_x_1) ;
+\t//## File "/home/user/kernel.cu", line 8
+        /*00b0*/                   BRA `(.L_x_2) ;
+        /*00c0*/               @P0 FADD R0, R0, R1 ;
+"""
+
+
+def test_jumps_of_a_listing_belong_to_lines_of_the_file() -> None:
+    assert jumps_in(JUMPS, "kernel.cu") == ((4,), (9,))
+
+
+def test_a_branch_is_told_as_it_is_compiled() -> None:
+    guard, odd = Place(25, 9, 25, 31), load_kernel("odd_even")
+    code = MachineCode("nvcc 13.0, sm_90", exits=(25,))
+    assert "no jump: lanes end here" in compiled_branch(code, guard)
+    assert "conditional jump" in compiled_branch(replace(code, jumps=(25,)), guard)
+    assert "lanes are predicated" in compiled_branch(MachineCode("nvcc 13.0, sm_90", (24,)), guard)
+    assert compiled_branch(None, guard).startswith("As written")
+    setup = setup_for(odd)
+    found = recorded_machine_code(setup, device_for(setup))
+    assert found is not None
+    assert found.source.startswith("nvcc")
+    assert recorded_machine_code(traced(ODD_EVEN).setup, device_for(setup)) is None
+
+
+def test_recorded_jumps_agree_with_what_the_hardware_counts() -> None:
+    """Where warps part at a jump, the hardware counts divergent targets, and elsewhere none."""
+    compared = set()
+    for setup, hardware in recorded():
+        code = recorded_machine_code(setup, device_for(setup))
+        if code is None:
+            continue
+        counter = LaunchCounter(device_for(setup).rules)
+        stream_launch(setup, counter)
+        places = [site.place for site, each in counter.counts.branches.items() if each.parted]
+        at_jumps = any(code.on_lines(range(each.line, each.end_line + 1)).jumps for each in places)
+        compared.add(setup.kernel.name)
+        assert at_jumps == bool(hardware["divergent_targets"]), setup
+    assert len(compared) >= 6
 
 
 def recorded() -> list[tuple[Setup, dict[str, int]]]:

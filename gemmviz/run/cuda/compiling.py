@@ -17,11 +17,14 @@ from gemmviz.cuda.parser.source_text import missing_remedy
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.records import replace
+from gemmviz.model.timing import MachineCode
 from gemmviz.run.cuda.headers import ALWAYS, HEADERS, include_folders, without_includes
+from gemmviz.run.cuda.machine_code import disassembler, machine_code
 
 _MOST_CACHED = 64
 _COMPILERS, _MOST_AHEAD = 2, 32  # number of threads that compile ahead, and of functions in the cache
 _MISSING = re.compile(r'cannot open source file "([^"]+)"')
+_NOT_ON_TARGET = "not supported on .target"
 _LINE_ONE = re.compile(r'^#line 1 "(.*)"\n', re.MULTILINE)  # before it is what is not in the user's file
 _OF_HOST = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"](thrust/[^>"\n]+)[>"]', re.MULTILINE)  # what NVRTC can't compile
 _ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?:\s*(?P<what>.*)$", re.MULTILINE)
@@ -82,6 +85,13 @@ class Nvrtc:
             if unit not in self._cache and unit not in self._ahead:
                 self._ahead[unit] = self._compilers.submit(self._compiled, unit)
 
+    def machine_code(self, unit: Unit) -> MachineCode | None:
+        """What a disassembler lists of a unit; None without a disassembler."""
+        if disassembler() is None:
+            return None
+        code, _ = self._compiled(replace(unit, options=(*unit.options, "--generate-line-info")))
+        return machine_code(code, unit.file, f"{self.gpu.compiler}, {self.gpu.architecture}")
+
     def close(self) -> None:
         """Begins no further compilations ahead."""
         self._compilers.shutdown(wait=False, cancel_futures=True)
@@ -92,24 +102,28 @@ class Nvrtc:
 
     def _compiled(self, unit: Unit) -> tuple[bytes, Any]:
         """The code, and the name of the function in it. Headers that only the file's project has, and those of host libraries,
-        are left out, as in the interpreter.
+        are left out, as in the interpreter. Instructions of one architecture alone need its own target, such as sm_90a.
         """
+        target = self.gpu.architecture
         left_out = [name for text in (unit.text, *dict(unit.headers).values()) for name in _OF_HOST.findall(text)]
         while True:
             headers = tuple((name, without_includes(text, left_out)) for name, text in unit.headers)
             try:
-                return self._cubin(replace(unit, text=without_includes(unit.text, left_out), headers=headers))
+                return self._cubin(replace(unit, text=without_includes(unit.text, left_out), headers=headers), target)
             except SourceError as error:
+                if _NOT_ON_TARGET in error.message and target == self.gpu.architecture:
+                    target += "a"
+                    continue
                 missing = _MISSING.search(error.message)
                 if missing is None or missing[1] in left_out:
                     error.remedy = error.remedy or missing_remedy(left_out)
                     raise
                 left_out.append(missing[1])
 
-    def _cubin(self, unit: Unit) -> tuple[bytes, Any]:
+    def _cubin(self, unit: Unit, target: str) -> tuple[bytes, Any]:
         named = HEADERS | dict(unit.headers)
         headers = tuple(tuple(each.encode() for each in texts) for texts in (named.values(), named))
-        architecture = f"--gpu-architecture={self.gpu.architecture}"
+        architecture = f"--gpu-architecture={target}"
         always = architecture, "--std=c++17", f"--pre-include={ALWAYS}", "--device-as-default-execution-space"
         options = *always, *_include_options(), *unit.options
         program = nvrtc.createProgram(unit.text, unit.file, *headers)

@@ -73,6 +73,7 @@ _MOST_BUDGET = 8 << 30
 _COUNTING_THREADS = 256
 _LEAST_CAPABILITY = 7.0  # __match_any_sync
 _COUNTED_LAYOUTS = (SCALAR, *map(vector, (2, 4, 8, 16)))  # kinds of costs that counting.cu supports
+_MOST_BYTES = 16  # of an access of one lane that counting.cu supports
 _BRANCH = 4  # the kind of a step in counting.cu
 _STEP_ROW = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 
@@ -132,7 +133,7 @@ def _summed(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, ti
         for place_of_operand, operand in enumerate(site.operands):
             here = (keys[:, 0] == number) & (keys[:, 1] == place_of_operand)
             array = work.binding.arrays[operand.array]
-            if operand.layout not in _COUNTED_LAYOUTS:
+            if operand.layout not in _COUNTED_LAYOUTS or operand.width * array.itemsize > _MOST_BYTES:
                 what = f"accesses {operand.width} elements wide are not counted on the GPU"
                 raise DeviceError(what, site.place, file=work.setup.kernel.file)
             steps["itemsize"][here], steps["width"][here] = array.itemsize, operand.width

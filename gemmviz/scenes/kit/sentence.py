@@ -10,8 +10,10 @@ from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.errors import Place
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray, Space
+from gemmviz.model.timing import MachineCode
 from gemmviz.model.trace import CONSTANT
 from gemmviz.model.translation import counted, many, marked, shown_facts, sized, tr, trn
 
@@ -475,3 +477,15 @@ def shared_cost(counts: Counts, rules: MemoryRules, matrices: int = 1) -> str:
     lost = counts.excessive_wavefronts
     tail = tr("{conflicts} excess (bank conflicts)", conflicts=counted(lost)) if lost else counted(tr("no bank conflicts"))
     return f"{made}, {many(counts.wavefronts, 'wavefront')}: {tail}"
+
+
+def compiled_branch(code: MachineCode | None, branch: Place) -> str:
+    """Return what became of a branch in machine code, or that it is unknown."""
+    if code is None:
+        return tr("As written: a compiler may predicate a short branch, or move what both ways do in front of it")
+    here = code.on_lines(range(branch.line, branch.end_line + 1))
+    if here.jumps:
+        return tr("In the machine code ({source}) it is a conditional jump", source=code.source)
+    if here.exits:
+        return tr("In the machine code ({source}) it is no jump: lanes end here under a condition", source=code.source)
+    return tr("In the machine code ({source}) it is no jump: lanes are predicated, or values are selected", source=code.source)

@@ -10,11 +10,14 @@ from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.analysis.replay.divergence import Divergence, Way, divergence_of, next_branch
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.cuda.launch.legality import device_for
+from gemmviz.files.recordings import recorded_machine_code
 from gemmviz.model.arrays import Bools
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import many, marked, spaced, tr
 from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, cells_in, names_of_parts, round_boxes, swatches, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.sentence import compiled_branch
 from gemmviz.scenes.kit.theme import Style, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, elsewhere, framed
 
@@ -200,7 +203,8 @@ def _below(moment: Moment, found: Divergence, box: Box, options: ViewOptions) ->
     said = tr("What follows accesses no memory")
     if costs:
         said = tr("This warp: {cost}", cost=", ".join(_sums(costs)))
-    aside = tr("As written: a compiler may predicate a short branch, or move what both ways do in front of it")
+    setup = moment.trace.setup
+    aside = compiled_branch(recorded_machine_code(setup, device_for(setup)), moment.trace.site_of(found.step).place)
     looks = [([(theme.chosen, None)], tr("active")), ([(theme.empty, None)], tr("waits"))]
     words = [write("both", upper, said, theme.strong), write("as-written", middle, aside, theme.aside)]
     return [*words, *swatches("legend", lower, looks, theme.type.note, theme.faint)]
