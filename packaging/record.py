@@ -23,8 +23,8 @@ With a GPU and CuPy; commands that count need Nsight Compute, too. If kernels ar
     divergence                                  branches and active threads of launches whose warps part
     styles [KERNEL ...]                         counters of files in every style, into build/styles
 
-With nvcc: ``registers`` of each kernel; with a GPU and compute-sanitizer, too: ``races``, which needs nothing of gemmviz, and
-``pipelines`` of copies, which needs pytest.
+With nvcc and nvdisasm: ``registers [KERNEL ...]``. With nvcc, a GPU and compute-sanitizer: ``races``, which needs nothing of
+gemmviz, and ``pipelines`` of copies, which needs pytest.
 """
 
 import sys

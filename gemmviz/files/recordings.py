@@ -57,32 +57,49 @@ class RegisterCount(Struct, frozen=True):
     source: str
 
 
-class _Registers(Struct, frozen=True):
-    """Registers by kernel text, parameters and compute capability, and likewise lines that became ``jumps`` or ``exits``."""
+class CompiledKernel(Struct, frozen=True):
+    """What a compiler made of a kernel's text with some parameters: by compute capability, the registers of a thread, and the
+    lines of branches where lanes may part that became conditional jumps or exits.
+    """
+
+    source_hash: str
+    parameters: dict[str, int]
+    registers: dict[str, int]
+    jumps: dict[str, tuple[int, ...]] = {}
+    exits: dict[str, tuple[int, ...]] = {}
+
+
+class _Compiled(Struct, frozen=True):
+    """All recorded kernels."""
 
     compiler: str
-    kernels: dict[str, dict[str, dict[str, int]]]
-    jumps: dict[str, dict[str, dict[str, tuple[int, ...]]]]
-    exits: dict[str, dict[str, dict[str, tuple[int, ...]]]]
+    rows: tuple[CompiledKernel, ...]
 
 
 def recorded_registers(setup: Setup, device: Device) -> RegisterCount | None:
     """Registers of a setup's kernel text and parameters on the device's architecture; None if they were not recorded."""
-    record, architecture = _recorded_register_counts(), device.compute_capability
-    count = record.kernels.get(setup.kernel.text_hash, {}).get(parameter_key(setup.parameters), {}).get(architecture)
-    return None if count is None else RegisterCount(count, f"{record.compiler}, sm_{architecture.replace('.', '')}")
+    row, architecture = _recorded_row(setup), device.compute_capability
+    count = None if row is None else row.registers.get(architecture)
+    return (
+        None if count is None else RegisterCount(count, f"{_compiled_kernels().compiler}, sm_{architecture.replace('.', '')}")
+    )
 
 
 def recorded_machine_code(setup: Setup, device: Device) -> MachineCode | None:
     """What became of the branches at which lanes may part, for the same; None if it was not recorded."""
-    registers, record = recorded_registers(setup, device), _recorded_register_counts()
-    if registers is None:
+    row, registers, architecture = _recorded_row(setup), recorded_registers(setup, device), device.compute_capability
+    if row is None or registers is None:
         return None
-    name, parameters = setup.kernel.text_hash, parameter_key(setup.parameters)
-    jumps, exits = (
-        each.get(name, {}).get(parameters, {}).get(device.compute_capability, ()) for each in (record.jumps, record.exits)
-    )
-    return MachineCode(registers.source, jumps, exits)
+    return MachineCode(registers.source, row.jumps.get(architecture, ()), row.exits.get(architecture, ()))
+
+
+def _recorded_row(setup: Setup) -> CompiledKernel | None:
+    return _rows_by_text().get((setup.kernel.text_hash, parameter_key(setup.parameters)))
+
+
+@cache
+def _rows_by_text() -> dict[tuple[str, str], CompiledKernel]:
+    return {(row.source_hash, parameter_key(row.parameters)): row for row in _compiled_kernels().rows}
 
 
 def parameter_key(parameters: Mapping[str, int]) -> str:
@@ -91,8 +108,8 @@ def parameter_key(parameters: Mapping[str, int]) -> str:
 
 
 @cache
-def _recorded_register_counts() -> _Registers:
-    return read_json(resource(f"{MEASUREMENTS}/registers.json"), _Registers)
+def _compiled_kernels() -> _Compiled:
+    return read_json(resource(f"{MEASUREMENTS}/registers.json"), _Compiled)
 
 
 # What the course reports

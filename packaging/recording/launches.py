@@ -8,12 +8,11 @@ import itertools
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.cuda.divergence import diverging
@@ -21,11 +20,20 @@ from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel,
 from gemmviz.cuda.launch.legality import launch_for, legal_choices, parse_sizes, setup_for, square_problems
 from gemmviz.cuda.program import program_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import device_of
-from gemmviz.files.recordings import parameter_key, read_schedules, seal, write_recording, write_schedules
+from gemmviz.files.recordings import (
+    CompiledKernel,
+    parameter_key,
+    read_schedules,
+    seal,
+    text_of_rows,
+    write_recording,
+    write_schedules,
+)
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.model.kernel import KernelSpec, text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -47,6 +55,7 @@ TENSOR = kernel_names()[kernel_names().index("08_register_tiled") :]  # what lea
 SMALL = (Problem(9, 7, 5), Problem(8, 8, 8), Problem(8, 16, 8), Problem(16, 8, 8), Problem(32, 32, 32))
 SPEED_SIZES, TENSOR_SIZES, LESSON_SIZES = "128:8192", "512:4096", "768,1536,3072"
 PATTERN_SIDES = (32, 128, 512, 1024, 2048, 4096)
+OF_DIVERGENCE = ("odd_even", "early_return", "reduction_tree", "strided_reduction")
 OF_LESSONS = ("many_blocks", "rolled", "unrolled")
 SCHEDULE_SIZES, LARGE = (256, 512, 1024, 2048), 4096
 MOST_BLOCKS, LARGE_BLOCKS = 4096, 16_384
@@ -230,45 +239,41 @@ def _add_schedules(remote: RemoteGpu, recorded: RecordedSchedules, setups: Itera
 # Registers
 
 
-def registers() -> None:
-    """Record the registers that nvcc allocates for every kernel and choice of its parameters, and where branches are jumps."""
-    choices = {text_hash(spec.text): _compiled_choices(spec) for spec in map(load_kernel, kernel_names())}
-    record = {
-        "what": "registers of one thread, as ptxas -v reports them, by kernel text, parameters and compute capability; jumps, "
-        "exits: lines of branches where lanes may part that became conditional jumps, or only exits, as nvdisasm lists them",
+def registers(*names: str) -> None:
+    """Record the registers that nvcc allocates for each choice of parameters of all kernels, and where branches are jumps, or
+    replace the rows of the named kernels.
+    """
+    path = MEASUREMENTS / "registers.json"
+    specs = [load_kernel(name) for name in names or (*kernel_names(), *OF_DIVERGENCE)]
+    before = json.loads(path.read_text(encoding="utf-8"))["rows"] if names else []
+    others = [row for row in before if row["source_hash"] not in {text_hash(spec.text) for spec in specs}]
+    head = {
+        "what": "registers of one thread, as ptxas -v reports them, by compute capability; jumps, exits: lines of branches "
+        "where lanes may part that became conditional jumps, or only exits, as nvdisasm lists them",
         "compiler": f"nvcc {nvcc_version()}",
         "date": str(date.today()),
-        "kernels": {name: _by_choice(found, lambda each: each[0]) for name, found in choices.items()},
-        "jumps": {name: _by_choice(found, lambda each: each[1].jumps) for name, found in choices.items()},
-        "exits": {name: _by_choice(found, lambda each: each[1].exits) for name, found in choices.items()},
     }
-    write_recording(MEASUREMENTS / "registers.json", json.dumps(record, indent=1) + "\n")
+    rows = [to_plain(row, brief=True) for spec in specs for row in _compiled_choices(spec)]
+    write_recording(path, text_of_rows(head, [*others, *rows]))
 
 
-_Choices = dict[tuple[str, str], tuple[int, MachineCode]]  # by parameters and architecture
-
-
-def _by_choice(found: _Choices, part: Callable[[tuple[int, MachineCode]], Any]) -> dict[str, dict[str, Any]]:
-    """A part of what is found by parameters, and then by architecture, where it isn't empty."""
-    by_parameters: dict[str, dict[str, Any]] = {}
-    for (parameters, architecture), each in found.items():
-        if part(each):
-            by_parameters.setdefault(parameters, {})[architecture] = part(each)
-    return by_parameters
-
-
-def _compiled_choices(spec: KernelSpec) -> _Choices:
-    """Registers and machine code for each choice of parameters, and each architecture, for which there is a kernel."""
+def _compiled_choices(spec: KernelSpec) -> list[CompiledKernel]:
+    """What is compiled for each choice of parameters for which there is a kernel."""
     names = [parameter.name for parameter in spec.parameters]
     values = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
     combinations = [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
-    jobs = list(itertools.product(combinations, ARCHITECTURES))
     with ThreadPoolExecutor() as pool:
-        compiled = pool.map(lambda job: _compiled(spec, *job), jobs)
-    named = [(parameter_key(parameters), architecture) for parameters, architecture in jobs]
-    found = {job: each for job, each in zip(named, compiled, strict=True) if each is not None}
-    assert found, f"{spec.name} does not compile"
-    return found
+        compiled = list(pool.map(lambda job: _compiled(spec, *job), itertools.product(combinations, ARCHITECTURES)))
+    rows = []
+    for number, parameters in enumerate(combinations):
+        here = dict(zip(ARCHITECTURES, compiled[number * len(ARCHITECTURES) :], strict=False))
+        found = {architecture: each for architecture, each in here.items() if each is not None}
+        registers = {architecture: count for architecture, (count, _) in found.items()}
+        jumps = {architecture: code.jumps for architecture, (_, code) in found.items() if code.jumps}
+        exits = {architecture: code.exits for architecture, (_, code) in found.items() if code.exits}
+        rows += [CompiledKernel(text_hash(spec.text), parameters, registers, jumps, exits)] if found else []
+    assert rows, f"{spec.name} does not compile"
+    return rows
 
 
 def _compiled(spec: KernelSpec, parameters: dict[str, int], architecture: str) -> tuple[int, MachineCode] | None:
@@ -290,7 +295,10 @@ def _compiled(spec: KernelSpec, parameters: dict[str, int], architecture: str) -
 
 
 def _parting_lines(setup: Setup) -> set[int]:
-    """The lines of the conditions at which lanes of a warp may part."""
-    program = program_for(setup.kernel, setup.definitions)
+    """The lines of the conditions at which lanes of a warp may part; none for parameters that the kernel can't run with."""
+    try:
+        program = program_for(setup.kernel, setup.definitions)
+    except SourceError:
+        return set()
     places = [program.accesses[number].place for number in diverging(program)]
     return {line for place in places for line in range(place.line, place.end_line + 1)}

@@ -188,6 +188,7 @@ AS_COMPILED = {
 
 JUMPS = """
 \t//## File "/home/user/kernel.cu", line 4
+        /*0060*/                   BSSY B0, `(.L_x_3) ;
         /*0070*/              @!P0 BRA `(.L_x_1) ;
 \t//## File "/home/user/kernel.cu", line 9 inlined at "/home/user/kernel.cu", line 6
 \t//## File "/home/user/kernel.cu", line 6
@@ -199,6 +200,9 @@ JUMPS = """
 \t//## File "/home/user/kernel.cu", line 8
         /*00b0*/                   BRA `(.L_x_2) ;
         /*00c0*/               @P0 FADD R0, R0, R1 ;
+        /*00d0*/                   BSYNC B0 ;
+.L_x_3:
+        /*00e0*/              @!P0 BRA `(.L_x_4) ;
 """
 
 

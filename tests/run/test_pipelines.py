@@ -3,6 +3,7 @@
 Each adds up eight tiles of A, of which each thread reads another thread's element: C[t] = sum of A[64 i + 63 - t].
 """
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.simt.interpret import interpret
-from tests.conftest import kernel_from
+from tests.conftest import DATA, kernel_from
 from tests.run.test_twin import assert_same
 from tests.run.twin_on_host import GXX, HostTwins
 from tests.run.warp_runs import SIDE, binding_of, program_of
@@ -292,6 +293,30 @@ def test_a_planted_fault_is_reported(name: str, old: str, new: str, expected: st
     assert any(expected in each for each in found), found
     if outcome.fault is None:
         assert len(both_ways(*body_of(name, old, new))[0]) == len(hazards)
+
+
+# What compute-sanitizer's racecheck reports of the same programs (tests/data/h200-pipelines.json), and where it differs.
+
+ACCUSED = {  # right: it orders a barrier's arrivals by the threads that arrive, not by those that these waited for
+    "consumer warps first, one buffer", "an elected thread frees a stage", "one lane waits, and frees a stage",
+}  # fmt: skip
+MISSED = {  # wrong: it takes a copy for complete where its barrier is, also if nobody waits there
+    ("pipeline of a block", "pipe.consumer_wait();"),
+    ("cuda::barrier with tokens", "bar[i % 2].wait(std::move(token));"),
+    ("cuda::barrier with tokens", "&s[(i + 1) % 2][t]"),
+    ("mbarriers in C", "while (!__mbarrier_test_wait(&bar, token)) {}"),
+}
+
+
+def test_racecheck_agrees_on_right_pipelines_and_on_faults() -> None:
+    rows = json.loads((DATA / "h200-pipelines.json").read_text("utf-8"))["programs"]
+    ended = {(row["pipeline"], row["old"], row["new"]): row["errors"] + row["warnings"] for row in rows if "errors" in row}
+    right = {name: ended[name, "", ""] for name in RIGHT}
+    assert {name for name, reports in right.items() if reports} == ACCUSED
+    faults = {(name, old): ended[name, old, new] for name, old, new, _ in FAULTS if (name, old, new) in ended}
+    assert {fault for fault, reports in faults.items() if not reports} == MISSED
+    assert len(right) - len(ACCUSED) >= 20
+    assert len(faults) - len(MISSED) >= 20
 
 
 def test_a_fault_names_both_lines() -> None:

@@ -19,7 +19,7 @@ from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.records import replace
 from gemmviz.model.timing import MachineCode
 from gemmviz.run.cuda.headers import ALWAYS, HEADERS, include_folders, without_includes
-from gemmviz.run.cuda.machine_code import disassembler, machine_code
+from gemmviz.run.cuda.machine_code import disassemblers, machine_code
 
 _MOST_CACHED = 64
 _COMPILERS, _MOST_AHEAD = 2, 32  # number of threads that compile ahead, and of functions in the cache
@@ -87,9 +87,10 @@ class Nvrtc:
 
     def machine_code(self, unit: Unit) -> MachineCode | None:
         """What a disassembler lists of a unit; None without a disassembler."""
-        if disassembler() is None:
+        if not disassemblers():
             return None
         code, _ = self._compiled(replace(unit, options=(*unit.options, "--generate-line-info")))
+        code += b"\0" * (-len(code) % 8)  # CuPy drops the last byte
         return machine_code(code, unit.file, f"{self.gpu.compiler}, {self.gpu.architecture}")
 
     def close(self) -> None:

@@ -16,6 +16,8 @@ from gemmviz.model.timing import MachineCode
 _TOOL = "nvdisasm"
 _TIMEOUT_S = 30
 _LINE = re.compile(r'//## File "([^"]*)", line (\d+)')
+_LABEL = re.compile(r"(\.L\w+):")
+_APART = re.compile(r"\bBSSY\S* B\d+, `\((\.L\w+)\)")
 _CONDITIONAL = re.compile(r"/\*[0-9a-f]+\*/\s+@!?U?P\d\s+(BRA|BRX|EXIT)\b")
 
 
@@ -24,45 +26,60 @@ def machine_code(cubin: bytes, file: str, source: str) -> MachineCode | None:
 
     ``cubin``: machine code with information about lines. ``source``: the compiler and the architecture.
     """
-    tool = disassembler()
-    if tool is None:
-        return None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin)
-        command = [tool, "-g", "-c", str(path)]
-        found = subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, creationflags=NO_CONSOLE
-        )
-    return None if found.returncode else MachineCode(source, *jumps_in(found.stdout, file))
+        for tool in disassemblers():
+            command = [tool, "-g", "-c", str(path)]
+            found = subprocess.run(
+                command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, creationflags=NO_CONSOLE
+            )
+            if not found.returncode:
+                return MachineCode(source, *jumps_in(found.stdout, file))
+    return None
 
 
 def jumps_in(listing: str, file: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The lines of ``file`` that became conditional jumps, and those that became only exits under a condition.
+    """The lines of ``file`` that became conditional jumps at which lanes may part, and those that became only exits under a
+    condition.
 
-    An instruction belongs to the first line that is listed above it: the others are the calls that it was inlined at.
+    An instruction belongs to the first line that is listed above it: the others are the calls that it was inlined at. Where
+    lanes may part, BSSY names the label before which they meet again; all lanes of a warp take another jump, such as that of an
+    unrolled loop, together.
     """
-    jumps, exits = set[int](), set[int]()
+    jumps, exits, meetings = set[int](), set[int](), set[str]()
     line, is_above = 0, False
     for text in listing.splitlines():
         place = _LINE.search(text)
         if place is None:
-            found, is_above = _CONDITIONAL.search(text), False
-            if found and line:
-                (exits if found[1] == "EXIT" else jumps).add(line)
+            is_above = False
+            if label := _LABEL.match(text):
+                meetings.discard(label[1])
+            elif apart := _APART.search(text):
+                meetings.add(apart[1])
+            elif line and (found := _CONDITIONAL.search(text)):
+                if found[1] == "EXIT":
+                    exits.add(line)
+                elif meetings:
+                    jumps.add(line)
         elif not is_above:
             line, is_above = int(place[2]) if Path(place[1]).name == Path(file).name else 0, True
     return tuple(sorted(jumps)), tuple(sorted(exits - jumps))
 
 
 @cache
-def disassembler() -> str | None:
-    """The path of the disassembler: on the search path, in a CUDA toolkit, or in NVIDIA's wheel."""
-    return shutil.which(_TOOL) or next((found for each in _folders() if (found := shutil.which(_TOOL, path=str(each)))), None)
+def disassemblers() -> tuple[str, ...]:
+    """The paths of the disassemblers here: in NVIDIA's wheel, on the search path, in a CUDA toolkit. One that is older than the
+    compiler can't read its code.
+    """
+    found = (shutil.which(_TOOL, path=each) for each in _folders())
+    return tuple(dict.fromkeys(each for each in found if each))
 
 
-def _folders() -> Iterator[Path]:
-    yield from (Path(root, "bin") for root in (os.environ.get("CUDA_PATH"), "/usr/local/cuda") if root)
+def _folders() -> Iterator[str | None]:
+    """Folders to look in; None is the search path."""
     wheels = find_spec("nvidia")
     for root in [] if wheels is None else wheels.submodule_search_locations or []:
-        yield from Path(root).glob("*/bin")
+        yield from map(str, Path(root).glob("*/bin"))
+    yield None
+    yield from (str(Path(root, "bin")) for root in (os.environ.get("CUDA_PATH"), "/usr/local/cuda") if root)
