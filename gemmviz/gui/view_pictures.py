@@ -4,11 +4,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QAction, QIcon, QPixmap
+from PySide6.QtGui import QAction, QColor, QIcon, QPixmap
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import ViewOptions, says_nothing
 from gemmviz.session.session import Session
 from gemmviz.shots.jobs import LatestTask, Post
@@ -22,23 +23,28 @@ class ViewPictures:
 
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
-        self._entries: dict[str, QAction] = {}
-        self._timer = QTimer(interval=0)
-        self._timer.timeout.connect(self._next)
+        self._missing: dict[str, QAction] = {}  # entries that wait for their picture
         self.worker: LatestTask[tuple[str, Any]] = LatestTask(post, self._on_made, self._on_failed)
 
     def show(self, entries: Mapping[str, QAction], kept: Collection[str]) -> None:
         """Offer the views that have something to show, and those that are kept; begin to draw their pictures."""
         for name, entry in entries.items():
             entry.setVisible(name in kept or not self._is_empty(name))
+            if entry.icon().isNull():
+                entry.setIcon(QIcon(_blank(self.session.display.theme)))  # rows keep their heights
         offered = [name for name, entry in entries.items() if entry.isVisible()]
         offered.sort(key=lambda name: subject_of_view(name).is_slow)
-        self._entries = {name: entries[name] for name in offered}
-        self._timer.start()
+        self._missing = {name: entries[name] for name in offered}
+        self._go_on()
+
+    @property
+    def is_drawing(self) -> bool:
+        """Whether pictures of the open menu are missing."""
+        return bool(self._missing)
 
     def stop(self) -> None:
         """Draw nothing more: the menu is closed."""
-        self._timer.stop()
+        self._missing = {}
         self.worker.cancel()
 
     def _is_empty(self, name: str) -> bool:
@@ -54,30 +60,38 @@ class ViewPictures:
         options = ViewOptions(display.theme, width=_FRAME, height=_FRAME, words=False, counted=display.counted)
         return view_named(name).scene(value, options)
 
+    def _go_on(self) -> None:
+        if self._missing:
+            QTimer.singleShot(0, next(iter(self._missing.values())), self._next)
+
     def _next(self) -> None:
         """Draw the next picture, or have its subject made."""
-        if not self._entries:
-            self._timer.stop()
+        if not self._missing:
             return
-        name = next(iter(self._entries))
+        name = next(iter(self._missing))
         kind, known = subject_of_view(name), self.session.display.known
         if kind.is_slow:
-            self._timer.stop()
             self.worker.start(lambda cancelled: (name, remembered_value(kind, known)))
         else:
             self._on_made((name, self.session.display.subject_of(kind.kind)))
 
     def _on_made(self, made: tuple[str, Any]) -> None:
         name, value = made
-        entry = self._entries.pop(name, None)
+        entry = self._missing.pop(name, None)
+        self._go_on()
         if entry is not None and value is not None and view_named(name).is_ready(value):
             entry.setIcon(QIcon(_small(self._scene(name, value))))
-        self._timer.start()
 
     def _on_failed(self, error: GemmvizError) -> None:
         """Leave the first one without a picture."""
-        del self._entries[next(iter(self._entries))]
-        self._timer.start()
+        self._missing.pop(next(iter(self._missing)), None)
+        self._go_on()
+
+
+def _blank(theme: Theme) -> QPixmap:
+    pixmap = QPixmap(PICTURE, PICTURE)
+    pixmap.fill(QColor(theme.background))
+    return pixmap
 
 
 def _small(scene: Scene) -> QPixmap:

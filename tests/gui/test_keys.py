@@ -65,7 +65,8 @@ def test_menus_offer_the_views_that_apply_with_pictures_of_them(window: MainWind
     offered = {entry.objectName() for entry in _entries(menu)}
     assert offered >= {"view-warp", "view-guard", "view-race"}
     assert not offered & {"view-fragment", "view-branch", "view-tensor_tile"}  # no tensor cores are used, and no lanes part
-    qtbot.waitUntil(lambda: all(not entry.icon().isNull() for entry in _entries(menu)), timeout=20_000)
+    assert all(not entry.icon().isNull() for entry in _entries(menu))  # the rows have their heights
+    qtbot.waitUntil(lambda: not window.model.view_pictures.is_drawing, timeout=20_000)
     picture = menus.all["view-guard"].icon().pixmap(PICTURE, PICTURE).toImage()
     tiles = sum(picture.pixelColor(x, y) == QColor(window.model.theme.accent("C")) for x in range(44) for y in range(44))
     assert tiles > 100  # its cells have the colour of C

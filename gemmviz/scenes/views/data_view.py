@@ -77,4 +77,4 @@ def _variables(case: DataUse) -> str:
     return ", ".join(case.variables[:3]) + (", …" if len(case.variables) > 3 else "")
 
 
-VIEW = View(marked("Data and the memories that it belongs in"), DataUse, data_scene, data_motion, order=311)
+VIEW = View(marked("Data and the memories that it belongs in"), DataUse, data_scene, data_motion, order=411)

@@ -59,4 +59,4 @@ def _tables(row: LoadsRow, picture: Box, case: LoadsCase) -> tuple[Box, Box, Box
     return a, b, products
 
 
-VIEW = View(marked("Reads for each multiply-add"), LoadsCase, loads_scene, loads_motion, is_count=True, order=512)
+VIEW = View(marked("Reads for each multiply-add"), LoadsCase, loads_scene, loads_motion, is_count=True, order=313)

@@ -33,6 +33,8 @@ def loads_row(known: Knowledge) -> LoadsRow:
         raise UsageError(tr("this kernel has no tiles of A and B in shared memory"))
     turns = launch_for(setup).block_count * launch_for(setup).threads_per_block * setup.problem.K
     a, b = (counts.elements("shared", "read", tiles[name]) // turns for name in "AB")
+    if not (a and b):
+        raise UsageError(tr("the threads of this kernel don't read elements of A and B from tiles one by one"))
     return LoadsRow(_name_of(setup), (a, b), (setup.problem.flops or 0) // 2 // turns)
 
 
