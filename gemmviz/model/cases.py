@@ -114,7 +114,7 @@ class DataUse(Struct, frozen=True):
 class LaunchCase(Struct, frozen=True):
     """A launch. ``what``: its name for titles. ``launch``: its grid and block, None if the device refuses it; ``refusal`` is
     the reason, and ``requested`` the refused grid and block, None if they are unknown. ``needs``: resources of a refused
-    block, None if they are unknown.
+    block, None if they are unknown. ``cure``: a launch with a tile of the tensor cores, if this one has none.
     """
 
     setup: Setup
@@ -124,6 +124,7 @@ class LaunchCase(Struct, frozen=True):
     refusal: str = ""
     requested: Launch | None = None
     needs: Needs | None = None
+    cure: "Suggestion | None" = None
 
     @property
     def shared_bytes(self) -> int:

@@ -10,7 +10,7 @@ from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis
 from gemmviz.files.devices import device_of
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.schedule import Schedule
-from gemmviz.model.setup import Setup
+from gemmviz.model.setup import Setup, changes
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Cancel
 from gemmviz.shots.benchmarks import Benchmarks
@@ -106,6 +106,7 @@ class Reports:
 
     def __init__(self, notices: Notices, engines: Engines, show: Callable[[str, int | None], object]) -> None:
         self.notices, self.engines, self._show = notices, engines, show
+        self._hazard: KnownRun | None = None  # the latest run with one
         engines.gpu_known.connect(self._on_gpu_known)
 
     def follow(self, completion: Completion, other: Completion, benchmarks: Benchmarks) -> None:
@@ -136,6 +137,24 @@ class Reports:
         tip = tr("Search for an order of the threads that makes the result wrong")
         race = Offer(tr("Show the race"), tip, lambda: self._show("race", None))
         self._complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file), run.setup, race)
+        self._hazard = run
+
+    def report_no_hazard(self, run: KnownRun | None) -> None:
+        """Report that a hazard of the same kernel doesn't show with other settings: the kernel is as wrong as before."""
+        before = self._hazard
+        if before is None or run is None or before.setup.kernel.text != run.setup.kernel.text or before.setup == run.setup:
+            return
+        settings = ", ".join(changes(before.setup, run.setup))
+        fault = before.replay.hazards[0].fault(run.setup.kernel.file)
+        text = (
+            tr("With {settings} the fault doesn't show, but it is still there: {fault}", settings=settings, fault=fault.message)
+            if run.replay.has_phases and run.replay.phases > 1
+            else tr(
+                "With {settings} there is a single phase, in which the fault doesn't show, but it is still there: {fault}",
+                settings=settings, fault=fault.message,
+            )
+        )  # fmt: skip
+        self.notices.put(Notice("hazard", text, fault.place))
 
     def _complain(self, topic: Topic, error: GemmvizError, setup: Setup, offer: Offer | None = None) -> None:
         with_basis(error, setup)

@@ -97,6 +97,7 @@ class Session:
         completion.finished.connect(self._on_finished)
         completion.failed.connect(lambda error: self.apply(Fail(error)))
         completion.hazards_found.connect(self._on_hazards)
+        completion.no_hazards.connect(lambda: self.reports.report_no_hazard(self.completion.run))
         completion.replay_changed.connect(lambda: self.navigation.prepare(self.state.step))
         completion.loads_counted.connect(self.navigation.count_loads)  # up to the current step, which may have changed
         completion.loads_counted.connect(self.position_changed.emit)

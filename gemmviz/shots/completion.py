@@ -31,8 +31,8 @@ class Completion:
 
     Signals: ``finished`` with a KnownRun for ``show``; ``failed`` if a setup can't be run, and ``fact_failed`` if something
     else can't be known, both with an error; ``replay_changed`` when the reader has a more complete replay of the same run;
-    ``hazards_found``; ``analysis_changed`` when more is known; ``loads_counted`` when the reader has caught up after a jump;
-    ``busy_changed`` when the engine starts or stops.
+    ``hazards_found`` and ``no_hazards`` after the search; ``analysis_changed`` when more is known; ``loads_counted`` when the
+    reader has caught up after a jump; ``busy_changed`` when the engine starts or stops.
     """
 
     finished = Signal(object)
@@ -40,6 +40,7 @@ class Completion:
     fact_failed = Signal(object)
     replay_changed = Signal()
     hazards_found = Signal()
+    no_hazards = Signal()
     analysis_changed = Signal()
     loads_counted = Signal()
     busy_changed = Signal()
@@ -216,8 +217,8 @@ class Completion:
             self.reading.begin(run.replay, reader.scope.focus, self.watched)
             self.replay_changed.emit()
         self.reading.know(self.watched)
-        if run.searched is not None and before.searched is None and run.replay.hazards:
-            self.hazards_found.emit()
+        if run.searched is not None and before.searched is None:
+            (self.hazards_found if run.replay.hazards else self.no_hazards).emit()
         error = run.counted.error if run.counted is not None and before.counted is None else None
         if error is not None and not isinstance(error, CannotAnswer):
             self._on_failed(error)

@@ -414,3 +414,24 @@ def test_a_comparison_ends_with_a_word_when_another_problem_is_opened(model: Tes
     assert model.session.shot.view == "stage"
     assert not model.session.shot.against
     assert any("The comparison has ended: transpose_naive solves another problem" in each for each in said)
+
+
+def test_a_fault_that_other_settings_hide_is_still_told(model: TestModel, tmp_path: Path) -> None:
+    text = load_kernel("04_tiled").text
+    barrier = text.rindex("__syncthreads();")
+    file = tmp_path / "without.cu"
+    file.write_text(text[:barrier] + text[barrier + len("__syncthreads();") :])
+    model.open(file)
+    model.know()
+    assert any("write after read" in each for each in texts(model))
+    model.commands.change("TILE_WIDTH", 8)
+    model.settle()
+    model.know()
+    (told,) = [each for each in texts(model) if "TILE_WIDTH = 8" in each]
+    assert told.startswith(
+        "With TILE_WIDTH = 8 there is a single phase, in which the fault doesn't show, but it is still there"
+    )
+    model.opening.choose_kernel("04_tiled")
+    model.settle()
+    model.know()
+    assert texts(model) == []

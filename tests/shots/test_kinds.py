@@ -4,15 +4,20 @@ import pytest
 
 from gemmviz.analysis.models.time import DONE
 from gemmviz.analysis.replay.pairing import Pair
-from gemmviz.model.cases import SpeedCase
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.model.cases import LaunchCase, SpeedCase
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import GridCase
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.primitives import Cells, Hit
+from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Against, Shot, Trial, parse_shot, shot_text
+from gemmviz.shots.subject import subject_for, value_of
 from tests.analysis.test_reasons import setup_of
 from tests.app_model import TestModel
 from tests.conftest import sure
@@ -172,3 +177,15 @@ def test_two_runs_go_together(model: TestModel) -> None:
     model.commands.toggle_comparison()
     assert session.shot.against is None
     assert session.display.is_replay
+
+
+@pytest.mark.parametrize(("device", "cured"), [("h200", "try 32 × 32 × 32"), ("8800gtx", "show it on NVIDIA H200")])
+def test_a_picture_that_has_no_tile_of_the_tensor_cores_offers_one_that_has(device: str, cured: str) -> None:
+    shot = Shot(setup_for(load_kernel("04_tiled"), device=device), view="tensor_tile")
+    while (case := value_of(LaunchCase, Knowledge(shot, Interpreter()))).cure is not None:
+        scene = view_named("tensor_tile").still(case, ViewOptions())
+        cells = next(each for each in scene.primitives if isinstance(each, Cells) and each.meaning == Button("cure"))
+        words = [text for each in scene.primitives if isinstance(each, Labels) for text in each.texts]
+        assert cured in words
+        shot, cured = sure(subject_for(LaunchCase).click(case, shot, Hit(cells, 0, 0))), "try 32 × 32 × 32"
+    assert view_named("tensor_tile").still(case, ViewOptions()).find("tile") is not None

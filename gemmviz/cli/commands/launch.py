@@ -67,7 +67,7 @@ def _origin_text(kernel: KernelSpec) -> str:
     doubt = not_confirmed(kernel)
     if doubt is not None:
         return doubt.message
-    is_right, races = _trial_result(kernel) if kernel.launch_from in ("read", "given") else (True, False)
+    is_right, races = _trial_result(kernel) if kernel.launch_from in ("read", "guessed", "given") else (True, False)
     origin = "unsure" if kernel.launch_from == "read" and not is_right else kernel.launch_from
     state = _ORIGIN_WORDS[origin].format(sizes=kernel.problem.text())
     return f"{state}{', but only in one order of threads: counts names the hazard' if races and is_right else ''}"

@@ -31,7 +31,21 @@ import numpy.typing as npt
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
-from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Meaning, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import (
+    ANCHORED,
+    Anchor,
+    Button,
+    Cells,
+    Face,
+    Labels,
+    Lines,
+    Meaning,
+    Primitive,
+    Rects,
+    Squares,
+    boxes,
+    points,
+)
 from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, label_step, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Style, Theme, TypeSizes
 
@@ -230,6 +244,13 @@ def text_in(
 def write(key: str, box: Box, text: str, style: Style, anchor: Anchor = "start") -> Labels:
     """Return the Labels of one text in a box as ``text_in`` does, in a style."""
     return write_all(key, [box], [text], style, anchor)
+
+
+def button(key: str, box: Box, text: str, meaning: Button, tip: str, style: Style, theme: Theme) -> list[Primitive]:
+    """Return a box with a text that acts when it is clicked."""
+    fill, tips = np.zeros((1, 1), np.uint8), np.array([[tip]])
+    ground = cells_in(key, box, fill, (theme.line,), None, (theme.text,), meaning, tips=tips)
+    return [ground, write(f"{key}-text", box, text, style, "middle")]
 
 
 def write_all(key: str, parts: Sequence[Box], texts: Sequence[str], style: Style, anchor: Anchor = "start") -> Labels:

@@ -3,13 +3,15 @@
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.model.cases import TF32_TILE, LaunchCase
+from gemmviz.model.cases import TF32_TILE, LaunchCase, Suggestion
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, spaced, tr
-from gemmviz.scenes.kit.layout import AIR, Box, Edge, Line, Share, beside, cells_in, lines_down, round_boxes, write
-from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.layout import AIR, Box, Edge, Line, Share, beside, button, cells_in, lines_down, round_boxes, write
+from gemmviz.scenes.kit.primitives import Button, Primitive, Scene
 from gemmviz.scenes.kit.view import View, ViewOptions, apology, eased_from, titled
 
 _GAP, _MOST = 2, 32  # cells between the matrices; rows and columns shown of each
+_BUTTON_AT = 0.62  # of the height, below the message
 _REST_OF_STEP = 0.5  # share of an instruction's time in which its tile stands still
 _DIM, _PASSED = 0.13, 0.42  # light of elements outside the tile, and of those that it has passed
 
@@ -49,7 +51,8 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the names and the words. The matrices are drawn by ``tensor_tile_motion``."""
     tile, theme = TF32_TILE, options.theme
     if missing := _why_no_tile(case):
-        return apology(tr("Tensor cores"), missing, options)
+        scene = apology(tr("Tensor cores"), missing, options)
+        return scene if case.cure is None else replace(scene, primitives=(*scene.primitives, *_cure(case.cure, options)))
     plan, warp, pieces = _Plan.of(case, options), case.device.warp_size, list[Primitive]()
     for name, box in plan.tables.items():
         style = theme.strong.sized(theme.type.name).inked(theme.accent(name))
@@ -69,6 +72,15 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     return titled(
         pieces, tr("What one instruction of the tensor cores multiplies: {device}", device=case.device.name), note, options
     )
+
+
+def _cure(cure: Suggestion, options: ViewOptions) -> list[Primitive]:
+    """Draw the button that runs another launch."""
+    style = options.theme.strong.sized(options.theme.type.words)
+    row = options.room().part(down=(_BUTTON_AT, 1))._replace(height=2 * style.size)
+    wide = style.width(cure.text) + 2 * AIR
+    box = row._replace(x=row.middle_x - wide / 2, width=wide)
+    return button("cure-0", box, cure.text, Button("cure"), "", style, options.theme)
 
 
 def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:

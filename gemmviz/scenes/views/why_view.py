@@ -19,7 +19,7 @@ from gemmviz.scenes.kit.layout import (
     Box,
     Line,
     Share,
-    cells_in,
+    button,
     lines_down,
     square,
     wrapped,
@@ -215,7 +215,7 @@ def _model_note(case: SpeedCase) -> str:
     if case.model_ms is None:
         return tr(_COUNTED)
     apart = sum(each.cost_ms or 0 for each in case.causes) <= case.model_ms
-    overlap = "" if apart else tr(". Savings overlap: together they are less than their sum")
+    overlap = "" if apart else tr(". Savings overlap")
     real = "" if case.time_ms is None else tr(", real kernel {time_ms}", time_ms=_time_text(case.time_ms))
     return tr(
         "{model}. All of it: {model_ms}{real}{overlap}",
@@ -286,9 +286,7 @@ def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitiv
         if not text or len(shown) < 3:
             continue
         box, room = room.strip("left", style.width(shown) + 2 * _PAD, 10)
-        fill, tips, meaning = np.zeros((1, 1), np.uint8), np.array([[tr(_TIPS[action])]]), Button(action, place)
-        ground = cells_in(f"{action}-{place}", box, fill, (theme.line,), None, (theme.text,), meaning, tips=tips)
-        primitives += [ground, write(f"{action}-{place}-text", box.inset(_PAD, 0), shown, style)]
+        primitives += button(f"{action}-{place}", box, shown, Button(action, place), tr(_TIPS[action]), style, theme)
     return primitives
 
 
