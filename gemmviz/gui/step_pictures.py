@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from psygnal import Signal
-from PySide6.QtGui import QPixmap
+from PySide6.QtGui import QIcon, QPixmap
 
 from gemmviz.gui.thumbnails import HEIGHT, WIDTH, painted
 from gemmviz.model.errors import GemmvizError, checkpoint
@@ -19,8 +19,15 @@ from gemmviz.shots.shot import Shot
 if TYPE_CHECKING:
     from gemmviz.teaching.lesson import LessonStep
 
-__all__ = ["HEIGHT", "WIDTH", "StepPictures"]
+__all__ = ["HEIGHT", "WIDTH", "StepPictures", "icon_of"]
 _PAUSE_S = 0.03  # after each picture: others share the processor
+
+
+def icon_of(picture: QPixmap) -> QIcon:
+    """Return a picture as an icon that looks the same when its entry is selected."""
+    icon = QIcon(picture)
+    icon.addPixmap(picture, QIcon.Mode.Selected)
+    return icon
 
 
 class StepPictures:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from psygnal import Signal
 
+from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import letter, tr
 from gemmviz.run.engine import FallbackEngine, KernelEngines
 from gemmviz.run.stored import StoredAnswers
+from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
@@ -26,6 +28,7 @@ from gemmviz.teaching.reveal import Reveal, answer_of, parts_of
 if TYPE_CHECKING:
     from gemmviz.teaching.exercises import Verdict
 
+_MOST_CHANGES = 200
 LAST = -1  # number of the last part of a step
 
 
@@ -44,6 +47,7 @@ class LessonEditor:
         self.session = session
         self.engine = FallbackEngine(StoredAnswers(), KernelEngines(session.engines.engine_for))
         self._ready = ReadySteps(post, self.engine, self._on_ready)
+        self._changes: list[tuple[str, Lesson, int | None]] = []  # names of changes, and the list before each
         session.engines.changed.connect(self._ready.forget)
 
     @property
@@ -93,13 +97,47 @@ class LessonEditor:
         return self.lesson.steps[place] if place < len(self.lesson.steps) else None
 
     def keep(self, caption: str = "") -> None:
-        """Save the present shot after the current view, or at the end."""
-        place = len(self.lesson.steps) if self.at is None else self.at + 1
-        title = f"{self.session.shot.setup.kernel.name}, {self.session.shot.view}"
-        self.take_lesson(self.lesson.with_step(LessonStep(self.session.shot, title, caption), place), place)
+        """Save the present shot after the current view, or at the end, and say its number."""
+        shot, steps = self.session.shot, self.lesson.steps
+        place = len(steps) if self.at is None else self.at + 1
+        same = next((number for number, step in enumerate(steps, 1) if _shows_same(step.shot, shot)), None)
+        self._change("", self.lesson.with_step(LessonStep(shot, self._name(), caption), place), place)
+        number = place + 1
+        self.session.say(
+            tr("Added as {number} of the saved views", number=number)
+            if same is None
+            else tr("Added as {number} of the saved views: it shows the same as {same}", number=number, same=same)
+        )
+
+    def _name(self) -> str:
+        """The name of the present view: kernel, view, step and focus."""
+        session, kind = self.session, self.session.display.kind
+        parts = [session.shot.setup.kernel.name, tr(view_named(session.shot.view).title)]
+        if kind.time == "run":
+            parts.append(tr("step {number}", number=session.navigation.run_step + 1))
+        if kind.is_of_run and session.shown is not None:
+            parts.append(focus_text(session.shot.focus, session.shown.trace))
+        return ", ".join(parts)
+
+    def undo(self) -> None:
+        """Take back the last change of the list."""
+        if self._changes:
+            _, lesson, at = self._changes.pop()
+            self.take_lesson(lesson, at)
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._changes)
+
+    def _change(self, name: str, lesson: Lesson, at: int | None) -> None:
+        """Make a change that can be taken back. Changes of one name, such as typed letters, are one; "" names none."""
+        if not (name and self._changes and self._changes[-1][0] == name):
+            self._changes = [*self._changes, (name, self.lesson, self.at)][-_MOST_CHANGES:]
+        self.take_lesson(lesson, at)
 
     def open(self, lesson: Lesson) -> None:
         """Open another list of views and show its first."""
+        self._changes = []
         self.take_lesson(lesson)
         self.go(0)
 
@@ -142,27 +180,28 @@ class LessonEditor:
 
     def edit(self, place: int, **texts: str) -> None:
         """Change texts of a view: its title, caption, text or notes."""
-        self.take_lesson(self.lesson.changed(place, replace(self.lesson.steps[place], **texts)), self.at)
+        name = f"{place} {' '.join(texts)}"
+        self._change(name, self.lesson.changed(place, replace(self.lesson.steps[place], **texts)), self.at)
 
     def build(self, place: int, build: Build) -> None:
         """Set how a view is revealed."""
         assert build in BUILDS
-        self.take_lesson(self.lesson.changed(place, replace(self.lesson.steps[place], build=build)), self.at)
+        self._change("", self.lesson.changed(place, replace(self.lesson.steps[place], build=build)), self.at)
 
     def take(self, place: int) -> None:
-        """Replace a saved view by the present shot."""
-        self.take_lesson(self.lesson.changed(place, replace(self.lesson.steps[place], shot=self.session.shot)), place)
+        """Replace a saved view by the present shot; its texts stay."""
+        self._change("", self.lesson.changed(place, replace(self.lesson.steps[place], shot=self.session.shot)), place)
 
     def remove(self, place: int) -> None:
         left = self.lesson.without(place)
         at = self.at
         if at is not None and at >= place:
             at = None if at == place else at - 1
-        self.take_lesson(left, at)
+        self._change("", left, at)
 
     def move(self, place: int, to: int) -> None:
         if 0 <= to < len(self.lesson.steps):
-            self.take_lesson(self.lesson.moved(place, to), to if self.at == place else self.at)
+            self._change("", self.lesson.moved(place, to), to if self.at == place else self.at)
 
     def take_lesson(self, lesson: Lesson, at: int | None = None, redraws: bool = False) -> None:
         """Take another lesson, or an edited one, without showing another picture."""

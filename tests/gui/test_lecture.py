@@ -20,6 +20,7 @@ from gemmviz.gui.lecture.presenter import _answers
 from gemmviz.gui.lecture.step_map import StepMap
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.panels.settings import Settings
+from gemmviz.gui.panels.views import SavedViews
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.records import replace
@@ -477,6 +478,26 @@ def test_a_projector_that_goes_away(window: MainWindow, wall: Wall) -> None:
     window.lecture._on_screen_changed()
     assert wall.size() == screen.geometry().size()
     assert window.lecture.is_on
+
+
+def test_a_lecture_of_saved_views_begins_at_the_first_of_them(window: MainWindow, qtbot: QtBot) -> None:
+    session, panel = window.session, window.docks.widgets["views"]
+    assert isinstance(panel, SavedViews)
+    for step in (3, 20):
+        session.navigation.go_to_step(step)
+        window.menus.all["add-saved-view"].trigger()
+    window.docks.favour("views")
+    qtbot.waitUntil(lambda: not panel.list.item(1).icon().isNull(), timeout=20_000)
+    assert "step 4" in panel.list.item(0).text()
+    session.navigation.go_to_step(9)
+    window.menus.all["lecture"].trigger()
+    wall = sure(window.lecture.wall)
+    qtbot.waitUntil(wall.isActiveWindow)
+    settle(wall)
+    assert (window.model.saved_views.at, session.navigation.run_step) == (0, 3)
+    window.lecture.end()
+    panel.buttons["undo"].click()
+    assert panel.list.count() == 1
 
 
 def test_views_are_there_the_next_time(qtbot: QtBot) -> None:

@@ -388,6 +388,48 @@ def test_an_answer_about_an_earlier_run_is_not_shown(model: TestModel) -> None:
     assert answers.sentences == ("about this run",)
 
 
+def test_a_saved_view_is_named_and_acknowledged_also_a_second_time(model: TestModel) -> None:
+    """Views of one kernel are told apart by view, step and focus."""
+    said: list[str] = []
+    model.session.message.connect(said.append)
+    views = model.saved_views
+    model.session.navigation.go_to_step(3)
+    views.keep()
+    model.session.navigation.go_to_step(20)
+    views.keep()
+    model.commands.show_view("banks")
+    views.keep()
+    views.keep()
+    assert [step.title for step in views.lesson.steps[:3]] == [
+        "04_tiled, Stage, step 4, block (0, 0)", "04_tiled, Stage, step 21, block (0, 0)",
+        "04_tiled, Banks of shared memory, step 21, block (0, 0)",
+    ]  # fmt: skip
+    first, *_, last = [sentence for sentence in said if sentence.startswith("Added")]
+    assert first == "Added as 1 of the saved views"
+    assert last == "Added as 4 of the saved views: it shows the same as 3"
+
+
+def test_changes_of_the_saved_views_are_taken_back(model: TestModel) -> None:
+    """Typed letters are one change."""
+    views = model.saved_views
+    for name in ("one", "two"):
+        views.keep(name)
+    for text in ("a", "ab", "abc"):
+        views.edit(1, notes=text)
+    views.edit(1, caption="other")
+    views.move(1, 0)
+    views.remove(0)
+    lists = []
+    while views.can_undo:
+        lists.append([(step.caption, step.notes) for step in views.lesson.steps])
+        views.undo()
+    assert lists == [
+        [("one", "")], [("other", "abc"), ("one", "")], [("one", ""), ("other", "abc")], [("one", ""), ("two", "abc")],
+        [("one", ""), ("two", "")], [("one", "")],
+    ]  # fmt: skip
+    assert views.lesson.steps == ()
+
+
 def test_removing_a_view_before_the_present_one_keeps_it(model: TestModel) -> None:
     views = model.saved_views
     for name in ("one", "two", "three"):

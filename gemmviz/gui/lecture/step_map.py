@@ -1,10 +1,10 @@
 """The map of a lecture: all its steps as small pictures, to jump to one of them."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHideEvent, QIcon, QKeyEvent, QPixmap
+from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QListWidget, QListWidgetItem, QWidget
 
-from gemmviz.gui.step_pictures import HEIGHT, WIDTH
+from gemmviz.gui.step_pictures import HEIGHT, WIDTH, icon_of
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import tr
 from gemmviz.shots.shot import Shot
@@ -47,7 +47,7 @@ class StepMap(QListWidget):
         empty.fill(QColor(theme.panel))
         for number, step in enumerate(self.lesson.lesson.steps, 1):
             heading = f"{step.part}\n" if step.part else ""
-            item = QListWidgetItem(_icon(empty), f"{heading}{number}  {caption_of(step).title}")
+            item = QListWidgetItem(icon_of(empty), f"{heading}{number}  {caption_of(step).title}")
             item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
             item.setSizeHint(size)
             self.addItem(item)
@@ -68,7 +68,7 @@ class StepMap(QListWidget):
         picture = self.pictures.of(shot)
         for place, step in enumerate(self.lesson.lesson.steps):
             if step.shot is shot and picture is not None:
-                self.item(place).setIcon(_icon(picture))
+                self.item(place).setIcon(icon_of(picture))
 
     def select(self, place: int) -> None:
         """Mark a step and scroll to it, if there is one at this index."""
@@ -93,10 +93,3 @@ class StepMap(QListWidget):
             self.chosen.emit(self.currentRow())
         else:
             event.ignore()
-
-
-def _icon(picture: QPixmap) -> QIcon:
-    """Return a picture as an icon that looks the same when it is selected."""
-    icon = QIcon(picture)
-    icon.addPixmap(picture, QIcon.Mode.Selected)
-    return icon

@@ -1,5 +1,7 @@
 """The panel of saved views: a list to show, name, reorder and save as a lesson."""
 
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -14,11 +16,14 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.gui.panel import Panel
+from gemmviz.gui.step_pictures import HEIGHT, WIDTH, icon_of
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import set_name
 from gemmviz.gui.widgets.input import OPENING, keep_keys
+from gemmviz.gui.widgets.refresh import is_seen
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import marked, tr
+from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import BUILDS
 
 _BUILDS = {
@@ -44,6 +49,8 @@ class SavedViews(QWidget):
         self.list = QListWidget()
         self.list.setToolTip(tr(_LIST_TIP))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.setIconSize(QSize(WIDTH // 2, HEIGHT // 2))
+        self.list.setWordWrap(True)
         self.title, self.caption, self.text, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit(), QPlainTextEdit()
         self.build = QComboBox()
         self.build.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -68,6 +75,7 @@ class SavedViews(QWidget):
                 ("up", tr("Up"), tr("Move up")),
                 ("down", tr("Down"), tr("Move down")),
                 ("remove", tr("Remove"), tr("Remove from the list")),
+                ("undo", tr("Undo"), tr("Take back the last change of the list")),
                 ("save", tr("Save …"), tr("Save the list as a lesson")),
             )
         }
@@ -78,7 +86,7 @@ class SavedViews(QWidget):
     def _arrange(self) -> None:
         grid = QGridLayout()
         for number, button in enumerate(self.buttons.values()):
-            grid.addWidget(button, number // 3, number % 3)
+            grid.addWidget(button, number // 4, number % 4)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 4, 8, 4)
         column.addWidget(self.list, 3)
@@ -111,8 +119,11 @@ class SavedViews(QWidget):
         ):
             self.buttons[name].clicked.connect(lambda checked=False, what=what: self._with_place(what))
         self.buttons["add"].clicked.connect(lambda: marks.keep())
+        self.buttons["undo"].clicked.connect(lambda: marks.undo())
         self.buttons["save"].clicked.connect(lambda: dialogs.ask_to_save_lesson(self.model, self))
         marks.changed.connect(self.draw)
+        self.model.step_pictures.changed.connect(self._show_picture)
+        self.model.theme_changed.connect(self._ask)
 
     def _with_place(self, what: object) -> None:
         place = self.list.currentRow()
@@ -144,6 +155,25 @@ class SavedViews(QWidget):
         self.list.setCurrentRow(min(len(steps) - 1, max(-1, shown)))
         self.list.blockSignals(False)
         self._show_words()
+        self._ask()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ask()
+
+    def _ask(self) -> None:
+        """Ask for the pictures of the views, and show those that are there."""
+        if is_seen(self):
+            steps = self.saved_views.lesson.steps
+            self.model.step_pictures.want(steps, self.model.theme_name, self.saved_views.engine)
+            for step in steps:
+                self._show_picture(step.shot)
+
+    def _show_picture(self, shot: Shot) -> None:
+        picture = self.model.step_pictures.of(shot)
+        for row, step in enumerate(self.saved_views.lesson.steps):
+            if step.shot is shot and picture is not None and row < self.list.count():
+                self.list.item(row).setIcon(icon_of(picture))
 
     def _show_words(self) -> None:
         steps, place = self.saved_views.lesson.steps, self.list.currentRow()
@@ -152,7 +182,8 @@ class SavedViews(QWidget):
             widget.setEnabled(chosen is not None)
         self.build.setEnabled(chosen is not None)
         for name, button in self.buttons.items():
-            button.setEnabled(name == "add" or (bool(steps) if name == "save" else chosen is not None))
+            can = {"add": True, "save": bool(steps), "undo": self.saved_views.can_undo}
+            button.setEnabled(can.get(name, chosen is not None))
         for field, text in ((self.title, chosen.title if chosen else ""), (self.caption, chosen.caption if chosen else "")):
             if field.text() != text:
                 field.setText(text)

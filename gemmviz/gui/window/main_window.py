@@ -231,6 +231,9 @@ class MainWindow(QMainWindow):
         KernelChooser(self.model, files, self).open()
 
     def _begin_lecture(self, with_notes: bool) -> None:
+        """Begin at the step of the lesson that is open, or else at the first saved view, if there are any."""
+        if self.model.active_lesson is self.model.saved_views:
+            self.model.saved_views.go(0)
         self.lecture.begin(with_notes)
 
     # Content
