@@ -541,3 +541,40 @@ def test_a_faster_film_is_shorter(tmp_path: Path) -> None:
         with Image.open(tmp_path / "f.apng") as image:
             frames.append(getattr(image, "n_frames", 1))
     assert frames[0] == frames[1] > 2 * frames[2]
+
+
+def test_a_picture_for_a_slide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A template is a theme, a size and what is shown; options beside it come first. A part has the title that is given."""
+    words = [
+        "export",
+        "04_tiled",
+        "-m",
+        "4",
+        "-n",
+        "4",
+        "-k",
+        "4",
+        "-D",
+        "TILE_WIDTH=2",
+        "--step",
+        "5",
+        "--title",
+        "One row each",
+    ]
+    for options, size, background in (
+        (["--template", "print"], (2400, 1800), "#FFFFFF"),
+        (["--template", "slide-light", "--size", "640x360"], (640, 360), "#FFFFFF"),
+        (["--template", "slide-dark", "--theme", "print", "--only", "matrices"], (1920, 1080), "#FFFFFF"),
+        (["--template", "slide-dark"], (1920, 1080), "#12161C"),
+    ):
+        assert main([*words, *options, "-o", str(tmp_path / "f.png")]) == 0
+        with Image.open(tmp_path / "f.png") as image:
+            assert image.size == size
+            corner = image.convert("RGB").getpixel((3, 3))
+            assert isinstance(corner, tuple)
+            assert "#{:02X}{:02X}{:02X}".format(*corner) == background
+            assert image.text["Title"] == "One row each"  # type: ignore[attr-defined]
+    assert main([*words, "--only", "roofline", "-o", str(tmp_path / "f.png")]) == 2
+    assert "no part 'roofline' (choose stage, matrices, request, banks, sum)" in capsys.readouterr().err
+    assert main(["export", "coalescing", "--title", "Mine", "-o", str(tmp_path / "f.pptx")]) == 2
+    assert "a lesson has its own titles" in capsys.readouterr().err

@@ -45,7 +45,7 @@ from gemmviz.render.reel import Deck, Film, Format, RenderOptions, Still, WebPag
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
-from gemmviz.shots.export import PARTS, ExportOptions, Prepared, frame_at
+from gemmviz.shots.export import LONGEST_TITLE, PARTS, TEMPLATES, ExportOptions, Prepared, frame_at, only_part
 
 # Installation of the packages that a format needs, with pip and only after a question.
 
@@ -170,7 +170,9 @@ class FigureForm(QWidget):
 
 
 _CONTENT_NAMES: dict[What, str] = {"picture": marked("This picture"), "steps": marked("Steps"), "lesson": marked("Saved views")}
-_PART_NAMES = {"title": marked("Title"), "step": marked("Step number"), "caption": marked("Caption")}
+_PART_NAMES = {
+    "title": marked("Title"), "step": marked("Step number"), "caption": marked("Caption"), "timeline": marked("Timeline"),
+}  # fmt: skip
 _FORMAT_KEY = "export as"
 _LONGEST_END_MS = 3000
 
@@ -186,7 +188,9 @@ class ExportDialog(QDialog):
         self.setMinimumWidth(1000)
         self.preview = SceneWidget(tr("Preview"), self)
         self.preview.setMinimumSize(480, 270)
-        self.what, self.kind, self.pixels, self.theme = (QComboBox() for _ in range(4))
+        self._come_to_rest()
+        self.what, self.kind, self.pixels, self.theme, self.template, self.only = (QComboBox() for _ in range(6))
+        self.title = QLineEdit(maxLength=LONGEST_TITLE)
         self.first, self.last, self.fps = QSpinBox(minimum=1), QSpinBox(minimum=1), QSpinBox(minimum=1, maximum=120, value=30)
         self.own_size = QLineEdit("1920x1080")
         self.speed = QDoubleSpinBox(minimum=0.05, maximum=240.0, value=ExportOptions().speed)
@@ -213,6 +217,13 @@ class ExportDialog(QDialog):
         self._connect()
         self.draw()
 
+    def _come_to_rest(self) -> None:
+        """Stop the replay at the end of its step, so that nothing is exported in mid-air."""
+        player = self.session.player
+        player.play(False)
+        if not player.played.is_launch and player.played.moment < 1.0:
+            player.played.go(player.played.step)
+
     def _fill(self, suffix: str) -> None:
         steps = self.session.player.played.steps if self.session.display.has_time else 1
         for what, words in _CONTENT_NAMES.items():
@@ -226,6 +237,15 @@ class ExportDialog(QDialog):
             self.pixels.addItem(f"{width} × {height}", f"{width}x{height}")
         self.pixels.addItem(tr("Custom size"), "")
         self.pixels.setCurrentIndex(1)
+        self.template.addItem(tr("None"), "")
+        for name, template in TEMPLATES.items():
+            self.template.addItem(tr(template.title), name)
+        shown = self.session.shot.view
+        self.only.addItem(tr("All of it"), "")
+        self.only.addItem(tr("Without words"), shown)
+        for name in view_named(shown).parts:
+            self.only.addItem(tr("Matrices and tiles") if name == "matrices" else tr(view_named(name).title), name)
+        self.title.setPlaceholderText(tr("That of the picture"))
         self.theme.addItem(tr("Same as the window"), "")
         for name in theme_names():
             self.theme.addItem(tr(load_theme(name).title), name)
@@ -248,6 +268,9 @@ class ExportDialog(QDialog):
             (self.pixels, tr("Size in pixels")),
             (self.own_size, tr("Width and height in pixels, such as 1600x1200")),
             (self.theme, tr("Colours. Print is black and grey")),
+            (self.template, tr("Theme, size and contents for a slide or for print")),
+            (self.title, tr("A title instead of the picture's own")),
+            (self.only, tr("A part that fills the picture")),
             (self.first, tr("First step")),
             (self.last, tr("Last step")),
             (self.fps, tr("Frame rate of the film")),
@@ -278,12 +301,15 @@ class ExportDialog(QDialog):
             for widget in widgets:
                 line.addWidget(widget)
         rows_of_form: tuple[tuple[str, QWidget], ...] = (
+            (tr("T&emplate"), self.template),
             (tr("&What"), self.what),
             ("", self.steps_row),
             (tr("&As"), self.kind),
             (tr("&Size"), self.size_row),
             ("", self.film_row),
             (tr("&Theme"), self.theme),
+            (tr("T&itle"), self.title),
+            (tr("&Only"), self.only),
         )
         for name, field in rows_of_form:
             form.addRow(name, field)
@@ -305,7 +331,9 @@ class ExportDialog(QDialog):
         self.bar.hide()
 
     def _connect(self) -> None:
-        for combo in (self.what, self.kind, self.pixels, self.theme):
+        self.template.currentIndexChanged.connect(self._on_template)
+        self.title.textChanged.connect(self.draw)
+        for combo in (self.what, self.kind, self.pixels, self.theme, self.only):
             combo.currentIndexChanged.connect(self.draw)
         for spin in (self.first, self.last, self.fps):
             spin.valueChanged.connect(self.draw)
@@ -319,6 +347,19 @@ class ExportDialog(QDialog):
         self.install.clicked.connect(lambda: self.installer.ask(self._missing_extras()))
         self.installer.started.connect(self.draw)
         self.installer.finished.connect(self._on_installed)
+
+    def _on_template(self) -> None:
+        """Choose the theme, the size and the parts of a template."""
+        template = TEMPLATES.get(self.template.currentData())
+        if template is None:
+            return
+        size = f"{template.width}x{template.height}"
+        place = self.pixels.findData(size)
+        self.own_size.setText(size)
+        self.pixels.setCurrentIndex(self.pixels.count() - 1 if place < 0 else place)
+        self.theme.setCurrentIndex(self.theme.findData(template.theme))
+        for part, box in self.parts.items():
+            box.setChecked(part not in template.hidden)
 
     def _missing_extras(self) -> list[str]:
         return missing_extras(formats()[self.job.suffix].extras(self.job.manner.look))
@@ -343,7 +384,8 @@ class ExportDialog(QDialog):
             first, last = (1, self.first.maximum()) if isinstance(kind, Film | WebPage) else (step, step)
         return ExportJob(
             self.what.currentData(), first, last, suffix, self.by_phase.isChecked(),
-            ExportOptions(look, self.speed.value(), hidden), self.theme.currentData(), self.code.isChecked(),
+            ExportOptions(look, self.speed.value(), hidden, title=self.title.text().strip(), only=self.only.currentData()),
+            self.theme.currentData(), self.code.isChecked(),
         )  # fmt: skip
 
     def draw(self) -> None:
@@ -362,6 +404,10 @@ class ExportDialog(QDialog):
         self.outlines.setVisible(self.kind.currentData() == "svg")
         self.film.setVisible(self.kind.currentData() == "pptx")
         self.figure.setVisible(isinstance(kind, WebPage))
+        self.title.setEnabled(what != "lesson")
+        self.only.setEnabled(what != "lesson")
+        for box in self.parts.values():
+            box.setEnabled(what == "lesson" or not self.only.currentData())
         for widget in (self.theme, self.size_row):
             widget.setEnabled(not isinstance(kind, WebPage))
         try:
@@ -389,6 +435,7 @@ class ExportDialog(QDialog):
         shot = replace(shot, theme=job.theme or self.session.shot.theme, code=job.has_code)
         if shot.theme == "system":
             shot = replace(shot, theme="dark" if self.model.theme.is_dark else "light")
+        shot = only_part(shot, job.manner.only) if job.manner.only else shot
         stage = Prepared(shot, self.session.player.played.steps, lambda step: subject)
         at = self.session.navigation
         self.preview.set_scene(frame_at(stage, at.step, at.moment, job.manner, subject).scene)

@@ -76,6 +76,8 @@ def order_words(job: ExportJob, source: Path, target: Path, shot: Shot, on: str)
     words += ["--theme", job.theme] if job.theme and look.figure is None else []
     words += _figure_words(look.figure) if look.figure is not None else []
     words += [f"--no-{part}" for part in PARTS if part in manner.hidden]
+    if job.what != "lesson":
+        words += [f"--{name}={text}" for name, text in (("title", manner.title), ("only", manner.only)) if text]
     for flag, is_set in (
         ("--no-code", not job.has_code), ("--transparent", look.is_transparent), ("--outlines", look.has_outlines),
         ("--film", look.has_film),

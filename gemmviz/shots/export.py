@@ -9,22 +9,23 @@ import numpy as np
 from msgspec import Struct, field
 
 from gemmviz.analysis.replay.focus import Focus, Position, focus_text, scope_of, step_at
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay, steps_in_use
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Outcome, Trace
-from gemmviz.model.translation import letter, tr
+from gemmviz.model.translation import letter, marked, tr
 from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Frame, Reel, RenderOptions, Slide, Step
 from gemmviz.run.choosing import EngineOf, opened_engines
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.band import Caption, band_height, link_height, with_band, with_link
+from gemmviz.scenes.kit.band import Caption, band_height, headline_height, link_height, with_band, with_headline, with_link
 from gemmviz.scenes.kit.primitives import Primitive, Scene, TextPart
-from gemmviz.scenes.kit.shapes import magnified
+from gemmviz.scenes.kit.shapes import magnified, moved_down
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
+from gemmviz.scenes.kit.view import ARRIVAL, SHEET_EDGE, ViewOptions
 from gemmviz.scenes.stage.cross import shown_shape
 from gemmviz.scenes.stage.motion import TRAIL, is_trail
 from gemmviz.shots.describing import described, texts_of
@@ -37,7 +38,9 @@ PARTS: dict[str, tuple[TextPart, ...]] = {
     "title": ("title", "note"),
     "step": ("progress",),
     "caption": ("action", "cost"),
-}  # parts of the texts in a picture
+    "timeline": (),
+}  # of a picture that can be left out, with their texts
+LONGEST_TITLE = 200  # letters
 _MOST_FACTS = 1 << 20  # maximum number of accesses in a page
 _SAME_PLACE = 1e-4
 _NO_CAPTION = Caption()
@@ -125,10 +128,29 @@ def prepare_benchmark(shot: Shot, benchmark: Benchmark) -> Prepared:
 # Pictures
 
 
+class Template(Struct, frozen=True):
+    """What a picture needs to be used as it is: a theme, a size in pixels, and the PARTS that are left out."""
+
+    title: str
+    theme: str
+    width: int
+    height: int
+    hidden: frozenset[str]
+
+
+_SLIDE = frozenset(("step", "timeline"))
+TEMPLATES = {
+    "slide-dark": Template(marked("Dark slide, 16:9"), "dark", 1920, 1080, _SLIDE),
+    "slide-light": Template(marked("Light slide, 16:9"), "light", 1920, 1080, _SLIDE),
+    "print": Template(marked("Print, 4:3"), "print", 2400, 1800, frozenset(("timeline",))),
+}
+
+
 class ExportOptions(Struct, frozen=True):
     """Options of an export. ``look``: rendering options; ``speed``: steps per second of a film; ``hidden``: PARTS to omit;
-    ``hold_s``: duration of a film of a view without steps; ``link``: a URL, with its QR code below each picture. Raises
-    UsageError for a speed out of range.
+    ``hold_s``: duration of a film of a view without steps; ``link``: a URL, with its QR code below each picture; ``title``: a
+    title instead of the view's own; ``only``: the part that is drawn alone, without these PARTS, "" for all.
+    Raises UsageError for a speed out of range and a title that is too long.
     """
 
     look: RenderOptions = field(default_factory=RenderOptions)
@@ -136,8 +158,12 @@ class ExportOptions(Struct, frozen=True):
     hidden: frozenset[str] = frozenset()
     hold_s: float = 4.0
     link: str = ""
+    title: str = ""
+    only: str = ""
 
     def __post_init__(self) -> None:
+        if len(self.title) > LONGEST_TITLE:
+            raise UsageError(tr("a title has at most {most} characters", most=LONGEST_TITLE), remedy=tr("shorten it"))
         if not 0.05 <= self.speed <= 240.0:
             raise UsageError(
                 tr("a film can't show {speed} steps per second", speed=f"{self.speed:g}"), remedy=tr("choose 0.05 to 240")
@@ -150,20 +176,24 @@ def frame_at(
 ) -> Frame:  # fmt: skip
     """The frame of a step at a moment. ``still``: its static part if drawn before; ``caption``: text below the picture."""
     shot, options, high = _drawn_at(stage, step, moment, manner, caption)
-    caption = _NO_CAPTION if "caption" in manner.hidden else caption
-    view, subject = view_named(shot.view), subject or stage.subject(step)
-    still = still or _hidden_removed(view.still(subject, options), manner.hidden)
+    view, subject, by = view_named(shot.view), subject or stage.subject(step), _headline_room(options, shot)
     motion = view.motion(subject, options)
-    if shot.camera.zoom == 1.0:
-        return Frame(with_link(with_band(still, caption, high, options.theme), manner.link, options.theme), motion)
-    whole = magnified(Frame(still, motion).scene, shot.camera.zoom, shot.camera.x, shot.camera.y)
-    return Frame(with_link(with_band(whole, caption, high, options.theme), manner.link, options.theme))
+    if still is not None:
+        return Frame(still, moved_down(motion, by))
+    still = view.still(subject, options)
+    if shot.camera.zoom != 1.0:
+        still, motion = magnified(Frame(still, motion).scene, shot.camera.zoom, shot.camera.x, shot.camera.y), ()
+    caption = _NO_CAPTION if "caption" in manner.hidden else caption
+    whole = with_band(with_headline(still, by, options), caption, high, options.theme)
+    return Frame(with_link(whole, manner.link, options.theme), moved_down(motion, by))
 
 
 def _drawn_at(
     stage: Prepared, step: int, moment: float, manner: ExportOptions, caption: Caption
 ) -> tuple[Shot, ViewOptions, float]:
-    """The shot and the options of a step at a moment, above caption and link, and the height of the frame with the caption."""
+    """The shot and the options of a step at a moment, between headline, caption and link, and the height of the frame with
+    headline and caption. A picture with a caption has the margins of a lecture.
+    """
     counted, facts = 0.0 if caption.asks else 1.0, caption.facts
     caption = _NO_CAPTION if "caption" in manner.hidden else caption
     shot = stage.shot
@@ -171,28 +201,48 @@ def _drawn_at(
     (wide, high), scale = frame_for(shot, manner.look.width, manner.look.height)
     high -= link_height(manner.link)
     options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
-    return shot, replace(options, counted=counted, facts=facts), high
+    options = replace(
+        options, counted=counted, facts=facts, buttons=False, edge=SHEET_EDGE if caption.is_empty else 0.0,
+        headline=manner.title, hidden=_hidden_texts(manner, shot), timeline=not manner.only and "timeline" not in manner.hidden,
+        words=manner.only != "matrices", only="matrices" if manner.only == "matrices" else "",
+    )  # fmt: skip
+    return shot, replace(options, height=options.height - _headline_room(options, shot)), high
 
 
-def _hidden_removed(scene: Scene, hidden: frozenset[str]) -> Scene:
-    """A scene without the labels of hidden parts."""
-    words = {name for part in hidden for name in PARTS[part]}
-    if not words:
-        return scene
-    kept, above = (tuple(each for each in part if each.meaning not in words) for part in (scene.words, scene.above))
-    return replace(scene, words=kept, above=above)
+def _hidden_texts(manner: ExportOptions, shot: Shot) -> frozenset[TextPart]:
+    """The texts that are left out; those of a moment in a view that shows none are no reason to leave room for them."""
+    hidden = PARTS if manner.only else manner.hidden
+    absent: tuple[TextPart, ...] = () if view_named(shot.view).subject is Moment else ("progress",)
+    texts = {text for part in hidden for text in PARTS[part]}
+    return frozenset(texts | set(absent) if texts or manner.title else texts) - ({"title"} if manner.title else frozenset())
+
+
+def _headline_room(options: ViewOptions, shot: Shot) -> float:
+    """Height of a headline above a picture; 0 if the view itself draws it."""
+    return 0.0 if view_named(shot.view).has_title and options.words else headline_height(options)
+
+
+def only_part(shot: Shot, part: str) -> Shot:
+    """The shot whose picture is a part of this one. Raises UsageError, which names the parts, for one that it lacks."""
+    names = (shot.view, *view_named(shot.view).parts)
+    if part not in names:
+        raise UsageError(
+            tr("the view {view} has no part {part}", view=f"{shot.view!r}", part=f"{part!r}"),
+            remedy=tr("choose {names}", names=", ".join(names)),
+        )
+    return shot if part == "matrices" else replace(shot, view=part)
 
 
 def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NO_CAPTION, notes: str = "") -> Slide:
     """A picture of a step with title, caption and notes: those of a lesson if it has any."""
     subject = stage.subject(step)
     scene = frame_at(stage, step, stage.moment(step), manner, subject, caption=caption).scene
-    scene = _scene_with_words(stage, subject, scene, caption)
-    title, text, remarks = texts_of(stage.kind, subject, scene)
-    return Slide(scene, caption.title or title, caption.caption or text, notes or remarks)
+    scene = _scene_with_words(stage, subject, scene, caption, manner.title)
+    _, text, remarks = texts_of(stage.kind, subject, scene)
+    return Slide(scene, scene.title, caption.caption or text, notes or remarks)
 
 
-def _scene_with_words(stage: Prepared, subject: Any, scene: Scene, caption: Caption) -> Scene:
+def _scene_with_words(stage: Prepared, subject: Any, scene: Scene, caption: Caption, headline: str) -> Scene:
     """A scene with its words: those of a lesson first, and nothing else while a question is open."""
     choices = (f"{letter(place)}: {text}" for place, text in enumerate(caption.choices))
     words = "\n".join(filter(None, (caption.caption, *choices)))
@@ -200,7 +250,7 @@ def _scene_with_words(stage: Prepared, subject: Any, scene: Scene, caption: Capt
         return replace(scene, title=caption.title, description=words)
     scene = described(scene, stage.shot, subject)
     text = "\n".join(filter(None, (words, scene.description)))
-    return replace(scene, title=caption.title or scene.title, description=text)
+    return replace(scene, title=caption.title or headline or scene.title, description=text)
 
 
 # Reels
@@ -281,11 +331,11 @@ def page_step(
     for theme in THEMES:
         own = with_theme(stage, theme)
         draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
-        after[theme] = _scene_with_words(own, subject, draw(moment=last).scene, caption)
+        after[theme] = _scene_with_words(own, subject, draw(moment=last).scene, caption, manner.title)
         before[theme] = draw(moment=0.0).still if is_played else after[theme]
         motion[theme] = tuple(_chips_of_trace(own, step, each, manner, subject, caption) for each in moments)
     title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])
-    title, text = caption.title or title, caption.caption or text
+    title, text = caption.title or manner.title or title, caption.caption or text
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
     return Step(before, after, motion, title, text, phase, _fact_rows(stage, step), way)
 
@@ -295,7 +345,8 @@ def _chips_of_trace(
 ) -> tuple[Primitive, ...]:
     """What moves at a moment, without trails: a page draws them itself."""
     shot, options, _ = _drawn_at(stage, step, moment, manner, caption)
-    return tuple(each for each in view_named(shot.view).motion(subject, options) if not is_trail(each))
+    moving = tuple(each for each in view_named(shot.view).motion(subject, options) if not is_trail(each))
+    return moved_down(moving, _headline_room(options, shot))
 
 
 def _record_for_page(stage: Prepared) -> Trace | None:

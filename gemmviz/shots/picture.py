@@ -7,7 +7,7 @@ from gemmviz.model.records import fields
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.view import HEIGHT, WIDTH, DrawingOptions, ViewOptions
+from gemmviz.scenes.kit.view import HEIGHT, SHEET_EDGE, WIDTH, DrawingOptions, ViewOptions
 from gemmviz.shots.shot import Camera, Shot
 
 Rectangle = tuple[float, float, float, float]
@@ -23,7 +23,8 @@ def theme_of(shot: Shot, system_is_dark: bool = True) -> Theme:
 def options_for(
     shot: Shot, theme: Theme, size: _Size | None = None, seen: Rectangle | None = None, scale: float = 0.0
 ) -> ViewOptions:
-    """Drawing options of a shot. ``size``: of the frame in units, by default that of a slide; fewer units enlarge the text.
+    """Drawing options of a shot. ``size``: of the frame in units, by default that of a slide, which has margins and no
+    buttons; fewer units enlarge the text.
     ``seen``: the visible part of the frame, by default from the camera; ``scale``: pixels per unit, by default for a slide 1920
     pixels wide.
     """
@@ -32,7 +33,8 @@ def options_for(
     clip = None if camera.zoom == 1.0 else seen or camera_box(camera, width, height)
     return ViewOptions(
         theme, label_zoom, width, height, clip=clip, curves=shot.chart.shown, scale=scale or _SLIDE_PIXELS / width,
-        is_even=shot.chart.is_even, **{each.name: getattr(shot, each.name) for each in fields(DrawingOptions)},
+        is_even=shot.chart.is_even, edge=0.0 if size else SHEET_EDGE, buttons=size is not None,
+        **{each.name: getattr(shot, each.name) for each in fields(DrawingOptions)},
     )  # fmt: skip
 
 

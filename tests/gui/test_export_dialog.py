@@ -219,3 +219,33 @@ def test_the_preview_of_a_launch_is_at_its_own_instant(window: MainWindow, qtbot
     qtbot.addWidget(dialog)
     assert dialog.preview.scene is not None
     assert (dialog.job.first, dialog.job.last) == (6, 6)
+
+
+def test_the_replay_comes_to_rest_first(window: MainWindow, qtbot: QtBot) -> None:
+    """No copy is caught in mid-air."""
+    session = window.session
+    session.navigation.go_to_step(3, 0.4)
+    session.player.play(True)
+    dialog = ExportDialog(window.model, window, "png")
+    qtbot.addWidget(dialog)
+    assert not session.player.is_playing
+    assert (session.navigation.step, session.shot.moment) == (3, 1.0)
+    assert sure(dialog.preview.scene).find("flights-0") is None
+
+
+def test_a_template_a_title_and_a_part(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot) -> None:
+    """A template sets fields that can be changed afterwards; the file is what the preview shows."""
+    dialog.template.setCurrentIndex(dialog.template.findData("print"))
+    assert (dialog.theme.currentData(), dialog.own_size.text()) == ("print", "2400x1800")
+    assert {part for part, box in dialog.parts.items() if not box.isChecked()} == {"timeline"}
+    dialog.title.setText("- my title")
+    assert isinstance(sure(dialog.preview.scene).find("title"), Labels)
+    assert sure(dialog.preview.scene).find("title").texts == ("- my title",)  # type: ignore[union-attr]
+    dialog.only.setCurrentIndex(dialog.only.findData("matrices"))
+    assert not dialog.parts["step"].isEnabled()
+    words = order_words(dialog.job, Path("v.toml"), Path("f.png"), dialog.session.shot, "cpu")
+    assert {"--title=- my title", "--only=matrices", "--no-timeline", "print"} <= {*words}
+    assert written(dialog, tmp_path / "f.png", qtbot) == f"Saved {tmp_path / 'f.png'}"
+    with Image.open(tmp_path / "f.png") as image:
+        assert image.size == (2400, 1800)
+        assert image.text["Title"] == "- my title"  # type: ignore[attr-defined]

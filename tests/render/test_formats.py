@@ -291,7 +291,10 @@ def test_what_is_transparent_shows_what_is_behind(stage: Prepared, tmp_path: Pat
             corner = image.convert("RGBA").getpixel((3, 180))
             assert isinstance(corner, tuple)
             assert corner[3] == 0, suffix
-    assert "#12151C" not in saved(stage, tmp_path / "f.svg", look).read_text(encoding="utf-8").partition("<g")[0]
+    assert (
+        load_theme("dark").background
+        not in saved(stage, tmp_path / "f.svg", look).read_text(encoding="utf-8").partition("<g")[0]
+    )
     with pytest.raises(UsageError, match="support a transparent background"):
         saved(stage, tmp_path / "f.mp4", look)
 

@@ -37,8 +37,10 @@ from gemmviz.run.engine import Engine
 from gemmviz.shots.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.shots.export import (
     PARTS,
+    TEMPLATES,
     ExportOptions,
     Prepared,
+    only_part,
     phase_numbered,
     prepare,
     prepare_benchmark,
@@ -68,10 +70,15 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by", choices=_BY, default="step", help="one slide or numbered picture per step or per phase (default: step)"
     )
-    parser.add_argument("--size", default="1920x1080", metavar="WxH", help="size in pixels (default: %(default)s)")
+    parser.add_argument("--template", choices=tuple(TEMPLATES), help="theme, size and contents for a slide or for print")
+    parser.add_argument("--size", metavar="WxH", help=f"size in pixels (default: {_SIZE}, or that of the template)")
     parser.add_argument("--fps", type=int, default=30, metavar="N", help="frames per second of a film (default: %(default)s)")
     parser.add_argument(
         "--speed", type=float, default=1.0, metavar="N", help="steps per second of a film (default: %(default)g)"
+    )
+    parser.add_argument("--title", metavar="TEXT", default="", help="a title instead of the picture's own")
+    parser.add_argument(
+        "--only", metavar="PART", default="", help="a part alone, without words: matrices, request, banks, sum, or the view"
     )
     parser.add_argument("--no-code", action="store_true", help="hide the source lines of a saved view")
     for part in PARTS:
@@ -108,7 +115,11 @@ def _add_figure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--follow", metavar="NAME", help="show the steps of the figure of this name")
 
 
-_PART_WORDS = {"title": "title and settings", "step": "the number of the step", "caption": "the sentence about the step"}
+_SIZE = "1920x1080"
+_PART_WORDS = {
+    "title": "title and settings", "step": "the number of the step", "caption": "the sentence about the step",
+    "timeline": "the timeline below the picture",
+}  # fmt: skip
 
 
 class _Source(Struct, frozen=True):
@@ -123,6 +134,10 @@ class _Source(Struct, frozen=True):
     def dressed(self, shot: Shot) -> Shot:
         """Return the shot with the view options of the command line."""
         shot = view_from(self.args, shot)
+        if self.args.template is not None and self.args.theme is None:
+            shot = replace(shot, theme=TEMPLATES[self.args.template].theme)
+        if self.args.only:
+            shot = only_part(shot, self.args.only)
         if self.manner.look.figure is not None and self.args.theme is None:
             shot = replace(shot, theme="light")  # its still is printed
         return replace(shot, code=False) if self.args.no_code else shot
@@ -193,14 +208,18 @@ def _figure(args: argparse.Namespace) -> FigureOptions | None:
 
 
 def _manner(args: argparse.Namespace) -> ExportOptions:
-    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", args.size)
+    template = TEMPLATES.get(args.template)
+    size = args.size or (_SIZE if template is None else f"{template.width}x{template.height}")
+    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", size)
     if found is None:
-        raise UsageError(f"--size {args.size}: write WIDTHxHEIGHT, such as 1920x1080")
+        raise UsageError(f"--size {size}: write WIDTHxHEIGHT, such as {_SIZE}")
     look = RenderOptions(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film, _figure(args))
     if args.link:
         check_link(args.link)
-    hidden = frozenset(part for part in PARTS if getattr(args, f"no_{part}"))
-    return ExportOptions(look, args.speed, hidden, link="" if args.embed else args.link)
+    hidden = frozenset(part for part in PARTS if getattr(args, f"no_{part}")) | (template.hidden if template else frozenset())
+    return ExportOptions(
+        look, args.speed, hidden, link="" if args.embed else args.link, title=args.title.strip(), only=args.only
+    )
 
 
 def _lesson_pictures(source: _Source, lesson: Lesson) -> Reel:
@@ -208,6 +227,8 @@ def _lesson_pictures(source: _Source, lesson: Lesson) -> Reel:
     if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
         remedy = "leave out -m, -n, -k, -D, --steps, --view and similar options"
         raise UsageError("a lesson has its own settings, views and steps", remedy=remedy)
+    if args.title or args.only:
+        raise UsageError("a lesson has its own titles and pictures", remedy="leave out --title and --only")
     if args.tile_width is not None:
         raise UsageError(
             "a lesson chooses the tile widths of its charts", remedy="the size of its pictures is --size 1920x1080"

@@ -210,9 +210,8 @@ class Wall(QWidget):
         (width, height), scale = frame_for(shot, self.width(), self.height())
         whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
         options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
-        return replace(
-            options, shows_flights=self.session.player.shows_flights, counted=self.session.display.counted, facts=caption.facts
-        )
+        player, display = self.session.player, self.session.display
+        return replace(options, buttons=False, shows_flights=player.shows_flights, counted=display.counted, facts=caption.facts)
 
     # The map of all steps
 

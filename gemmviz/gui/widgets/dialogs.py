@@ -12,6 +12,7 @@ from gemmviz.files.whole import check_output, write_text
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Chart
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import scene_image
 from gemmviz.scenes.catalog import view_named
@@ -86,11 +87,11 @@ def ask_to_save_lesson(model: WindowModel, parent: QWidget) -> None:
 
 
 def seen(model: WindowModel) -> Scene | None:
-    """Return the current picture in the format of a slide, None if there is none."""
+    """Return the current picture at rest, in the format of a slide; None if there is none."""
     from gemmviz.shots.picture import picture
 
     subject = model.session.display.subject
-    return None if subject is None else picture(model.session.shot, subject, model.theme)
+    return None if subject is None else picture(replace(model.session.shot, moment=1.0), subject, model.theme)
 
 
 def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:

@@ -1,4 +1,4 @@
-"""What stands below a picture: the caption of a lecture, and a link with its QR code."""
+"""What stands above a picture, a headline, and below it: the caption of a lecture, and a link with its QR code."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,9 +13,10 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import letter, tr
 from gemmviz.scenes.kit.layout import baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.shapes import moved_down
 from gemmviz.scenes.kit.text import fits_lines, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
-from gemmviz.scenes.kit.view import MARGIN
+from gemmviz.scenes.kit.view import HEADLINE_PITCH, MARGIN, ViewOptions, headline_lines, title_words
 
 _TYPE = TypeSizes()
 _CAPTIONS = (36.7, 30.0, _TYPE.words)  # 44 pixels of 1080 lines; a long caption is smaller
@@ -27,6 +28,30 @@ _INDENT, _CHOICE_AIR = 28.0, 10.0  # of choices: at their left, and above them
 _BESIDE, _GAP = 380.0, 44.0  # width of title and progress, and their distance from the sentence
 _DOT, _MOST_DOTS = 8.0, 32
 _MOST_SHARE = 0.52  # of the height of the frame
+
+
+# The headline of a picture without a title of its own
+
+_BELOW_HEADLINE = 22.0  # from its baseline to the margin of the picture
+
+
+def headline_height(options: ViewOptions) -> float:
+    """Return by how much a picture moves down for its headline, 0 without one."""
+    size, lines = headline_lines(options)
+    return options.title_y + _BELOW_HEADLINE + (len(lines) - 1) * HEADLINE_PITCH * size - options.edge if lines else 0.0
+
+
+def with_headline(scene: Scene, by: float, options: ViewOptions) -> Scene:
+    """Return the scene ``by`` units further down, below a headline."""
+    if not by:
+        return scene
+    ground = Rects("headline-ground", boxes((0.0, 0.0, scene.width, by)), scene.background)
+    words = (ground, title_words("", scene.width, options), *moved_down(scene.words, by))
+    parts = {"primitives": moved_down(scene.primitives, by), "above": moved_down(scene.above, by), "words": words}
+    return replace(scene, height=scene.height + by, **parts)
+
+
+# The caption
 
 
 class Caption(Struct, frozen=True):

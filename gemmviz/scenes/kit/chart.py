@@ -26,11 +26,11 @@ from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.scale import Scale, ticks, y_range
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased_from
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased_from, title_words
 
 _LEADING = 1.3  # distance of lines, of their size
 _TOP, _FOOT, _X_LABELS = 62.0, 22.0, 76.0  # above the plot; below the notes; below the plot, for the words of the x axis
-_APART, _NAMES_ROOM = 24.0, 54.0
+_APART, _NAMES_ROOM, _FOOT_LEAVES, _Y_LABEL = 24.0, 54.0, 18.0, 34.0
 
 
 class _Frame(Struct, frozen=True):
@@ -113,15 +113,16 @@ def _frame(chart: Chart, options: ViewOptions) -> _Frame:
     sizes, room, height = options.theme.type, options.width - 2 * MARGIN, options.height
     has_two_lines = any("\n" in text for _, text in chart.x.ticks or ())
     remark = notes = tuple[str, ...]()
-    top, bottom = 46.0, height - 62.0
+    foot = _FOOT + options.lacking(_FOOT_LEAVES)
+    top, bottom = 46.0 + options.lacking(12.0), height - 62.0 - options.lacking(4.0)
     if options.words:
         remark = wrap_text(chart.remark, sizes.words, room, 2) if chart.remark else ()
         notes = wrap_text("; ".join(chart.notes), sizes.least, room, 2)
-        top = _TOP + 48.0 + _LEADING * sizes.words * len(remark)
-        bottom = height - _FOOT - _LEADING * sizes.least * len(notes) - _X_LABELS
+        top = max(options.room(_TOP + 48.0).y, options.edge + _Y_LABEL) + _LEADING * sizes.words * len(remark)
+        bottom = height - foot - _LEADING * sizes.least * len(notes) - _X_LABELS
     bottom -= sizes.note if has_two_lines else 0.0
     x, y = scales(chart, top, bottom, options.width, options.theme)
-    return _Frame(x, y, remark, notes, height - _FOOT - _LEADING * sizes.least * (len(notes) - 1))
+    return _Frame(x, y, remark, notes, height - foot - _LEADING * sizes.least * (len(notes) - 1))
 
 
 def chart_still(chart: Chart, options: ViewOptions) -> Scene:
@@ -133,9 +134,9 @@ def chart_still(chart: Chart, options: ViewOptions) -> Scene:
         return Scene(options.width, options.height, theme.background, (nothing,))
     frame = _frame(chart, options)
     x, y, colours = frame.x, frame.y, curve_colours(chart, theme)
-    primitives = [*_words(chart, frame, theme)] if options.words else []
-    primitives += [*_axes(chart, x, y, theme), *_marks(chart, x, y, theme), *names_drawn(chart, colours, x, y, theme)]
-    return Scene(options.width, options.height, theme.background, tuple(primitives))
+    drawn = (*_axes(chart, x, y, theme), *_marks(chart, x, y, theme), *names_drawn(chart, colours, x, y, theme))
+    words = _words(chart, frame, options) if options.words else ()
+    return Scene(options.width, options.height, theme.background, drawn, words=words)
 
 
 def chart_motion(chart: Chart, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -156,15 +157,15 @@ def chart_motion(chart: Chart, options: ViewOptions) -> tuple[Primitive, ...]:
     return (*primitives, *asides_drawn(chart, colours, (x, y), share, theme))
 
 
-def _words(chart: Chart, frame: _Frame, theme: Theme) -> list[Primitive]:
-    sizes = theme.type
-    above = points(*((MARGIN, 84 + _LEADING * sizes.words * row) for row in range(len(frame.remark))))
+def _words(chart: Chart, frame: _Frame, options: ViewOptions) -> tuple[Primitive, ...]:
+    theme, sizes = options.theme, options.theme.type
+    above = points(*((MARGIN, options.note_y - 2 + _LEADING * sizes.words * row) for row in range(len(frame.remark))))
     below = points(*((MARGIN, frame.notes_y + _LEADING * sizes.least * row) for row in range(len(frame.notes))))
-    return [
-        text_at("title", (MARGIN, 50), chart.title, sizes.title, theme.text, "start", "semibold", "title"),
+    return (
+        title_words(chart.title, options.width - 2 * MARGIN, options),
         *([Labels("remark", above, frame.remark, sizes.words, theme.text)] if frame.remark else []),
         Labels("notes", below, frame.notes, sizes.least, theme.faint),
-    ]
+    )
 
 
 def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:

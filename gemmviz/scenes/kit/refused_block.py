@@ -45,7 +45,7 @@ class _Plan(Struct, frozen=True):
         dx, dy, dz = case.requested.block
         threads, most, warp = dx * dy * dz, case.device.max_threads_per_block, case.device.warp_size
         below = _SLAB + _SLAB_HEAD if case.shared_bytes else 0.0
-        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 40 - below)
+        room = options.room(_TOP, 40).trimmed(bottom=below)
         own = min(0.42 * room.width / dx, room.height / (dy * dz), _LARGEST)
         left = room.x + dx * own + 90
         rows, count = most // warp, -(-threads // warp)

@@ -178,12 +178,12 @@ def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
 
 
 def _whole(options: ViewOptions) -> Box:
-    return Box(MARGIN, _TOP, options.width - 2 * MARGIN, _BAR)
+    return options.room(_TOP)._replace(height=_BAR)
 
 
 def _row(number: int, count: int, options: ViewOptions) -> float:
     """Return the top of a launch's row, below the loop."""
-    first = _TOP + _BAR + _GAP + 5 * options.theme.type.sentence
+    first = _whole(options).bottom + _GAP + 5 * options.theme.type.sentence
     room = options.height - 40 - first
     return first + number * min(_BAR + 14, room / max(1, count))
 
@@ -196,7 +196,7 @@ def _loop(kernel: KernelSpec, strips: Strips, options: ViewOptions) -> list[Prim
         f"for (int first = 0; first < {strips.blocks}; first += {strips.most})",
         f"    {kernel.function}<<<min({strips.most}, {strips.blocks} - first), block>>>({args});",
     )
-    y, room = _TOP + _BAR + _GAP, options.width - 2 * MARGIN
+    y, room = _whole(options).bottom + _GAP, options.width - 2 * MARGIN
     fits = all(text_width(line, sizes.caption, "mono") <= room for line in lines)
     size = sizes.caption if fits else sizes.code
     said = tr("The kernel gets one parameter more, first, and uses first + {index} in the place of {index}", index=index)

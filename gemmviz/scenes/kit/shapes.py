@@ -133,6 +133,11 @@ def _of_side(each: Primitive, side: RunSide) -> dict[str, Any]:
     return {**key, "side": side} if isinstance(each, Cells | Labels) else key
 
 
+def moved_down(primitives: tuple[Primitive, ...], by: float) -> tuple[Primitive, ...]:
+    """Return primitives ``by`` units further down."""
+    return tuple(_magnified(each, 1.0, 0.0, by) for each in primitives) if by else primitives
+
+
 def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primitive:
     match each:
         case Cells():

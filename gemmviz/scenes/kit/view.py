@@ -1,6 +1,7 @@
 """A view: its definition, the options of drawing it, its frame, and the words around its picture."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from gemmviz.model.sites import Space
 from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.layout import Box, text_at
-from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels, Primitive, Rects, Scene, TextPart, boxes, points
 from gemmviz.scenes.kit.sentence import beat, next_access, no_access
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, load_theme
@@ -28,8 +29,14 @@ WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
 LEAST_WIDTH, LEAST_HEIGHT = 400.0, 100.0  # of a frame; of the space for a view's own picture in it
 STRIP, TIMELINE = 20.0, 96.0  # height of the timeline at the lower edge: without and with names of its tracks
+SHEET_EDGE = 34.0  # margin of an exported picture: 40 pixels of 1080 lines
+_TITLE, _NOTE, _EDGE = 50.0, 86.0, 14.0  # baselines of the title and of the line below it; above a picture without words
+_TITLE_LEAVES, _FOOT_LEAVES = 28.0, 18.0  # what the words leave free themselves, above and below
+_HEADING = 24.0  # between the margin and a picture without a title, for its own headings
+_PROGRESS, HEADLINE_PITCH, _MOST_LINES = 0.26, 1.24, 9  # share of the width beside a headline; from line to line; lines
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
+BarePart = Literal["", "matrices"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
 _LOW, LOW_BAND = 600.0, 58.0
 _MOMENT = marked("How much of the step has passed, 0 to 1 (default: 1)")
@@ -93,7 +100,10 @@ class ViewOptions(DrawingOptions, frozen=True):
     whether copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark,
     as matrix, row and column; ``is_even``: whether the axes of a chart are linear; ``counted``: the share of each count that
     is shown, 0 while a question about them is open; ``facts``: nouns whose counts it doesn't hide; ``statement``: whether
-    the stage shows the statement that runs, without which it has more room for the matrices.
+    the stage shows the statement that runs, without which it has more room for the matrices; ``headline``: a title instead
+    of the view's own; ``hidden``: texts that are left out, and leave no hole; ``edge``: the margin along the edges of the
+    frame in which nothing is drawn; ``buttons``: whether there is somebody to click on them; ``only``: the part of the stage
+    that is drawn alone, "" for all.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -111,16 +121,41 @@ class ViewOptions(DrawingOptions, frozen=True):
     counted: float = 1.0
     facts: frozenset[str] = frozenset()
     statement: bool = True
+    headline: str = ""
+    hidden: frozenset[TextPart] = frozenset()
+    edge: float = 0.0
+    buttons: bool = True
+    only: BarePart = ""
 
     @property
     def strip(self) -> float:
-        """Height of the timeline at the lower edge."""
-        return STRIP if self.timeline and self.words else 0.0
+        """Height of the timeline at the lower edge, with the margin below it."""
+        return STRIP + self.edge if self.timeline and self.words else 0.0
 
     @property
     def timeline_height(self) -> float:
         """Height of the timeline with the names of its tracks and phases, at the lower edge of the stage."""
-        return TIMELINE if self.timeline and self.words else 0.0
+        return TIMELINE + self.edge if self.timeline and self.words else 0.0
+
+    def lacking(self, own: float) -> float:
+        """Return what is missing of the margin where a picture leaves ``own`` units free itself."""
+        return max(0.0, self.edge - own)
+
+    @property
+    def title_y(self) -> float:
+        """Baseline of the title, of the first line of a headline."""
+        return _TITLE + self.lacking(_TITLE_LEAVES)
+
+    @property
+    def note_y(self) -> float:
+        """Baseline of the line below the title."""
+        return self.title_y + self._headline_height + _NOTE - _TITLE
+
+    @property
+    def _headline_height(self) -> float:
+        """Height of the lines of a headline after the first."""
+        size, lines = headline_lines(self)
+        return HEADLINE_PITCH * size * max(0, len(lines) - 1)
 
     @property
     def pixels(self) -> float:
@@ -150,16 +185,23 @@ class ViewOptions(DrawingOptions, frozen=True):
     @property
     def top(self) -> float:
         """Upper edge of the view's own picture."""
-        return TOP + MARGIN if self.words else 14.0
+        if not self.words or (self.hidden >= {"title", "progress"} and not self.headline):
+            return self.edge + _HEADING if self.edge else _EDGE
+        return self.note_y + TOP + MARGIN - _NOTE
 
     @property
     def bottom(self) -> float:
         """Lower edge of the view's own picture."""
-        return self.height - (BOTTOM if self.words else 14.0)
+        if not self.words or self.hidden >= {"action", "cost"}:
+            return self.height - max(self.strip + _EDGE if self.strip else 0.0, _EDGE, self.edge)
+        return self.height - BOTTOM + STRIP - max(self.strip, STRIP + self.lacking(_FOOT_LEAVES))
 
     def room(self, top: float | None = None, foot: float | None = None) -> Box:
-        """Return the space within the margins below ``top`` and above a ``foot``, by default between the words."""
-        first, last = self.top if top is None else top, self.bottom if foot is None else self.height - foot
+        """Return the space within the margins, by default between the words. ``top`` and ``foot``: what it leaves free in a
+        frame with a title, and less in one without.
+        """
+        first = self.top if top is None else max(self.edge, top + self.top - TOP - MARGIN)
+        last = self.bottom if foot is None else self.height - max(foot, self.edge)
         return Box(MARGIN, first, self.width - 2 * MARGIN, last - first)
 
 
@@ -171,18 +213,40 @@ def framed(primitives: list[Primitive], moment: Moment, options: ViewOptions) ->
 
 def titled(primitives: list[Primitive], title: str, note: str, options: ViewOptions) -> Scene:
     """Return a frame without a run: the primitives of a view, below a title and a line with their source."""
-    theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
-    size = title_size(title, theme, room)
+    theme, room = options.theme, options.width - 2 * MARGIN
     words: tuple[Primitive, ...] = (
-        text_line("title", (MARGIN, 50), title, size, room, theme.text, "semibold", "title"),
-        text_line("note", (MARGIN, 86), note, sizes.words, room, theme.faint, meaning="note"),
+        title_words(title, room, options),
+        text_line("note", (MARGIN, options.note_y), note, theme.type.words, room, theme.faint, meaning="note"),
     )
     return Scene(options.width, options.height, theme.background, tuple(primitives), words=words if options.words else ())
 
 
-def title_size(text: str, theme: Theme, room: float) -> float:
-    """Return the size of a title, smaller if it is long."""
-    return _first_size(text, (theme.type.title, theme.type.heading, theme.type.note), room)
+def title_words(text: str, room: float, options: ViewOptions) -> Labels:
+    """Return the title at the head of a frame, smaller if it is long; a headline in its place is never cut."""
+    size, lines = headline_lines(options)
+    if not lines:
+        size = _first_size(text, _title_sizes(options.theme), room)
+        lines = (fitted(text, size, room, "semibold"),)
+    at = points(*((MARGIN, options.title_y + HEADLINE_PITCH * size * row) for row in range(len(lines))))
+    return Labels("title", at, lines, size, options.theme.text, "start", "semibold", "title")
+
+
+def headline_lines(options: ViewOptions) -> tuple[float, tuple[str, ...]]:
+    """Return the size of a headline, and its lines; no lines without one."""
+    if not options.headline:
+        return 0.0, ()
+    beside = 0.0 if "progress" in options.hidden else _PROGRESS
+    return _headline(options.headline, _title_sizes(options.theme), (1 - beside) * (options.width - 2 * MARGIN))
+
+
+@lru_cache(maxsize=64)
+def _headline(text: str, sizes: tuple[float, ...], room: float) -> tuple[float, tuple[str, ...]]:
+    size = _first_size(text, sizes, room)
+    return size, wrap_text(text, size, room, _MOST_LINES, "semibold")
+
+
+def _title_sizes(theme: Theme) -> tuple[float, ...]:
+    return theme.type.title, theme.type.heading, theme.type.note
 
 
 def _first_size(text: str, sizes: tuple[float, ...], room: float) -> float:
@@ -212,22 +276,22 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     """Draw title and progress above a view, and the action of the watched threads and its cost below."""
     theme, height, sizes = options.theme, options.height, options.theme.type
     room = options.width - 2 * MARGIN
-    progress, whole = sentence.step_title(moment, options.labels), text_width(kernel_words(moment), sizes.title, "semibold")
-    if whole + text_width(progress, sizes.progress) + MARGIN > room:
+    progress, text = sentence.step_title(moment, options.labels), kernel_words(moment)
+    whole = (1 - _PROGRESS) * room if options.headline else text_width(text, sizes.title, "semibold") + MARGIN
+    if whole + text_width(progress, sizes.progress) > room:
         progress = sentence.step_of_steps(moment)
     beside = room - text_width(progress, sizes.progress) - MARGIN
-    size = title_size(kernel_words(moment), theme, beside)
-    title = fitted(kernel_words(moment), size, beside, "semibold")
     action_size = _first_size(_action(moment, options), (sizes.caption, sizes.words, sizes.note), room)
     action = fitted(_action(moment, options), action_size, room, "semibold")
     cost = fitted(sentence.cost(moment), sizes.words, room)
     ground = band_bottom(height) + options.strip
     behind = [boxes((0, 0, options.width, 70), (0, height - ground, options.width, ground))] if options.clip else []
-    bottom = height - options.strip - 18
+    bottom = height - max(options.strip + _FOOT_LEAVES, _FOOT_LEAVES + options.lacking(_FOOT_LEAVES - 6))
+    right = options.width - MARGIN
     primitives: list[Primitive] = [
         *(Rects("words-ground", each, theme.background) for each in behind),
-        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold", "title"),
-        text_at("progress", (options.width - MARGIN, 50), progress, sizes.progress, theme.faint, "end", meaning="progress"),
+        title_words(text, beside, options),
+        text_at("progress", (right, options.title_y), progress, sizes.progress, theme.faint, "end", meaning="progress"),
     ]
     is_low = band_bottom(height) == LOW_BAND
     at = (MARGIN, bottom if is_low else bottom - 32)
@@ -247,11 +311,12 @@ def named_timeline(moment: Moment, options: ViewOptions) -> list[Primitive]:
     if not options.timeline_height:
         return []
     theme, steps = options.theme, moment.trace.steps
-    whole = Box(MARGIN, options.height - TIMELINE, options.width - 2 * MARGIN, TIMELINE - 8)
+    whole = Box(MARGIN, options.height - options.timeline_height, options.width - 2 * MARGIN, TIMELINE - 8)
     room = track_room(moment.replay, whole, theme)
     x = x_of_step(moment.step + options.moment, steps, room)
     here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 8.0)), theme.text, meaning="frame")
-    ground = [Rects("words-ground", boxes((0, whole.y, options.width, TIMELINE)), theme.background)] if options.clip else []
+    below = boxes((0, whole.y, options.width, options.timeline_height))
+    ground = [Rects("words-ground", below, theme.background)] if options.clip else []
     return [*ground, *timeline_names(moment.replay, whole, theme), *timeline_primitives(moment.replay, room, theme), here]
 
 
@@ -260,7 +325,8 @@ def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:
     if not options.strip:
         return []
     theme, steps = options.theme, moment.trace.steps
-    room = Box(0.0, options.height - STRIP, options.width, STRIP)
+    side = MARGIN if options.edge else 0.0
+    room = Box(side, options.height - options.strip, options.width - 2 * side, STRIP)
     here = boxes((x_of_step(moment.step + options.moment, steps, room) - 2.0, room.y - 4.0, 4.0, STRIP + 4.0))
     return [*timeline_primitives(moment.replay, room, theme), Rects("here", here, theme.text, meaning="frame")]
 
@@ -322,7 +388,9 @@ class View(Struct, frozen=True):
     Benchmark, ... ``chart``: for a view that is a chart, the function that returns it. ``is_ready``: whether everything
     that the view needs has been computed, so that drawing is immediate. ``multiplies``: whether it shows nothing but
     multiplications of matrices; ``is_count``: whether the picture as a whole is a count, so that it is covered while a
-    question is open; ``least``: the height of the space that its picture needs, ``least_width``: the width of the frame.
+    question is open; ``has_title``: whether a title stands at the head of its frame; ``parts``: what can be exported alone:
+    views of its parts, or a BarePart; ``least``: the height of the space that its picture needs, ``least_width``: the width of
+    the frame.
     """
 
     title: str
@@ -333,6 +401,8 @@ class View(Struct, frozen=True):
     is_ready: Callable[[Any], bool] = _always
     multiplies: bool = False
     is_count: bool = False
+    has_title: bool = True
+    parts: tuple[str, ...] = ()
     least: float = LEAST_HEIGHT
     least_width: float = LEAST_WIDTH
     order: int = 199
@@ -353,6 +423,7 @@ class View(Struct, frozen=True):
             return apology(tr(self.title), why_not, options)
         with asking(options.counted < 1.0, options.facts):
             scene = self.draw(subject, _coloured(options, subject))
+        scene = _without(scene, options.hidden) if options.hidden else scene
         return scene if options.counted >= 1.0 else counted_scene(scene, options.counted)
 
     def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -371,6 +442,12 @@ class View(Struct, frozen=True):
         if self.is_count and options.counted <= 0.0:
             return tr(_COVERED)
         return _other_problem(problem) if self.multiplies and problem is not None and not problem.is_multiply else ""
+
+
+def _without(scene: Scene, hidden: frozenset[TextPart]) -> Scene:
+    """Return a scene without the texts of hidden parts."""
+    words, above = (tuple(each for each in part if each.meaning not in hidden) for part in (scene.words, scene.above))
+    return replace(scene, words=words, above=above)
 
 
 def _coloured(options: ViewOptions, subject: Any) -> ViewOptions:
@@ -407,7 +484,7 @@ def nothing_accessed(moment: Moment, space: Space, options: ViewOptions) -> list
 def elsewhere(text: str, step: int | None, link: str, options: ViewOptions) -> list[Primitive]:
     """Draw why there is nothing to see at a step, and a link to one at which there is. ``link`` names it as {step}."""
     said = message(text, options)
-    return [said] if step is None else [said, _link(step, link.format(step=step + 1), said, options)]
+    return [said] if step is None or not options.buttons else [said, _link(step, link.format(step=step + 1), said, options)]
 
 
 def _link(step: int, text: str, said: Labels, options: ViewOptions) -> Cells:

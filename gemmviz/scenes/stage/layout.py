@@ -3,7 +3,7 @@ words, tiles, what the step is about, and source lines.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any, Literal, TypeVar
 
@@ -24,6 +24,8 @@ from gemmviz.scenes.stage.cross import (
     LaneTile,
     StageFrame,
     Title,
+    cross_at,
+    cross_cell,
     cross_in,
     lane_grids,
     lane_tiles,
@@ -201,7 +203,7 @@ def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Return the layout at a moment. The lens is used on request, or if little would be visible without it."""
     key = (
         "plan", options.width, options.height, options.code, options.statement, options.layer != "matrix",
-        options.timeline_height, options.theme.type, options.lens,
+        options.timeline_height, options.theme.type, options.lens, options.edge, options.only,
     )  # fmt: skip
     return moment.cached(key, lambda: _plan_of(moment, _frame_of(moment, options), options))
 
@@ -217,9 +219,14 @@ def _frame_of(moment: Moment, options: ViewOptions) -> StageFrame:
 
 
 def _plan_of(moment: Moment, frame: StageFrame, options: ViewOptions) -> Plan:
+    room = Box(0.0, 0.0, options.width, options.height).inset(options.edge)
     if moment.trace.is_multiply:
-        return _whole_or_lens(moment, options, lambda window: _plan(window, frame), whole_of, lens_of)
+        plan = partial(_plan_of_matrices, frame=frame, room=room) if options.only else partial(_plan, frame=frame)
+        return _whole_or_lens(moment, options, plan, whole_of, lens_of)
     inputs = frozenset(moment.trace.arrays[number].name for number in moment.trace.inputs)
+    if options.only:
+        plan = partial(_plan_of_arrays, inputs=inputs, frame=frame, room=room)
+        return _whole_or_lens(moment, options, plan, whole_parts, lens_parts)
     return _whole_or_lens(moment, options, lambda parts: _plan_of_parts(parts, inputs, frame), whole_parts, lens_parts)
 
 
@@ -250,6 +257,18 @@ def needs_lens(moment: Moment, whole: Plan) -> bool:
 def _plan(window: Window, frame: StageFrame) -> Plan:
     cross = cross_in(window, frame)
     return Plan(window, cross.matrices, cross.rooms, cross.lanes, frame.beyond, cross.titles)
+
+
+def _plan_of_matrices(window: Window, frame: StageFrame, room: Box) -> Plan:
+    """Return the layout of matrices and tiles that fill a room."""
+    cross = cross_at(window, frame, room, cross_cell(window, frame, room))
+    return Plan(window, cross.matrices, {}, cross.lanes, frame.beyond, cross.titles)
+
+
+def _plan_of_arrays(parts: Parts, inputs: frozenset[str], frame: StageFrame, room: Box) -> Plan:
+    """Return the layout of the arrays of a problem that is no multiplication, and their tiles, that fill a room."""
+    arranged = arranged_arrays(parts, inputs, room, frame.tiles)
+    return Plan(parts, arranged.grids, {} if arranged.tiles is None else {"tiles": arranged.tiles})
 
 
 @lru_cache(maxsize=64)

@@ -56,14 +56,13 @@ class RacePlan(Struct, frozen=True, dict=True):
     @property
     def left(self) -> Box:
         """The region of turns, tiles and sentences."""
-        room = self.options.width - 2 * MARGIN
-        return Box(MARGIN, _TOP, _LEFT * room, self.options.height - _TOP - _BOTTOM)
+        return self.options.room(_TOP, _BOTTOM).part(across=(0.0, _LEFT))
 
     @property
     def results(self) -> Box:
         left = self.left
         x = left.right + _GAP
-        return Box(x, _TOP, self.options.width - MARGIN - x, left.height)
+        return left._replace(x=x, width=self.options.width - MARGIN - x)
 
     @property
     def name(self) -> float:

@@ -48,16 +48,17 @@ class TwoStages(Struct, frozen=True):
 
 def two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
     """Return the layout of a comparison. The lens is used as on the stage, for both sides the same."""
-    frame = options.width, options.height, options.timeline_height, options.lens, options.theme.type
+    frame = options.width, options.height, options.edge, options.timeline_height, options.lens, options.theme.type
     key = "two stages", id(pair.left.replay), pair.left.step, pair.left.focus, frame
     return pair.right.cached(key, lambda: _two_stages(pair, options))
 
 
 def _two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
     middle = min(max(_LEAST, _SHARE * options.width), _MOST)
-    frame = Box(0.0, 0.0, options.width, options.height - options.timeline_height).inset(_EDGE)
+    edge = max(_EDGE, options.edge)
+    frame = Box(0.0, 0.0, options.width, options.height - options.timeline_height).inset(edge)
     one, between, other = frame.columns(REST, middle, REST)
-    rooms, inset = [each.trimmed(top=_HEAD - _EDGE) for each in (one, other)], MARGIN - _EDGE
+    rooms, inset = [each.trimmed(top=_HEAD - _EDGE) for each in (one, other)], MARGIN - edge
     heads = [each.trimmed(left=inset).strip("top", _HEAD - _EDGE)[0] for each in (one, other)]
     left, right = _plans(pair, (rooms[0], rooms[1]), options)
     return TwoStages((left, right), (heads[0], heads[1]), between)

@@ -133,7 +133,7 @@ def _ways(moment: Moment, options: ViewOptions) -> tuple[Tables, list[tuple[Elem
 def _room_below(drawn: list[Primitive], options: ViewOptions) -> Box:
     first = _table_column(drawn, 0)
     top = first.y + first.pitch * len(first.fill) + 16
-    return options.room(top)
+    return options.room().trimmed(top=top - options.top)
 
 
 def _middle(drawn: list[Primitive], column: int, row: int) -> tuple[float, float]:

@@ -53,7 +53,7 @@ class _BankAccess:
         self.lanes, self.followed = request.lanes, followed_lane(moment)
         self.options, self.theme = options, options.theme
         self.accent = options.theme.accent(matrix_of(moment, shared))
-        room = options.room(options.top + 44).trimmed(left=_NAMES_WIDTH - MARGIN if options.words else 0, bottom=6)
+        room = options.room().trimmed(top=44).trimmed(left=_NAMES_WIDTH - MARGIN if options.words else 0, bottom=6)
         self.row, below = room.strip("top", _LANES)
         stacked = min(below.height - _LEAST_THREADS, max(_STACKS * below.height, 150))
         if below.height < 2 * _LEAST_THREADS:  # a low panel has no space for lines
@@ -104,7 +104,7 @@ class _BankAccess:
             else ""
         )
         text = f"{self.who}: {many(self.cost.wavefronts, 'wavefront')}{needed}{each}{shared}"
-        line = self.options.room(self.options.top)._replace(height=32)
+        line = self.options.room()._replace(height=32)
         return [write("bank-heading", line, text, self.theme.strong, "middle")]
 
     def _lane_row(self) -> list[Primitive]:

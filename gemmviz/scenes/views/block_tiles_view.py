@@ -68,7 +68,7 @@ def _matrix_places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box]
     """Return the boxes of the matrices, and the side of a cell."""
     m, n, k = moment.trace.setup.problem.sizes.values()
     least = options.theme.type.least
-    room = options.room(options.top - 10).trimmed(bottom=1.9 * least)
+    room = options.room().trimmed(top=-10).trimmed(bottom=1.9 * least)
     wide, high = room.width - 2 * least, room.height - _ABOVE
     row = min((wide - 2 * _SIGN_GAP) / (k + n + n), high / max(m, k))
     cross = min((wide - _GAP - 60) / (k + n), (high - _GAP) / (k + m))
@@ -267,7 +267,7 @@ def _matrix_names(moment: Moment, places: dict[str, Box], options: ViewOptions) 
     for sign, left in () if cross else (("×", "A"), ("=", "B")):
         spot = places[left].shifted(places[left].width)._replace(y=places["A"].y, width=_SIGN_GAP, height=places["A"].height)
         primitives.append(write(f"sign-{left}", spot, sign, theme.soft.sized(theme.type.sentence), "middle"))
-    line = options.room(options.top - 14)._replace(height=34)
+    line = options.room().trimmed(top=-14)._replace(height=34)
     return [*primitives, write("tiles-words", line, _what_c_shows(moment), theme.plain)]
 
 

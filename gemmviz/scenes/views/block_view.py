@@ -145,7 +145,7 @@ def _headings(plan: _BlockPlan, warp: str, options: ViewOptions) -> list[Primiti
         tr("number of a thread: {formula}", formula=formula),
         tr("each {warp}: {warp_size} successive numbers", warp=warp, warp_size=plan.warp_size),
     )
-    places = ((left, _TOP + 20, wide), (plan.warps.x, above, plan.warps.width))
+    places = ((left, options.room(_TOP).y + 20, wide), (plan.warps.x, above, plan.warps.width))
     return [
         text_line(key, (x, y), text, size, room, theme.text, "semibold")
         for key, text, (x, y, room) in zip(("layers-name", "warps-name"), texts, places, strict=True)

@@ -24,7 +24,7 @@ class _Plan(NamedTuple):
 
     @classmethod
     def of(cls, lanes: int, options: ViewOptions) -> "_Plan":
-        room = options.room(options.top + 44).trimmed(bottom=10)
+        room = options.room().trimmed(top=44).trimmed(bottom=10)
         columns = min(_COLUMNS * (1 + (lanes > 32)), lanes)
         rows = -(-lanes // columns)
         left, right = room._replace(height=min(room.height, rows * _TALLEST)).columns(Share(2), Share(3), gap=_BUS)

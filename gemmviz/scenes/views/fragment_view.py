@@ -119,7 +119,7 @@ class _Picture:
     def __init__(self, moment: Moment, warp: int, options: ViewOptions) -> None:
         self.moment, self.warp, self.options, self.theme = moment, warp, options, options.theme
         self.lane, self.size = followed_lane(moment), options.theme.type.least
-        self.room = options.room(options.top - (_HEAD if options.words else 0.0))
+        self.room = options.room().trimmed(top=-_HEAD if options.words else 0.0)
 
     def primitives(self) -> list[Primitive]:
         raise NotImplementedError

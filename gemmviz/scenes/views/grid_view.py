@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.primitives import SIDES, Cells, Hit, Labels, Lines, Prim
 from gemmviz.scenes.kit.shapes import moved
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, title_size
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, title_words
 
 # The multiprocessors of a launch over time, a row each: single blocks if there are few, else the number of blocks held.
 
@@ -177,7 +177,7 @@ def _held_shades(theme: Theme) -> tuple[str, ...]:
     return *until, *(mixed(theme.background, colour, _LATER) for colour in until)
 
 
-_TOP, _FOOT = 118, 132
+_TOP, _FOOT, _LEAVES = 118, 132, 29  # above and below a picture; what the words leave free below them
 _LINE = 28
 _SOURCE_LINES = 2
 _MOST_TIPS, _MOST_LABELS = 4096, 256
@@ -212,15 +212,14 @@ def _alone(case: GridCase, options: ViewOptions, span_ns: int, rows: int, has_ow
     has another axis.
     """
     width, height = options.width, options.height
-    top, bottom = (_TOP, height - _FOOT) if options.words else (14, height - 14)
+    whole = options.room(_TOP, _FOOT + options.lacking(_LEAVES) if options.words and "action" not in options.hidden else 14)
     if _is_narrow(options):
-        top += _SOURCE_LINES * _LINE if options.words else 0
-        room = Box(MARGIN, top, width - 2 * MARGIN, bottom - top)
+        room = whole.trimmed(top=_SOURCE_LINES * _LINE if options.words else 0)
         blocks = room.part(down=(0, _BLOCKS_SHARE)).trimmed(bottom=16)
         taken = HEAD + _block_side(case, blocks) * case.grid[1] * case.grid[2] + 24
         lanes = room.trimmed(_NUMBERS_ROOM, taken)  # the SMs take what is left
     else:
-        left, right = Box(MARGIN, top, width - 2 * MARGIN, bottom - top).columns(REST, REST)
+        left, right = whole.columns(REST, REST)
         blocks, lanes = left.trimmed(right=20), right.trimmed(left=_NUMBERS_ROOM)
     at_ns = options.instant * span_ns
     state = states(case.schedule, at_ns)
@@ -314,7 +313,7 @@ def sm_under(case: GridCase, hit: Hit) -> int | None:
 
 
 def _grid_words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: ViewOptions) -> list[Primitive]:
-    theme, sizes, height = options.theme, options.theme.type, options.height
+    theme, sizes, height = options.theme, options.theme.type, options.height - options.lacking(_LEAVES)
     waiting, running, done = (int((state == which).sum()) for which in (WAITING, RUNNING, DONE))
     now = tr(
         "{waiting} waiting, {running} running, {done} done", waiting=spaced(waiting), running=spaced(running), done=spaced(done)
@@ -355,8 +354,6 @@ def _grid_heading(case: GridCase, time: str, options: ViewOptions) -> list[Primi
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     title = case.device if _is_narrow(options) else f"{case.device}: {case.what}"
     beside = room - text_width(time, sizes.progress) - MARGIN
-    size = title_size(title, theme, beside)
-    title = fitted(title, size, beside, "semibold")
     lines = [(fitted(case.source, sizes.words, room), theme.faint)]
     if _is_narrow(options):
         lines = [
@@ -364,10 +361,10 @@ def _grid_heading(case: GridCase, time: str, options: ViewOptions) -> list[Primi
             *((line, theme.faint) for line in wrap_text(case.source, sizes.words, room, _SOURCE_LINES)),
         ]
     return [
-        text_at("title", (MARGIN, 50), title, size, theme.text, "start", "semibold", "title"),
-        text_at("progress", (options.width - MARGIN, 50), time, sizes.progress, theme.faint, "end", meaning="progress"),
+        title_words(title, beside, options),
+        text_at("progress", (MARGIN + room, options.title_y), time, sizes.progress, theme.faint, "end", meaning="progress"),
         *(
-            text_at(f"note-{place}", (MARGIN, 86 + place * _LINE), line, sizes.words, colour, meaning="note")
+            text_at(f"note-{place}", (MARGIN, options.note_y + place * _LINE), line, sizes.words, colour, meaning="note")
             for place, (line, colour) in enumerate(lines)
         ),
     ]

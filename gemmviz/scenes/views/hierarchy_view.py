@@ -45,7 +45,7 @@ def _level_boxes(moment: Moment, options: ViewOptions) -> tuple[Box, list[Box]]:
     stands at the left, so that the pipe of global memory passes it.
     """
     count = len(load_device(moment.trace.setup.device).levels) + 1
-    room = options.room(options.top - 10)
+    room = options.room().trimmed(top=-10)
     first, below = room.rows(REST, Share(count - 1), gap=room.height / 10)
     levels = [first, *below.grid(count - 1, 1, down=room.height / 33)]
     levels[1] = levels[1].part(across=(0, _SHARED_WIDTH))

@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.view import View, ViewOptions, titled
 from gemmviz.scenes.kit.what_if import what_if_curve
 
 _MOST_ROWS, _TALLEST = 16, 168  # rows of warps, and the height of one
-_NAMES_ROOM = 118  # width of the names beside them
+_NAMES_ROOM, _LEAVES = 118, 16  # width of the names beside them; right of the last number of the axis
 _WAITING = marked("waits for memory")
 
 
@@ -30,7 +30,7 @@ class _LatencyPlan(NamedTuple):
 
     @classmethod
     def of(cls, hiding: Hiding, options: ViewOptions) -> "_LatencyPlan":
-        room, theme = options.room(116, 26).trimmed(left=_NAMES_ROOM), options.theme
+        room, theme = options.room(116, 26).trimmed(left=_NAMES_ROOM, right=options.lacking(_LEAVES)), options.theme
         shown = max(1, min(hiding.warps, _MOST_ROWS))
         rows, _, line, _, said, _, below = room.rows(
             0.54 * room.height, 12, min(44, room.height / 12), 2.2 * theme.type.least, 1.3 * theme.strong.size, 16, REST, gap=4

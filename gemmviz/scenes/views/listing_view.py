@@ -10,9 +10,9 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, lines_down, round_boxes, wrapped, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Style, Theme
-from gemmviz.scenes.kit.view import View, ViewOptions
+from gemmviz.scenes.kit.view import View, ViewOptions, title_words
 
 _LEGEND_LINES, _INSET, _PAD, _HANGING = 4, 16, 6, 4
 _LEADING, _TIGHT = 1.28, 1.15  # of rows, and of those that would not fit otherwise
@@ -35,7 +35,7 @@ def listing_scene(source: PrintedSource, options: ViewOptions) -> Scene:
     )
     high = LINE_PITCH * theme.type.note * max(1, len(legend))
     head, said, below = room.rows(_INSET, high, REST, gap=_INSET)
-    title = text_line("title", (head.x, 50), source.name, theme.type.title, head.width, theme.text, "semibold", "title")
+    title = title_words(source.name, head.width, options)
     words: tuple[Primitive, ...] = (title, *lines_down(said, legend)) if options.words else ()
     primitives = _printed_columns(source, below if options.words else options.room(_INSET, _INSET), theme)
     return Scene(options.width, options.height, theme.background, tuple(primitives), words=words)

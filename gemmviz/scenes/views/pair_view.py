@@ -84,4 +84,4 @@ def _side_title(moment: Moment, pair: Pair, room: float, size: float) -> str:
     return ", ".join([setup.kernel.name, *differing])
 
 
-VIEW = View(marked("Comparison"), Pair, pair_scene, pair_motion, order=502)
+VIEW = View(marked("Comparison"), Pair, pair_scene, pair_motion, has_title=False, order=502)

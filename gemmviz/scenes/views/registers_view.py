@@ -32,7 +32,7 @@ class _Plan(NamedTuple):
 
     @classmethod
     def of(cls, count: int, options: ViewOptions) -> "_Plan":
-        words, upper, _, common = options.room(options.top - 30).rows(28, Share(17), 50, Share(13))
+        words, upper, _, common = options.room().trimmed(top=-30).rows(28, Share(17), 50, Share(13))
         return cls(words, upper.grid(1, count, 28), common)
 
     def slot(self, number: int, place: int) -> tuple[Box, Box]:

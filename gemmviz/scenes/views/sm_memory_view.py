@@ -43,7 +43,7 @@ class _Plan(NamedTuple):
         device = load_device(setup.device)
         count = recorded_registers(setup, device)
         needs = Needs(threads, None if count is None else count.per_thread, shared_bytes(moment.trace.arrays))
-        room = options.room(options.top - 24).trimmed(bottom=8)
+        room = options.room().trimmed(top=-24).trimmed(bottom=8)
         above, registers, shared, outer = room.rows(Share(13), *[Share(10)] * 3, gap=room.height / 14)
         return cls(above, registers, shared.trimmed(left=_ROAD), outer, occupancy_limits(device, needs), device)
 

@@ -392,4 +392,5 @@ def _followed_ring(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     return _result_rings("followed", moment, elements, plan, theme.accent("C"), _RING_AROUND)
 
 
-VIEW = View(marked("Stage"), Moment, stage_scene, _motion, order=101)
+_PARTS = ("matrices", "request", "banks", "sum")
+VIEW = View(marked("Stage"), Moment, stage_scene, _motion, has_title=False, parts=_PARTS, order=101)

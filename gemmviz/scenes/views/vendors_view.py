@@ -78,7 +78,7 @@ def _rows_of(case: LaunchCase) -> list[tuple[str, str, str]]:
 
 def _table_boxes(case: LaunchCase, options: ViewOptions) -> tuple[list[Box], list[list[Box]]]:
     """Return the boxes of the names of the rows and of the terms in both columns, each below the box of a heading."""
-    names, *columns = options.room(120, 28).columns(274, REST, REST, gap=26)
+    names, *columns = options.room(120, 28 + options.lacking(20)).columns(274, REST, REST, gap=26)
     sizes: list[float | Share] = [56, *[REST] * len(_rows_of(case))]
     return names.rows(*sizes), [column.rows(*sizes) for column in columns]
 

@@ -30,7 +30,7 @@ def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitiv
     columns = _LANES_BESIDE if options.words else 2 * _LANES_BESIDE
     is_long = len(moment.touched) > _MOST_BELOW
     columns = columns // 2 if is_long else columns
-    rows, room = -(-size // columns), options.room(options.top + 44)
+    rows, room = -(-size // columns), options.room().trimmed(top=44)
     lanes = room._replace(height=min(room.height, rows * _TALLEST)).grid(rows, columns, _BETWEEN_LANES)[:size]
     parts = [_parts(box, is_long) for box in lanes]
     font = min(theme.type.note, lanes[0].height * (_OF_LINE if is_long else _OF_TWO))

@@ -45,7 +45,7 @@ _COUNTED = marked("The model of time doesn't hold for this device: bars show the
 def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     """Draw the roofline on the left, the causes on the right; one above the other in a narrow frame."""
     theme, (left, right) = options.theme, _halves(options)
-    drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
+    drawn = [*_levels(case, left, theme), *_causes(case, right, options)]
     room, title = options.room().width, tr("Why this speed: {what}", what=case.what)
     fits = text_width(title, theme.type.title, "semibold") <= room
     speed = without_clauses(_speed(case), theme.type.words, room)
@@ -61,7 +61,7 @@ def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
     moment = 1 if case.has_begun else min(1, options.moment / ARRIVAL)
     until = left.x + float(eased(min(1, moment / _DRAWN))) * left.width + 1
     way = max(0, (moment - _DRAWN) / (1 - _DRAWN))
-    drawn = _slid([*_levels(case, left, theme), *_causes(case, right, theme)], way)
+    drawn = _slid([*_levels(case, left, theme), *_causes(case, right, options)], way)
     return tuple(_until(each, until, float(eased(moment))) for each in drawn if _what(each))
 
 
@@ -188,8 +188,9 @@ class _Layout(Struct, frozen=True):
 _LAYOUTS = (_Layout(2, True), _Layout(2, False), _Layout(1, False))
 
 
-def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
+def _causes(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the causes, the note on the model, and the effects of a cure, as much of each as there is room for."""
+    theme = options.theme
     if not case.causes:
         waiting = (
             tr("The launch was not counted: {no_counts}", no_counts=case.no_counts)
@@ -199,13 +200,13 @@ def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         return [*lines_down(room, wrapped("reason", waiting, theme.soft.sized(theme.type.caption), room.width, 2))]
     note = wrapped("model", _model_note(case), theme.aside, room.width, 3)
     free = room.trimmed(bottom=_effects_height(case, theme) + LINE_PITCH * theme.type.least * len(note) + 8)
-    tried = ([sum(_cause_heights(cause, layout, room, theme)) for cause in case.causes] for layout in _LAYOUTS)
+    tried = ([sum(_cause_heights(cause, layout, room, options)) for cause in case.causes] for layout in _LAYOUTS)
     layouts = list(zip(_LAYOUTS, tried, strict=True))
     layout, heights = next((each for each in layouts if sum(each[1]) <= free.height), layouts[-1])
     spare = min(_MOST_SPARE, max(0, free.height - sum(heights)) / len(heights))
     parts = free.rows(*(high + spare for high in heights))
     fitting = [part for place, part in enumerate(parts) if not place or part.bottom <= free.bottom + spare / 2]
-    primitives = [each for place, part in enumerate(fitting) for each in _cause(case, place, part, layout, theme)]
+    primitives = [each for place, part in enumerate(fitting) for each in _cause(case, place, part, layout, options)]
     words, below = room.trimmed(top=fitting[-1].bottom - room.y).strip("top", LINE_PITCH * theme.type.least * len(note))
     return [*primitives, *lines_down(words, note), *_effects_of_cure(case, below, theme)]
 
@@ -226,21 +227,23 @@ def _model_note(case: SpeedCase) -> str:
     )
 
 
-def _cause_heights(cause: Cause, layout: _Layout, room: Box, theme: Theme) -> list[float]:
+def _cause_heights(cause: Cause, layout: _Layout, room: Box, options: ViewOptions) -> list[float]:
     """Return the heights of a cause's sentence, its bar, its proof, its buttons and what is free below them."""
+    theme = options.theme
     sentence = LINE_PITCH * theme.type.words * len(_sentence_of(cause, layout, room, theme))
     proof = LINE_PITCH * theme.type.note if layout.with_proof else 0
-    return [sentence, _BAR + 14, proof, _BUTTON + 6 if cause.cure or cause.view else 0, 18]
+    return [sentence, _BAR + 14, proof, _BUTTON + 6 if options.buttons and (cause.cure or cause.view) else 0, 18]
 
 
 def _sentence_of(cause: Cause, layout: _Layout, room: Box, theme: Theme, key: str = "") -> list[Line]:
     return wrapped(key, cause.sentence, theme.strong.sized(theme.type.words), room.width, layout.lines)
 
 
-def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme) -> list[Primitive]:
+def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, options: ViewOptions) -> list[Primitive]:
     """Draw one cause: its sentence, its bar, its proof and its buttons."""
+    theme = options.theme
     cause, style = case.causes[place], theme.strong.sized(theme.type.note)
-    sentence, middle, proof, buttons, _ = room.rows(*_cause_heights(cause, layout, room, theme))
+    sentence, middle, proof, buttons, _ = room.rows(*_cause_heights(cause, layout, room, options))
     share, text = _cost(case, cause)
     bar, cost = middle.inset(0, 7).columns(REST, max(style.width(_cost(case, each)[1]) for each in case.causes), gap=_PAD)
     primitives: list[Primitive] = [*lines_down(sentence, _sentence_of(cause, layout, room, theme, f"reason-{place}"))]
@@ -252,7 +255,7 @@ def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme
     primitives.append(write(f"cost-{place}", cost, text, style, "end"))
     if layout.with_proof:
         primitives.append(write(f"proof-{place}", proof, cause.proof, style._replace(colour=theme.faint, face="regular")))
-    return primitives + _buttons(cause, place, buttons._replace(height=_BUTTON), theme)
+    return primitives + (_buttons(cause, place, buttons._replace(height=_BUTTON), theme) if options.buttons else [])
 
 
 def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:

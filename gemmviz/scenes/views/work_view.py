@@ -114,7 +114,7 @@ def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: V
     """Draw the count of ticks of one thread, and after the sums have parted, of as many threads as there are sums."""
     theme, lines = options.theme, list[Line]()
     soft, left = theme.soft.inked(theme.faded(theme.text, 0.75)), max(plan.whole.right + 60, 0.46 * options.width)
-    room = options.room(plan.whole.middle_y - theme.large.size, 0)
+    room = options.room(foot=0).trimmed(top=plan.whole.middle_y - theme.large.size - options.top)
     box = room.trimmed(left=left - room.x)
     results = [
         (tr("{ticks} one after the other", ticks=many(done, "tick")), _operations(tr("work"), "2 M N K", work_of(problem)))
