@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import default_shot, shot_text
 from tests.gui.conftest import settled
@@ -69,3 +69,13 @@ def test_the_matrices_take_a_third_of_the_window_and_words_are_few(opened: MainW
                 assert min(x, y) >= margin
                 assert x + wide <= opened.replay.stage.width() - margin
                 assert y + high <= opened.replay.stage.height() - margin
+
+
+def test_what_is_said_about_a_cell_stands_beside_it(opened: MainWindow, qtbot: QtBot) -> None:
+    stage = opened.replay.stage
+    cells = next(each for each in shown(opened).all if isinstance(each, Cells) and each.key == "C")
+    for row, column in ((0, 0), (7, 7)):
+        hit = Hit(cells, row, column)
+        qtbot.mouseMove(stage, stage.box_of(hit).center().toPoint())
+        qtbot.waitUntil(lambda hit=hit: stage.box_of(hit).right() - 2 <= stage.mapFromGlobal(stage.tip_place).x())
+        assert stage.mapFromGlobal(stage.tip_place).y() >= stage.box_of(hit).bottom() - 2

@@ -273,3 +273,12 @@ def test_larger_type_leaves_the_matrices_their_share() -> None:
         plan = plan_of(moment, ViewOptions(width=1600 / scale, height=900 / scale, timeline=False))
         shares.append(plan.box.height / (900 / scale))
     assert min(shares) > 0.88 * shares[0]
+
+
+def test_smaller_tiles_turn_to_the_lens_and_do_not_turn_back() -> None:
+    for size in (16, 32, 64):
+        for frame in FRAMES:
+            readers = (reader_of(("04_tiled", size, size, size, {"TILE_WIDTH": width})) for width in (4, 8, 16))
+            plans = [plan_of(each.at(0), ViewOptions(width=frame[0], height=frame[1])) for each in readers]
+            seen = [plan.window.is_lens for plan in plans]
+            assert seen == sorted(seen, reverse=True), (size, frame)

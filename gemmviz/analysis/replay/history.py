@@ -44,7 +44,7 @@ def element_history(moment: Moment, array: int, element: int) -> ElementHistory:
     own = scope.in_block if is_shared else scope.threads
     value = _latest_value(moment, array, touches)
     return ElementHistory(
-        now=tuple(sorted(thread for touch in touches if touch.step == step for thread in touch.threads.tolist())),
+        now=tuple(sorted({thread for touch in touches if touch.step == step for thread in touch.threads.tolist()})),
         loads=sum(len(touch.threads) for touch in loads),
         loads_so_far=sum(len(touch.threads) for touch in loads if touch.step <= step),
         own_so_far=sum(

@@ -180,9 +180,11 @@ class SceneWidget(QWidget):
     @property
     def tip_place(self) -> QPoint:
         """The place on the screen for what is said about the cell that ``hovered`` carries."""
-        if self._focused is None:
+        hit = self._focused or self._pointed
+        if hit is None:
             return QCursor.pos()
-        return self.mapToGlobal(self.box_of(self._focused).bottomRight().toPoint())
+        corner = self.box_of(hit).bottomRight().toPoint()
+        return self.mapToGlobal(QPoint(min(corner.x(), self.width()), min(corner.y(), self.height())))
 
     def forget_still(self) -> None:
         """Discard what is painted, because the picture is now viewed differently."""

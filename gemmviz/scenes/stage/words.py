@@ -104,8 +104,13 @@ def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the legend; nothing for matrix colours, which need none."""
     if options.layer == "matrix":
         return []
-    entries = [([(each, None) for each in colours], text) for colours, text in _ENTRIES[options.layer](moment, options)]
-    return [*swatches("legend", room, entries, options.theme.type.note, options.theme.faint)]
+    size = options.theme.type.note
+    entries = [
+        ([(each, None) for each in colours], line)
+        for colours, text in _ENTRIES[options.layer](moment, options)
+        for line in ((text,) if colours else wrap_text(text, size, room.width, 3))
+    ]
+    return [*swatches("legend", room, entries, size, options.theme.faint)]
 
 
 def _warp_entries(moment: Moment, options: ViewOptions) -> list[_Entry]:
