@@ -214,6 +214,12 @@ def test_a_wide_store_hides_the_values_of_its_neighbours() -> None:
     assert element_history(moment_of(trace, trace.steps - 1), 3, 1).value == 2.0
 
 
+def test_a_thread_that_reads_and_writes_an_element_in_a_step_is_told_once() -> None:
+    trace = trace_of(kernel_from("atomicAdd(&C[threadIdx.x / 2], A[threadIdx.x]);"))
+    step = next(step for step in range(trace.steps) if trace.site_of(step).is_atomic)
+    assert element_history(moment_of(trace, step), trace.result or 0, 0).now == (0, 1)
+
+
 def test_loads_of_a_tile_are_those_of_what_it_holds() -> None:
     body = """int t = threadIdx.x;
     __shared__ float s[4];
