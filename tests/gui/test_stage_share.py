@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
+from PySide6.QtCore import QRectF
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.preferences import InMemoryStore
+from gemmviz.gui.stage.replay_page import Stage
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene
 from gemmviz.shots.knowledge import Knowledge
@@ -75,7 +78,12 @@ def test_what_is_said_about_a_cell_stands_beside_it(opened: MainWindow, qtbot: Q
     stage = opened.replay.stage
     cells = next(each for each in shown(opened).all if isinstance(each, Cells) and each.key == "C")
     for row, column in ((0, 0), (7, 7)):
-        hit = Hit(cells, row, column)
-        qtbot.mouseMove(stage, stage.box_of(hit).center().toPoint())
-        qtbot.waitUntil(lambda hit=hit: stage.box_of(hit).right() - 2 <= stage.mapFromGlobal(stage.tip_place).x())
-        assert stage.mapFromGlobal(stage.tip_place).y() >= stage.box_of(hit).bottom() - 2
+        box = stage.box_of(Hit(cells, row, column))
+        qtbot.mouseMove(stage, box.center().toPoint())
+        qtbot.waitUntil(partial(is_beyond, stage, box))
+
+
+def is_beyond(stage: Stage, box: QRectF) -> bool:
+    """Return whether the note's corner is right of a box and below it."""
+    at = stage.mapFromGlobal(stage.tip_place)
+    return at.x() >= box.right() - 2 and at.y() >= box.bottom() - 2

@@ -138,24 +138,24 @@ def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[
     left = max(_AROUND, lanes.corner.x - min(each.x for each in grids.values()) + _AROUND)
     box = lanes.corner.trimmed(-left, -_AROUND, -_AROUND / 2, -_AROUND / 2)
     names = [each for number, table in grids.items() for each in tile_name(moment, number, table, plan, theme)]
+    taken = (*map(_text_box, names), *(each.box for each in grids.values()))
     return [
         Rects("corner", boxes(box), mixed(theme.background, theme.slate, GROUND), theme.line, 1.5, _RADIUS),
-        *_corner_title(moment, lanes, grids, [_text_box(each) for each in names], theme),
+        *_corner_title(tuple(_corner_titles(moment)), lanes.corner, taken, theme),
         *_ties(plan, lanes, grids, theme),
     ]
 
 
-def _corner_title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], taken: list[Box], theme: Theme) -> list[Labels]:
-    """Draw what the box is, in as many lines as its free part is wide, apart from the tiles and what is ``taken``."""
-    size, corner = theme.type.least, lanes.corner
-    taken = [*taken, *(each.box for each in grids.values())]
-    starts = [corner.x + _TO_TITLE, *(box.right + _INSET for box in taken)]
-    for text, start, end in product(_corner_titles(moment), starts, [corner.right, *(box.x - _INSET for box in taken)]):
+@lru_cache(maxsize=64)
+def _corner_title(titles: tuple[str, ...], corner: Box, taken: tuple[Box, ...], theme: Theme) -> list[Labels]:
+    """Draw what the box is, in as many lines as its free part is wide, apart from what is ``taken``."""
+    size, starts = theme.type.least, [corner.x + _TO_TITLE, *(box.right + _INSET for box in taken)]
+    for text, start, end in product(titles, starts, [corner.right, *(box.x - _INSET for box in taken)]):
         width = end - start
         lines = wrap_text(text, size, width, _MOST_LINES) if width > 0 else ()
         title = Paragraph("corner-name", lines, size, theme.faint)
         room = Box(start, corner.y + _TO_TITLE, max(width, 0.0), title.height(_LEADING))
-        if lines and not any("…" in line for line in lines) and not any(room.meets(box) for box in taken):
+        if lines and not any("…" in line for line in lines) and not any(map(room.meets, taken)):
             return [replace(each, tells=("block",)) for each in paragraphs_in(room, [title], leading=_LEADING)[0]]
     return []
 

@@ -105,28 +105,30 @@ def tile_name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: T
     """Draw the name of a tile in a lane on its left or right, above it or below it, the first place in the corner where no
     other tile is; above other tiles.
     """
-    text, size, (x, y, wide, high) = moment.trace.arrays[number].name, theme.type.heading, table.box
-    key, lanes = f"tile-{text}-name", plan.lanes
+    text, lanes = moment.trace.arrays[number].name, plan.lanes
     side = "" if lanes is None else next(each.side for each in lanes.tiles if each.number == number)
-    colour, needed = theme.accent(side) if side else theme.text, text_width(text, size, "semibold") + _NAME_AIR
-    above = text_at(key, (x, y - 10), text, size, colour, "start", "semibold")
     if lanes is None or not side:
-        return [above]
-    middle, corner = y + high / 2, lanes.corner
-    others = [each.box for other, each in tile_grids(moment, plan).items() if other != number]
-    beside, row = baseline(middle, size), (middle - size / 2, size)
+        size = theme.type.heading
+        return [text_at(f"tile-{text}-name", (table.x, table.y - 10), text, size, theme.text, "start", "semibold")]
+    others = tuple(each.box for other, each in tile_grids(moment, plan).items() if other != number)
+    return _name_in_corner(text, side, table.box, lanes.corner, others, theme)
+
+
+@lru_cache(maxsize=64)
+def _name_in_corner(text: str, side: str, tile: Box, corner: Box, others: tuple[Box, ...], theme: Theme) -> list[Labels]:
+    """Return the name of a tile at the first free place of a corner; nothing if there is none."""
+    size, needed = theme.type.heading, text_width(text, theme.type.heading, "semibold") + _NAME_AIR
+    beside, row = baseline(tile.middle_y, size), tile.middle_y - size / 2
     places: tuple[tuple[Box, Point, Anchor], ...] = (
-        (Box(x - needed, row[0], needed, size), (x - _NAME_AIR, beside), "end"),
-        (Box(x + wide, row[0], needed, size), (x + wide + _NAME_AIR, beside), "start"),
-        (Box(x, y - size - 10, needed, size + 10), (x, y - 10), "start"),
-        (Box(x, y + high, needed, size + 10), (x, y + high + size), "start"),
+        (Box(tile.x - needed, row, needed, size), (tile.x - _NAME_AIR, beside), "end"),
+        (Box(tile.right, row, needed, size), (tile.right + _NAME_AIR, beside), "start"),
+        (Box(tile.x, tile.y - size - 10, needed, size + 10), (tile.x, tile.y - 10), "start"),
+        (Box(tile.x, tile.bottom, needed, size + 10), (tile.x, tile.bottom + size), "start"),
     )
     for room, at, anchor in places:
-        is_inside = (
-            room.x >= min(x, corner.x) and room.right <= corner.right and corner.y <= room.y and room.bottom <= corner.bottom
-        )
-        if is_inside and not any(room.meets(box) for box in others):
-            return [text_at(key, at, text, size, colour, anchor, "semibold")]
+        is_across = room.x >= min(tile.x, corner.x) and room.right <= corner.right
+        if is_across and corner.y <= room.y and room.bottom <= corner.bottom and not any(map(room.meets, others)):
+            return [text_at(f"tile-{text}-name", at, text, size, theme.accent(side), anchor, "semibold")]
     return []
 
 
