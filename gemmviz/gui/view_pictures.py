@@ -1,5 +1,6 @@
 """Which views a menu offers for what is shown, and small pictures of them, drawn from the views themselves once it is open."""
 
+import sys
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -53,12 +54,18 @@ class ViewPictures:
         if kind.is_slow or kind.page == "benchmark":
             return False
         value = display.subject_of(kind.kind)
-        return display.why_none(kind) != "" if value is None else says_nothing(self._scene(name, value))
+        scene = None if value is None else self._scene(name, value)
+        return says_nothing(scene) if scene is not None else display.why_none(kind) != ""
 
-    def _scene(self, name: str, value: Any) -> Scene:
+    def _scene(self, name: str, value: Any) -> Scene | None:
+        """Return the picture of a view; None for a faulty view, whose error is reported."""
         display = self.session.display
         options = ViewOptions(display.theme, width=_FRAME, height=_FRAME, words=False, counted=display.counted)
-        return view_named(name).scene(value, options)
+        try:
+            return view_named(name).scene(value, options)
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+            return None
 
     def _go_on(self) -> None:
         if self._missing:
@@ -80,7 +87,8 @@ class ViewPictures:
         entry = self._missing.pop(name, None)
         self._go_on()
         if entry is not None and value is not None and view_named(name).is_ready(value):
-            entry.setIcon(QIcon(_small(self._scene(name, value))))
+            scene = self._scene(name, value)
+            entry.setIcon(entry.icon() if scene is None else QIcon(_small(scene)))
 
     def _on_failed(self, error: GemmvizError) -> None:
         """Leave the first one without a picture."""

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor
 from PySide6.QtTest import QTest
@@ -14,7 +15,8 @@ from gemmviz.gui.window.action import MENUS, VIEW_MENUS
 from gemmviz.gui.window.actions.view_actions import VIEW_KEYS
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions, keys_text
-from gemmviz.scenes.catalog import views
+from gemmviz.model.records import replace
+from gemmviz.scenes.catalog import view_named, views
 from tests.gui.conftest import settled
 
 _MANUAL = (Path(__file__).parents[2] / "docs" / "window.md").read_text()
@@ -74,6 +76,16 @@ def test_menus_offer_the_views_that_apply_with_pictures_of_them(window: MainWind
     window.model.opening.choose_kernel("14_mma")
     qtbot.waitUntil(lambda: settled(window), timeout=20_000)
     assert "view-fragment" in {entry.objectName() for entry in _entries(menus.opened("view.threads"))}
+
+
+def test_a_faulty_view_leaves_the_menu_whole(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    window.menus.complete()
+    faults: list[object] = []
+    monkeypatch.setattr("sys.excepthook", lambda *error: faults.append(error[0]))
+    monkeypatch.setitem(views()._loaded, "guard", replace(view_named("guard"), draw=lambda moment, options: 1 // 0))
+    offered = {entry.objectName() for entry in _entries(window.menus.opened("view.threads"))}
+    assert offered >= {"view-warp", "view-guard", "view-race"}
+    assert faults == [ZeroDivisionError]
 
 
 _NO_ACTIONS = {"wheel", "drag", "click on C", "Tab"}
