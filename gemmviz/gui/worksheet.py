@@ -122,6 +122,11 @@ class Worksheet(QWidget):
             self._wear(lines.size * view.scale)
         self._load()
 
+    def enter(self) -> None:
+        """Give the blanks the focus, if they are shown."""
+        if self.editor.isVisible():
+            self.editor.setFocus()
+
     def _wear(self, size: float) -> None:
         """Take the theme's colours, and letters as large as those of the listing, or smaller if all lines fit then."""
         stop = self.course.now

@@ -173,7 +173,7 @@ def test_blanks_are_filled_in_a_lecture_too(window: MainWindow, at_blanks: Works
     editor = wall.worksheet.editor
     qtbot.waitUntil(lambda: editor.isVisible() and editor.answers[0] == "TILE", timeout=_LONG_MS)
     assert not editor.hasFocus()  # B is a black screen until the editor is entered
-    QTest.keyClick(wall, Key.Key_Tab)
+    QTest.keyClick(wall, Key.Key_T)
     qtbot.waitUntil(editor.hasFocus)
     QTest.keyClicks(editor, "_WIDTHb")
     assert window.model.course.answers[0] == "TILE_WIDTHb"
@@ -181,6 +181,8 @@ def test_blanks_are_filled_in_a_lecture_too(window: MainWindow, at_blanks: Works
     for number in range(8):
         editor.go(number)
         assert editor.viewport().rect().contains(editor.cursorRect()), number
+    QTest.keyClick(editor, Key.Key_Tab)  # behind the last blank
+    assert editor.hasFocus()
     QTest.keyClick(editor, Key.Key_Escape)
     assert not editor.hasFocus()
     assert lecture.is_on

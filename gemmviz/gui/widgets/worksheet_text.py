@@ -76,7 +76,7 @@ class WorksheetEdit(SourceTextEdit):
         if text == self.text and tuple(answers) == self.answers:
             return
         self.text, self._blanks, self.current, self.wrong = text, [], 0, None
-        first, *pieces = BLANK.split(text)
+        first, *pieces = BLANK.split(text.rstrip())
         shown, spans = first, []
         for number, (answer, piece) in enumerate(zip(answers, pieces, strict=True), 1):
             label = f" {number} "
@@ -90,6 +90,7 @@ class WorksheetEdit(SourceTextEdit):
         for _ in range(first_line):
             block.setVisible(False)
             block = block.next()
+        self.document().markContentsDirty(0, block.position())  # so that the height is that of the visible lines
         self.go(0)
 
     @property
@@ -196,8 +197,7 @@ class WorksheetEdit(SourceTextEdit):
         if key in _TO_NEIGHBOURS:
             self.go(self.current + _TO_NEIGHBOURS[key])
             return
-        if key in (_Key.Key_Tab, _Key.Key_Backtab):
-            super().keyPressEvent(event)
+        if key in (_Key.Key_Tab, _Key.Key_Backtab):  # there is nowhere to go
             return
         self._enter(unless=has_control)
         blank, cursor = self._blanks[self.current], self.textCursor()

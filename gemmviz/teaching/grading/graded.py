@@ -108,7 +108,9 @@ def _failure(check: CheckResult, text: str, file: str) -> str:
         mark = " class=here" if number in marked else ""
         code += f"<span{mark}>{number:>{width}}  {escape(lines[number - 1][:_LONGEST_LINE])}</span>"
         if gap is not None and number == gap.line:
-            code += f"<span class=gap>{'▸':>{width}}  a barrier is missing here</span>"
+            code += (
+                f"<span class=gap>{'▸':>{width}}  a barrier is missing here{', in the loop' if gap.is_in_loop else ''}</span>"
+            )
     return f"<h2>✗ {escape(check.title)}: {escape(file)}, line {check.line}</h2><pre>{code}</pre>" if last >= first else ""
 
 

@@ -237,6 +237,7 @@ class _Judging:
             fault = hazard.fault("")
             fault.file = None
             gap = barrier_gap(hazard, run.facts.replay.trace.loops)
+            fault.remedy = fault.remedy if gap is None else None
             self._fail("hazards", fault, size=size, finding=hazard.kind.replace(" ", "-"), gap=gap)
             return
         if check.id == "result":
