@@ -58,7 +58,7 @@ class Presenter(QWidget):
         self.minutes.setAccessibleName(tr("Planned duration of the lecture"))
         self.minutes.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.minutes.valueChanged.connect(self._on_minutes)
-        hints = QLabel(" · ".join(f"<b>{escape(key)}</b> {escape(what)}" for key, what in keys))
+        hints = QLabel(" · ".join(f"{_strong(key)} {escape(what)}" for key, what in keys))
         set_look(hints, "faint")
         hints.setWordWrap(True)
         times = QHBoxLayout()
@@ -167,6 +167,11 @@ def _guide_html(lesson: Lesson, place: int) -> str:
         f"<b>{escape(text)}</b>" if role == "strong" else escape(text) for side in guide_lines(part) for role, text in side
     )
     return "<br>".join(lines)
+
+
+def _strong(text: str) -> str:
+    """Return a text in the weight that the fonts have; a bolder one would be drawn twice."""
+    return f'<span style="font-weight: 600">{escape(text)}</span>'
 
 
 def notes_of(step: LessonStep) -> str:
