@@ -21,6 +21,7 @@ from gemmviz.teaching.lesson import Guide, Lesson, LessonStep
 
 PAPER = 1240.0, 1754.0  # A4 in units, 150 for an inch
 _MARGIN, _GAP, _AIR = 66.0, 22.0, 0.15  # air above a paragraph: of the size of its text
+_MOST_PARTS = 9  # on a page: of a lesson of ninety minutes
 _TITLE, _SIZES = (
     36.0,
     (23.0, 22.0, 21.0, 20.0, 19.0, 18.0, 17.5, 17.0, 16.5, 16.0, 15.5, 15.0),
@@ -78,16 +79,25 @@ def guide_lines(part: GuidePart) -> tuple[list[tuple[_TextRole, str]], list[tupl
     return done, asked
 
 
-def guide_scene(lesson: Lesson, theme: Theme) -> Scene:
-    """The page of a lesson whose texts have their numbers. Raises UsageError for a lesson without guides."""
+def guide_scenes(lesson: Lesson, theme: Theme) -> list[Scene]:
+    """The page of a lesson whose texts have their numbers, or the pages of a long one. Raises UsageError for a lesson without
+    guides.
+    """
     parts = guide_parts(lesson)
     if not parts:
         raise UsageError(tr("the lesson {name} has no guide for the lecturer", name=f"{lesson.name or lesson.title!r}"))
+    pages = [parts[first : first + _MOST_PARTS] for first in range(0, len(parts), _MOST_PARTS)]
+    return [_page(lesson, page, number, len(pages), theme) for number, page in enumerate(pages, 1)]
+
+
+def _page(lesson: Lesson, parts: list[GuidePart], number: int, count: int, theme: Theme) -> Scene:
     page = Box(0.0, 0.0, *PAPER).inset(_MARGIN)
     minutes = tr("{minutes} minutes, {steps} steps", minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
+    place = tr("page {number} of {count}", number=number, count=count)
+    facts = ". ".join([minutes, *([place] if count > 1 else []), lesson.about])
     head = [
         Paragraph.wrapped("title", lesson.title, Style(_TITLE, theme.text, "semibold"), page),
-        Paragraph.wrapped("about", f"{minutes}. {lesson.about}", Style(_SIZES[3], theme.faint), page),
+        Paragraph.wrapped("about", facts, Style(_SIZES[3], theme.faint), page),
     ]
     words, rest = paragraphs_in(page, head, 8.0)
     body = rest.trimmed(top=_GAP)
@@ -138,21 +148,23 @@ def with_guides_filled(lesson: Lesson, filled: Callable[[LessonStep], LessonStep
 
 
 def guide_reel(lesson: Lesson, engine_of: EngineOf, theme: str) -> Reel:
-    """The page of a lesson as a picture. Raises UsageError for a lesson without guides."""
+    """The page of a lesson as a picture, or the pages of a long one. Raises UsageError for a lesson without guides."""
 
     def filled(step: LessonStep) -> LessonStep:
         with engine_of(step.shot.setup.kernel) as engine:
             return filled_step(step, Knowledge(step.shot, engine))
 
-    scene = guide_scene(with_guides_filled(lesson, filled), load_theme(theme))
+    scenes = guide_scenes(with_guides_filled(lesson, filled), load_theme(theme))
 
     def slides() -> Iterator[Slide]:
-        yield Slide(scene, lesson.title, scene.description)
+        yield from (Slide(scene, lesson.title, scene.description) for scene in scenes)
 
     def frames(fps: int) -> Iterator[Frame]:
-        yield Frame(scene)
+        yield from map(Frame, scenes)
 
     def steps() -> Iterator[Step]:
-        yield Step({theme: scene}, {theme: scene}, {theme: ()}, lesson.title, scene.description)
+        for scene in scenes:
+            yield Step({theme: scene}, {theme: scene}, {theme: ()}, lesson.title, scene.description)
 
-    return Reel(lesson.title, slides, 1, frames, lambda fps: 1, steps, 1, theme=theme, inks=inks_of_themes())
+    count = len(scenes)
+    return Reel(lesson.title, slides, count, frames, lambda fps: count, steps, count, theme=theme, inks=inks_of_themes())

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtGui import QKeySequence
 
 from gemmviz.cli.main import main
-from gemmviz.cuda.launch.catalog import lesson_names
+from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.gui.lecture.lecture_window import KEYS
 from gemmviz.gui.window.menus import actions
 from gemmviz.model.errors import UsageError
@@ -18,7 +18,8 @@ from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.primitives import Labels
-from gemmviz.teaching.guide_page import PAPER, guide_at, guide_lines, guide_parts, guide_reel
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.teaching.guide_page import PAPER, guide_at, guide_lines, guide_parts, guide_reel, guide_scenes
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from tests.conftest import sure
@@ -29,15 +30,24 @@ _PART_MINUTES = range(5, 16)  # about ten
 
 @pytest.mark.parametrize("name", GUIDED)
 def test_a_guide_covers_its_lesson_on_one_page_with_all_numbers(name: str) -> None:
+    """That of a plan may have several pages."""
     lesson, engine = shipped_lesson(name), engine_for("cpu")
-    scene = guide_reel(lesson, lambda kernel: nullcontext(engine), "light").first()
-    assert (scene.width, scene.height) == PAPER
-    words = [each for each in scene.all if isinstance(each, Labels)]
-    assert max(float(each.at[:, 1].max()) for each in words) < scene.height
+    scenes = [slide.scene for slide in guide_reel(lesson, lambda kernel: nullcontext(engine), "light").slides()]
+    assert len(scenes) == 1 or name in plan_names()
+    words = [each for scene in scenes for each in scene.all if isinstance(each, Labels)]
+    assert {(scene.width, scene.height) for scene in scenes} == {PAPER}
+    assert max(float(each.at[:, 1].max()) for each in words) < PAPER[1]
     text = " ".join(text for each in words for text in each.texts)
     assert not re.search(r"[{}…?]\s*[.%]|\{|…", text)
     assert text.count("✓") == len(guide_parts(lesson))
     assert text.count("✗") == 3 * len(guide_parts(lesson))
+
+
+def test_a_long_plan_has_several_pages() -> None:
+    lesson = shipped_lesson("coalescing")
+    pages = guide_scenes(replace(lesson, steps=lesson.steps * 2), load_theme("light"))
+    assert len(pages) == 2
+    assert ["page 1 of 2" in str(page.find("about")) for page in pages] == [True, False]
 
 
 @pytest.mark.parametrize("name", [name for name in GUIDED if "/" not in shipped_lesson(name).steps[0].id])
