@@ -20,6 +20,7 @@ from pptx.opc.package import Part
 from pptx.opc.packuri import PackURI
 from pptx.util import Emu
 
+from gemmviz.model.records import replace
 from gemmviz.render.film import MP4, save_film
 from gemmviz.render.png import encode_png
 from gemmviz.render.qt.libraries import require_qt
@@ -194,7 +195,8 @@ _SLIDE_HEIGHT = 7.5  # inches
 _MOST_SHAPES = 900  # slides with more shapes are slow to open and hard to edit
 _PICTURES_AHEAD = 2  # pictures that wait to be compressed
 _LONGEST_TITLE = 255  # python-pptx refuses longer ones
-_BLANK = 6  # the layout without placeholders
+_TITLE_ONLY = 5  # the layout with a placeholder for the title, which outlines and screen readers use
+_HIDDEN_HIGH = 0.5  # inches: height of a title above the slide, where PowerPoint puts those that are not seen
 _DATE = datetime(2000, 1, 1)
 _ZIP_DATE = (2000, 1, 1, 0, 0, 0)
 _SVG_EXTENSION = "{96DAC541-7B7A-43D3-8B79-37D633B846F1}"  # [MS-ODRAWXML], 2.3.2: svgBlip
@@ -211,16 +213,17 @@ def write_slides(reel: Reel, path: Path, options: RenderOptions) -> None:
     """Write a slide for each picture, and one with the film if requested. The same reel gives the same bytes."""
     deck = _Deck(reel, options)
     with ThreadPoolExecutor(1, thread_name_prefix="gemmviz-png") as beside:
-        waiting: deque[tuple[Slide, Future[bytes] | None]] = deque()
+        waiting: deque[tuple[Slide, Labels | None, Future[bytes] | None]] = deque()
         for slide in reel.slides():
+            slide, title = _without_title(slide)
             is_drawn = shape_count(slide.scene) <= _MOST_SHAPES
             waiting.append(
-                (slide, None if is_drawn else beside.submit(encode_png, deck.painted(Frame(slide.scene)), quick=True))
+                (slide, title, None if is_drawn else beside.submit(encode_png, deck.painted(Frame(slide.scene)), quick=True))
             )
             if len(waiting) > _PICTURES_AHEAD:
                 deck.add(*waiting.popleft())
-        for content, pixels in waiting:
-            deck.add(content, pixels)
+        for each in waiting:
+            deck.add(*each)
     if options.has_film:
         deck.add_film()
     deck.write(path)
@@ -238,8 +241,8 @@ class _Deck:
         about.created = about.modified = _DATE
         self._raster: Any = None
 
-    def add(self, content: Slide, pixels: "Future[bytes] | None") -> None:
-        """Add a slide. ``pixels``: the picture as PNG if the slide is not made of shapes."""
+    def add(self, content: Slide, title: Labels | None, pixels: "Future[bytes] | None") -> None:
+        """Add a slide. ``title``: where its title is drawn; ``pixels``: the picture as PNG if it is not made of shapes."""
         slide, scene = self._page(), content.scene
         ground = slide.background.fill
         ground.solid()
@@ -247,19 +250,36 @@ class _Deck:
         ground.fore_color.rgb = colour.from_string(scene.background[1:])
         unit = _SLIDE_HEIGHT * _INCH / scene.height
         if pixels is None:
-            title, words = legible(content.title), legible(_alternative(content))
-            _append(slide, Shapes(unit, 10).group(scene, title, words))
+            _append(slide, Shapes(unit, 10).group(scene, legible(content.title), legible(_alternative(content))))
         else:
             self._add_picture(slide, content, pixels.result())
         if content.notes or content.caption:
             words = "\n\n".join(filter(None, (content.title, content.caption, content.notes, scene.description)))
             slide.notes_slide.notes_text_frame.text = legible(words)
+        self._add_title(slide, legible(content.title), title, scene)
         self._add_number(slide)
 
     def _page(self) -> Any:
-        slide = self._file.slides.add_slide(self._file.slide_layouts[_BLANK])
+        slide = self._file.slides.add_slide(self._file.slide_layouts[_TITLE_ONLY])
         slide.shapes.turbo_add_enabled = True
         return slide
+
+    def _add_title(self, slide: Any, text: str, drawn: Labels | None, scene: Scene | None) -> None:
+        """Write the title of a slide where the picture has it, else above the slide, and in front of everything."""
+        holder = slide.shapes.title._element
+        slide.shapes._spTree.append(holder)  # moves it to the front
+        if drawn is None or scene is None:
+            slide.shapes.title.text = text
+            holder.x, holder.y = 0, Emu(round(-_HIDDEN_HIGH * _INCH))
+            holder.cx, holder.cy = self._file.slide_width, Emu(round(_HIDDEN_HIGH * _INCH))
+            return
+        (x, y), unit = drawn.at[0].tolist(), _SLIDE_HEIGHT * _INCH / scene.height
+        holder.x, holder.y = Emu(round(x * unit)), Emu(round((y - _ASCENT * drawn.size) * unit))
+        holder.cx = Emu(round((scene.width - 2 * x) * unit))
+        holder.cy = Emu(round(_HEIGHT * drawn.size * len(drawn.texts) * unit))
+        words = Shapes(unit, 2).text(text, drawn.size, drawn.colour, drawn.anchor, drawn.face).replace('"none"', '"square"', 1)
+        spaces = " ".join(f'xmlns:{name}="{space}"' for name, space in NAMESPACES.items())
+        holder.replace(holder.txBody, pptx.oxml.parse_xml(words.replace("<p:txBody>", f"<p:txBody {spaces}>", 1)))
 
     def _add_picture(self, slide: Any, content: Slide, pixels: bytes) -> None:
         """Add a picture as vectors, with pixels for programs that can't read them."""
@@ -294,6 +314,7 @@ class _Deck:
     def add_film(self) -> None:
         """Add the film, with its first picture as the poster."""
         slide = self._page()
+        self._add_title(slide, legible(self._reel.name), None, None)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "film.mp4"
             save_film(self._reel, path, self._look, MP4)
@@ -309,6 +330,17 @@ class _Deck:
             for part in parts.infolist():
                 kind = zipfile.ZIP_STORED if part.filename.endswith((".png", ".mp4")) else zipfile.ZIP_DEFLATED
                 target.writestr(zipfile.ZipInfo(part.filename, _ZIP_DATE), parts.read(part), kind)
+
+
+def _without_title(slide: Slide) -> tuple[Slide, Labels | None]:
+    """Return a slide whose picture lacks its title, and the title, which is written as that of the slide."""
+    words = slide.scene.words
+    drawn = (each for each in words if isinstance(each, Labels) and each.meaning == "title")
+    title = next((each for each in drawn if "".join(each.texts).replace(" ", "") == slide.title.replace(" ", "")), None)
+    if title is None:
+        return slide, None
+    kept = replace(slide.scene, words=tuple(each for each in words if each is not title))
+    return replace(slide, scene=kept), title
 
 
 def _alternative(content: Slide) -> str:

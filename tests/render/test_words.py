@@ -97,3 +97,27 @@ def test_a_slide_holds_the_notes_of_its_step(tmp_path: Path, qapp: QApplication)
     save_reel(lesson_reel(Lesson("L", (step,)), once, ExportOptions()), tmp_path / "l.pptx")
     (slide,) = pptx.Presentation(str(tmp_path / "l.pptx")).slides
     assert "Say this slowly" in slide.notes_slide.notes_text_frame.text
+
+
+def test_the_slides_have_titles_in_the_outline(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
+    """PowerPoint lists them and screen readers jump to them: a drawn title is the slide's own, another one stands above it."""
+    width, high = (13 + 1 / 3) * 914_400, 7.5 * 914_400
+    for name, manner, title, is_seen in (
+        ("step", ExportOptions(_LOOK), _TITLE, False),
+        ("own", ExportOptions(_LOOK, title="Each thread reads a row & a column"), "Each thread reads a row & a column", True),
+    ):
+        (slide,) = pptx.Presentation(str(saved(still_reel(stage, manner), tmp_path / f"{name}.pptx"))).slides
+        holder = slide.shapes.title
+        assert holder is not None
+        assert holder.is_placeholder
+        assert holder.text_frame.text == title
+        assert ((holder.top >= 0) and (holder.top + holder.height < high / 5)) == is_seen
+        assert (holder.top + holder.height <= 0) == (not is_seen)
+        assert holder.left >= 0
+        assert holder.left + holder.width <= width + 1
+        drawn = [run.text for shape in slide.shapes if shape.shape_type == 6 for run in _runs(shape)]
+        assert title not in drawn, "it would be there twice"
+
+
+def _runs(shape: object) -> list[object]:
+    return [run for each in shape.shapes if each.has_text_frame for part in each.text_frame.paragraphs for run in part.runs]  # type: ignore[attr-defined]
