@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pptx
 import pytest
 from PIL import Image
 
@@ -578,3 +579,26 @@ def test_a_picture_for_a_slide(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "no part 'roofline' (choose stage, matrices, request, banks, sum)" in capsys.readouterr().err
     assert main(["export", "coalescing", "--title", "Mine", "-o", str(tmp_path / "f.pptx")]) == 2
     assert "a lesson has its own titles" in capsys.readouterr().err
+
+
+def test_ten_slides_and_ten_pictures_of_chosen_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The manual's two commands are carried out, with smaller pictures: each step once, in order, with a title."""
+    monkeypatch.chdir(tmp_path)
+    manual = (Path(__file__).parents[1] / "docs" / "export.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^gemmviz (export 04_tiled --steps 3,8,14:21 .*?) +#", manual, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        assert main([*shlex.split(command), "--size", "640x360"]) == 0
+    titles = [slide.shapes.title.text for slide in pptx.Presentation("talk.pptx").slides]
+    assert [int(re.findall(r"step (\d+)", title)[0]) for title in titles] == [3, 8, *range(14, 22)]
+    assert [path.name for path in sorted(Path("frames").iterdir())] == [f"{number:03}.png" for number in range(1, 11)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"), [("3,x", "single steps, such as"), ("3,99", "there are 29"), ("3,", "write FIRST")]
+)
+def test_steps_that_do_not_exist_are_named(
+    steps: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "04_tiled", "--steps", steps, "-o", str(tmp_path / "f.pptx")]) == 2
+    assert message in capsys.readouterr().err

@@ -8,23 +8,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 from documents import gallery
-from documents.gallery import FIGURE, FOLDER, Entry, format_entries, lesson_entries, view_entries
+from documents.gallery import FIGURE, FOLDER, Entry, format_entries, lesson_entries, template_entries, view_entries
 from PIL import Image
 
 from gemmviz.cli.main import main, parser
 from gemmviz.cuda.launch.catalog import COURSE, lesson_names, plan_names
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
+from gemmviz.shots.export import TEMPLATES
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURES = [*views(), *(f"lesson-{name}" for name in lesson_names() if name not in plan_names() or name == COURSE)]
+LESSONS = [f"lesson-{name}" for name in lesson_names() if name not in plan_names() or name == COURSE]
+PICTURES = [*views(), *LESSONS, *(f"template-{name}" for name in TEMPLATES)]
 FAR, MOST_FAR = 24, 0.01  # levels of a channel by which a pixel may differ; share of pixels that may differ more
 MOST_BYTES = 3 << 20
 
 
 @cache
 def pictured() -> dict[str, Entry]:
-    return {gallery.picture_name(each): each for each in (*view_entries(), *lesson_entries())}
+    return {gallery.picture_name(each): each for each in (*view_entries(), *lesson_entries(), *template_entries())}
 
 
 def test_every_view_lesson_and_format_is_in_it() -> None:

@@ -1,7 +1,7 @@
 """Prepares a shot for export: runs what it needs, and draws its steps as pictures, films and pages."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -261,7 +261,7 @@ def still_reel(stage: Prepared, manner: ExportOptions) -> Reel:
     return run_reel(stage, manner, [stage.step], range(stage.step, stage.step + 1))
 
 
-def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: range) -> Reel:
+def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: Sequence[int]) -> Reel:
     """A picture of each step in ``shown``, and a film of the steps in ``played``."""
 
     def slides() -> Iterator[Slide]:
@@ -287,12 +287,12 @@ def with_theme(stage: Prepared, theme: str) -> Prepared:
     return replace(stage, shot=replace(stage.shot, theme=theme))
 
 
-def _frame_count(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> int:
+def _frame_count(stage: Prepared, manner: ExportOptions, played: Sequence[int], fps: int) -> int:
     seconds = len(played) / manner.speed if stage.steps > 1 else manner.hold_s
     return max(1, round(seconds * fps))
 
 
-def _played(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> Iterator[Frame]:
+def _played(stage: Prepared, manner: ExportOptions, played: Sequence[int], fps: int) -> Iterator[Frame]:
     """Frames of each step from start to end. The static part of a step is drawn at most twice."""
     if stage.steps == 1:
         frame = frame_at(stage, 0, stage.moment(0), manner)

@@ -31,7 +31,7 @@ from gemmviz.render.reel import Film, Still
 from gemmviz.run.choosing import engine_for, with_stored_answers
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.shots.arguments import command_words, shot_from
-from gemmviz.shots.export import ExportOptions
+from gemmviz.shots.export import TEMPLATES, ExportOptions
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
 from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import Lesson, LessonStep
@@ -226,6 +226,18 @@ def format_entries() -> Iterator[Entry]:
     yield FIGURE
 
 
+# Templates
+
+_TEMPLATE_TITLE = "Each thread multiplies a row of one tile by a column of the other"
+
+
+def template_entries() -> Iterator[Entry]:
+    """An entry for each template of slides and print."""
+    for name, template in TEMPLATES.items():
+        words = (*_STAGE, "--step", "9", "--template", name, "--title", _TEMPLATE_TITLE)
+        yield Entry(f"template-{name}.png", template.title, "", words)
+
+
 # Pictures
 
 
@@ -280,6 +292,7 @@ def page() -> str:
         group = [view_card(each) for each in shown if each.lesson == name]
         title = f"Views: *{shipped_lesson(name).title}*" if name else "Views of any run"
         parts += [f"## {title}\n", cards(group)] if group else []
+    parts += ["## Templates\n", cards(map(view_card, template_entries()))]
     return "\n".join([*parts, "## Formats\n", format_list()])
 
 
@@ -290,7 +303,8 @@ def cards(texts: Iterable[str]) -> str:
 
 def view_card(entry: Entry) -> str:
     """The picture of a view with its title, a sentence and the command."""
-    return f"- {_picture(entry)}\n  {entry.sentence}\n  `{shlex.join(['gemmviz', *entry.words])}`"
+    sentence = f"{entry.sentence}\n  " if entry.sentence else ""
+    return f"- {_picture(entry)}\n  {sentence}`{shlex.join(['gemmviz', *entry.words])}`"
 
 
 def lesson_card(entry: Entry) -> str:
@@ -334,7 +348,7 @@ def gallery() -> None:
     save_views()
     total = 0
     with TemporaryDirectory() as folder:
-        for entry in (*lesson_entries(), *view_entries()):
+        for entry in (*lesson_entries(), *view_entries(), *template_entries()):
             data = compressed(reduced(picture_of(entry, Path(folder))))
             (FOLDER / f"{picture_name(entry)}.png").write_bytes(data)
             total += len(data)

@@ -56,7 +56,7 @@ def exported(stage: Prepared, **how: object) -> Scene:
     return slide_at(stage, stage.steps // 3, manner).scene
 
 
-@pytest.mark.parametrize("view", [view for view in views() if view != "stage"])
+@pytest.mark.parametrize("view", views())
 def test_every_picture_has_margins_and_nothing_to_click_on(view: str) -> None:
     """40 pixels at least around what is drawn, in each format, with and without titles, timelines and all words."""
     stage = prepare(shot_of(view), once)
@@ -70,7 +70,7 @@ def test_every_picture_has_margins_and_nothing_to_click_on(view: str) -> None:
 
 
 @pytest.mark.parametrize("title", [TITLE, LONG, CHINESE])
-@pytest.mark.parametrize("view", ["pair", "request", "banks", "sum", "why", "occupancy", "rate", "grid", "listing"])
+@pytest.mark.parametrize("view", ["stage", "pair", "request", "banks", "sum", "why", "occupancy", "rate", "grid", "listing"])
 def test_a_title_is_never_cut(view: str, title: str) -> None:
     """It takes the place of the view's own title, in as many lines as it needs, and what is below moves down."""
     stage = prepare(shot_of(view), once)

@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -64,8 +65,8 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_view(parser)
     parser.add_argument(
         "--steps",
-        metavar="A:B",
-        help="steps A to B, from 1; in the grid view, instants 1 to 60 (default: all, or one for a picture)",
+        metavar="A:B,C",
+        help="steps A to B, and C, from 1; in the grid view, instants 1 to 60 (default: all, or one for a picture)",
     )
     parser.add_argument(
         "--by", choices=_BY, default="step", help="one slide or numbered picture per step or per phase (default: step)"
@@ -303,10 +304,10 @@ def _at(args: argparse.Namespace, stage: Prepared) -> Prepared:
 
 def _reel_of_stage(source: _Source, stage: Prepared) -> Reel:
     args = source.args
-    played = _range(args, stage)
+    played = _chosen_steps(args, stage)
     if args.embed:  # the still of one step, and the player of all
         played = played or range(stage.steps)
-        return run_reel(stage, source.manner, [stage.step if stage.step in played else played.start], played)
+        return run_reel(stage, source.manner, [stage.step if stage.step in played else played[0]], played)
     is_alone = played is None and args.by == "step" and _wants_one(args)
     if is_alone and args.film:
         return run_reel(stage, source.manner, [stage.step], range(stage.steps))
@@ -316,7 +317,7 @@ def _reel_of_stage(source: _Source, stage: Prepared) -> Reel:
     shown = [step for step in stage.phase_steps() if step in played] if args.by == "phase" else list(played)
     if stage.is_launch and args.steps is None and not _is_film(args):
         shown = list(played)[:: max(1, len(played) // _MOST_INSTANTS)]  # a launch has no steps: some of its instants
-    shown = shown or [played.start]
+    shown = shown or [played[0]]
     if len(shown) > _MOST_SLIDES and not _is_film(args):
         remedy = f"choose at most {_MOST_SLIDES} with --steps A:B, or --by phase"
         raise UsageError(f"{len(shown)} steps would give {len(shown)} pictures", remedy=remedy)
@@ -333,17 +334,20 @@ def _is_film(args: argparse.Namespace) -> bool:
     return not args.is_folder and isinstance(format_of(args.output), Film)
 
 
-def _range(args: argparse.Namespace, stage: Prepared) -> range | None:
+def _chosen_steps(args: argparse.Namespace, stage: Prepared) -> Sequence[int] | None:
     """Return the requested steps. Raises UsageError for steps that don't exist."""
     if args.steps is None:
         return None
-    found, most = re.fullmatch(r"(\d{0,9}):(\d{0,9})|(\d{1,9})", args.steps), stage.steps
-    if found is None:
-        raise UsageError(f"--steps {args.steps}: write FIRST:LAST, such as 3:12")
-    first, last = (int(found[3]),) * 2 if found[3] else (int(found[1] or 1), int(found[2] or most))
-    if not 1 <= first <= last <= most:
-        raise UsageError(f"--steps {args.steps}: there are {most}, counted from 1", remedy=f"choose within 1:{most}")
-    return range(first - 1, last)
+    most, chosen = stage.steps, list[int]()
+    for part in args.steps.split(","):
+        found = re.fullmatch(r"(\d{0,9}):(\d{0,9})|(\d{1,9})", part)
+        if found is None:
+            raise UsageError(f"--steps {args.steps}: write FIRST:LAST, such as 3:12, or single steps, such as 3,8,14:21")
+        first, last = (int(found[3]),) * 2 if found[3] else (int(found[1] or 1), int(found[2] or most))
+        if not 1 <= first <= last <= most:
+            raise UsageError(f"--steps {args.steps}: there are {most}, counted from 1", remedy=f"choose within 1:{most}")
+        chosen += range(first - 1, last)
+    return chosen
 
 
 # Where to
