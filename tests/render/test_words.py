@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pptx
@@ -119,5 +120,5 @@ def test_the_slides_have_titles_in_the_outline(stage: Prepared, tmp_path: Path, 
         assert title not in drawn, "it would be there twice"
 
 
-def _runs(shape: object) -> list[object]:
-    return [run for each in shape.shapes if each.has_text_frame for part in each.text_frame.paragraphs for run in part.runs]  # type: ignore[attr-defined]
+def _runs(shape: Any) -> list[Any]:
+    return [run for each in shape.shapes if each.has_text_frame for part in each.text_frame.paragraphs for run in part.runs]

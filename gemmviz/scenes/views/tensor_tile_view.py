@@ -52,7 +52,9 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     tile, theme = TF32_TILE, options.theme
     if missing := _why_no_tile(case):
         scene = apology(tr("Tensor cores"), missing, options)
-        return scene if case.cure is None else replace(scene, primitives=(*scene.primitives, *_cure(case.cure, options)))
+        if case.cure is None or not options.buttons:
+            return scene
+        return replace(scene, primitives=(*scene.primitives, *_cure(case.cure, options)))
     plan, warp, pieces = _Plan.of(case, options), case.device.warp_size, list[Primitive]()
     for name, box in plan.tables.items():
         style = theme.strong.sized(theme.type.name).inked(theme.accent(name))
