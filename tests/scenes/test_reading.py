@@ -16,6 +16,7 @@ from gemmviz.scenes.kit.table import lines_of, own_text, place_text, tables_of
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.hover import address_text, cell_sentence
 from tests.conftest import kernel_from, moment_of, piece, trace_of
+from tests.problem_kernels import reader_of_problem
 
 
 def labels(*placed: tuple[float, float, str], size: float = 20.0) -> Labels:
@@ -124,3 +125,34 @@ def test_lanes_beyond_the_block_have_no_thread() -> None:
 def test_a_cell_names_the_bank_that_holds_its_first_byte(type_name: str, place: str) -> None:
     array = MemoryArray("tile", "shared", (64,), type_name)
     assert address_text(array, 34, MemoryRules()) == place
+
+
+def test_cells_of_partial_sums_say_of_how_many_elements() -> None:
+    reader = reader_of_problem("reduction_tree")
+    trace, said = reader.replay.trace, set[str]()
+    for step in range(trace.steps):
+        moment = reader.at(step)
+        scene = view_named("stage").scene(moment, ViewOptions())
+        said |= {
+            text for each in scene.all if isinstance(each, Labels) and each.key == "tile-sums-sums-name" for text in each.texts
+        }
+        (content,) = moment.tiles.values()
+        rounds = int((trace.phase[step] + 1) if trace.site_of(step).kind != "load" else trace.phase[step])
+        assert set(content.summands.tolist()) <= {0, *(2**each for each in range(max(1, rounds + 1)))}
+    assert said == {f"sums of {2**rounds} elements" for rounds in range(1, 8)}
+    (content,) = reader.at(trace.steps - 1).tiles.values()
+    assert content.summands[0] == 128
+
+
+@pytest.mark.parametrize(
+    ("statement", "summands"),
+    [
+        ("s[t] += s[t ^ 1];", 2), ("s[t] = s[t] + s[t ^ 1];", 2), ("s[t] += A[t ^ 1];", 2),
+        ("s[t] *= s[t ^ 1];", -1), ("s[t] = s[t] - s[t ^ 1];", -1), ("s[t] += x;", -1), ("s[t] = fmaxf(s[t], s[t ^ 1]);", -1),
+    ],
+)  # fmt: skip
+def test_only_sums_of_what_a_statement_reads_are_counted(statement: str, summands: int) -> None:
+    body = f"__shared__ float s[4]; const int t = threadIdx.x; float x = 2.0f * A[t]; s[t] = A[t]; {statement} C[t] = s[t];"
+    trace = trace_of(kernel_from(body))
+    (content,) = moment_of(trace, trace.steps - 1).tiles.values()
+    assert set(content.summands.tolist()) == {summands}

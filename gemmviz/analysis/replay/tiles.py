@@ -1,5 +1,6 @@
 """Contents of one block's shared arrays at a step, from the origins in the trace."""
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -11,8 +12,8 @@ from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.errors import checkpoint
-from gemmviz.model.sites import Access, MemoryArray, Operand
-from gemmviz.model.trace import CONSTANT, Trace
+from gemmviz.model.sites import Access, MemoryArray, Operand, Site
+from gemmviz.model.trace import COMPUTED, CONSTANT, Trace
 
 EMPTY = -3
 _ROWS_SAVED = 64
@@ -21,22 +22,25 @@ _ROWS_SAVED = 64
 class TileContent(Struct, frozen=True):
     """Contents of the cells of one shared array, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT if it is no
     element, EMPTY if never written), ``element`` the element there, ``phase`` the phase that stored it, ``value`` the stored
-    value, NaN if unknown (a constant's is known).
+    value, NaN if unknown (a constant's is known); ``summands``: of how many elements it is the sum, 1 for an element, -1 if
+    unknown.
     """
 
     array: npt.NDArray[np.int8]
     element: Ints
     phase: Ints
     value: npt.NDArray[np.float32]
+    summands: Ints
 
     def copy(self) -> "TileContent":
-        return TileContent(self.array.copy(), self.element.copy(), self.phase.copy(), self.value.copy())
+        own = (self.array, self.element, self.phase, self.value, self.summands)
+        return TileContent(*(each.copy() for each in own))  # type: ignore[arg-type]
 
     @classmethod
     def empty(cls, info: MemoryArray) -> "TileContent":
-        nothing = np.full(info.size, EMPTY, np.int8)
+        nothing, zeros = np.full(info.size, EMPTY, np.int8), np.zeros(info.size, np.int32)
         unknown = np.full(info.size, np.nan, np.float32)
-        return cls(nothing, np.zeros(info.size, np.int32), np.full(info.size, -1, np.int32), unknown)
+        return cls(nothing, zeros, np.full(info.size, -1, np.int32), unknown, zeros.copy())
 
 
 class Tiles:
@@ -89,12 +93,49 @@ class Tiles:
         content = self._contents[operand.array]
         where = cells[active] + operand.layout.offset(component, trace.lane[self.threads][active])
         array, origin = trace.origin_array[row, self.threads][active], trace.origin[row, self.threads][active]
+        summands = np.where(array >= 0, 1, np.where(array == CONSTANT, 0, -1))
+        if (array == COMPUTED).any():
+            summands = np.where(array == COMPUTED, self._summands(step)[active], summands)
+        content.summands[where] = summands
         content.array[where] = array
         content.element[where] = origin
         content.phase[where] = trace.phase[step]
         known = self.value is not None and component == 0
         stored = self.value[record, self.threads][active] if known and self.value is not None else np.float32(np.nan)
         content.value[where] = np.where(array == CONSTANT, origin.view(np.float32), stored)
+
+    def _summands(self, step: int) -> Longs:
+        """Return of how many elements the value of each thread is the sum that a statement stores at a step: what it has read
+        in this statement, if that is all that it adds; -1 if unknown.
+        """
+        trace, site = self.trace, self.trace.site_of(step)
+        unknown = np.full(self.threads.stop - self.threads.start, -1, np.int64)
+        count, reads = _added(trace, site), list[tuple[int, Operand]]()
+        while step > 0 and len(reads) < count and trace.site_of(step - 1).statement == site.statement:
+            step -= 1
+            reads += [(int(trace.row[step]) + n, each) for n, each in enumerate(trace.site_of(step).operands)]
+        if not count or len(reads) != count or any(each.access != "read" or each.width > 1 for _, each in reads):
+            return unknown
+        total = np.zeros(len(unknown), np.int64)
+        for row, operand in reads:
+            cells, held = trace.element[row, self.threads], self._contents.get(operand.array)
+            own = np.where(cells < 0, -1, 1 if held is None else held.summands[np.maximum(cells, 0)])
+            total = np.where((total < 0) | (own < 0), -1, total + own)
+        return total
+
+
+_SUBSCRIPT = re.compile(r"\[[^][]*\]")
+_SUM = re.compile(r"\w+ *(\+?)= *(\w+(?: *\+ *\w+)*) *;?")
+
+
+def _added(trace: Trace, site: Site) -> int:
+    """Return how many elements of arrays a statement adds, 0 if it does anything else: "s[x] += s[x + 1]" adds two."""
+    place = site.statement
+    if place is None or place.line != place.end_line:
+        return 0
+    line = trace.setup.kernel.text.split("\n")[place.line - 1][place.column - 1 : place.end_column - 1]
+    found = _SUM.fullmatch(_SUBSCRIPT.sub("", line).strip())
+    return 0 if found is None else len(found[2].split("+")) + bool(found[1])
 
 
 def _arrivals(trace: Trace) -> tuple[Longs, Longs]:

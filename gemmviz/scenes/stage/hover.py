@@ -86,7 +86,8 @@ def content_texts(moment: Moment, number: int, element: int, labels: LabelStyle)
         value = content.value[element]
         what = tr("a constant") if np.isnan(value) else tr("the constant {content_value}", content_value=f"{value:g}")
     else:
-        what = tr("a computed value")
+        count = int(content.summands[element])
+        what = tr("the sum of {count} elements", count=count) if count > 1 else tr("a computed value")
     stored = tr(", stored in phase {phase}", phase=phase + 1) if 0 <= phase < moment.replay.phases else ""
     return [tr("holds {what}", what=what) + stored]
 

@@ -12,7 +12,8 @@ from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import EMPTY, TileContent
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.trace import CONSTANT
+from gemmviz.model.trace import COMPUTED, CONSTANT
+from gemmviz.model.translation import counted, tr
 from gemmviz.scenes.kit.layout import Box, Point, baseline, text_at
 from gemmviz.scenes.kit.primitives import Anchor, ArrayCells, Cells, Labels, Primitive, Rects, boxes
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
@@ -39,7 +40,7 @@ from gemmviz.scenes.kit.view import Layer, ViewOptions
 from gemmviz.scenes.stage.cells import CellGrid, label_size, longest_of, value_texts
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 
-_HEADING, _NAME_AIR = 24.0, 12.0
+_HEADING, _NAME_AIR, _SUM = 24.0, 12.0, "Σ{}"  # the last: a sum of so many elements
 _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # contents: EMPTY, CONSTANT, COMPUTED, then the matrices, from 0
 _MOST_LABELLED_CELLS = 96 * 96
 
@@ -88,7 +89,8 @@ def _tile(
     size = 0.0
     if texts is not None:
         names = (options.labels.indices(each, each.size - 1) for each in moment.trace.arrays if each.space == "global")
-        longest = longest_of(texts.tolist() if options.values or options.layer == "reuse" else names)
+        sums = [] if content is None else [_SUM.format(content.summands.max())]
+        longest = longest_of(texts.tolist() if options.values or options.layer == "reuse" else [*names, *sums])
         size = label_size(longest, table.cell, options.pixels, options.least, table.stretch)
     labels = _padded(texts, table) if texts is not None and size else None
     key = f"tile-{array.name}"
@@ -108,10 +110,21 @@ def tile_name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: T
     text, lanes = moment.trace.arrays[number].name, plan.lanes
     side = "" if lanes is None else next(each.side for each in lanes.tiles if each.number == number)
     if lanes is None or not side:
-        size = theme.type.heading
-        return [text_at(f"tile-{text}-name", (table.x, table.y - 10), text, size, theme.text, "start", "semibold")]
+        size, after = theme.type.heading, _summands_text(moment, number)
+        name = text_at(f"tile-{text}-name", (table.x, table.y - 10), text, size, theme.text, "start", "semibold")
+        at = table.x + text_width(text, size, "semibold") + 2 * _NAME_AIR, table.y - 10
+        return [name, *([text_at(f"tile-{text}-sums-name", at, after, theme.type.note, theme.faint)] if after else [])]
     others = tuple(each.box for other, each in tile_grids(moment, plan).items() if other != number)
     return _name_in_corner(text, side, table.box, lanes.corner, others, theme)
+
+
+def _summands_text(moment: Moment, number: int) -> str:
+    """Return of how many elements each sum is that this phase has stored in a shared array; "" if none is, or that differs."""
+    content = moment.tiles.get(number)
+    if content is None or not (content.array == COMPUTED).any():
+        return ""
+    counts = np.unique(content.summands[(content.array == COMPUTED) & (content.phase == content.phase.max())])
+    return tr("sums of {count} elements", count=counted(int(counts[0]))) if len(counts) == 1 and counts[0] > 1 else ""
 
 
 @lru_cache(maxsize=64)
@@ -218,6 +231,8 @@ def _content_names(moment: Moment, content: TileContent, labels: LabelStyle) -> 
         if here.any():
             elements = content.element[here]
             texts[here] = _element_names(array, elements.tobytes(), elements.dtype.str, labels)
+    sums = content.summands > 1
+    texts[sums] = [_SUM.format(count) for count in content.summands[sums].tolist()]
     constant = content.array == CONSTANT
     if constant.any():
         texts[constant] = ["" if np.isnan(value) else f"{value:.3g}" for value in content.value[constant].tolist()]
