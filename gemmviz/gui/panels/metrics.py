@@ -1,6 +1,7 @@
 """The panel of numbers: the cost of this step, of all steps so far, of the whole launch, and of each access."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
@@ -19,7 +20,8 @@ from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.subject import step_at_site
 
 _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
-_LOST = 3
+_NEEDED, _LOST = 2, 3
+_WITH_NEEDED = 340  # pixels: of a panel with all columns
 _NOT_HERE = "–"
 _COSTS = ["", marked("Step"), marked("So far"), marked("Launch")]
 _ACCESS_COLUMNS = {
@@ -87,6 +89,11 @@ class Metrics(QWidget):
         table.cellClicked.connect(self._on_row)
         table.cellActivated.connect(self._on_row)
         return table
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what follows from the other columns where the accesses would be cut."""
+        super().resizeEvent(event)
+        self.accesses.setColumnHidden(_NEEDED, self.width() < _WITH_NEEDED)
 
     def draw(self) -> None:
         session = self.model.session

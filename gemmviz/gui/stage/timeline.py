@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QIcon, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QToolButton, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolButton, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.widgets.controls import choice, quietly, tip_text
@@ -212,7 +212,7 @@ class TimelineBar(QWidget):
         self.reverse.toggled.connect(player.reverse)
         self.speed = choice(tr("Speed"), tr("Steps per second (+ and −)"), ((f"{speed:g} /s", speed) for speed in SPEEDS))
         self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.speed.setMinimumWidth(self.speed.sizeHint().width())
+        self.speed.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.speed.activated.connect(lambda row: player.set_speed(SPEEDS[row]))
         self.wheel = WheelGuard(self, model.released.emit)
         buttons.addSpacing(6)
