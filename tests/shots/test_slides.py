@@ -146,3 +146,15 @@ def test_a_template_is_ready_for_use(template: str) -> None:
     assert "timeline" in own.hidden
     assert not any(key.startswith("track") for key in keys)
     assert ("progress" in keys) == ("step" not in own.hidden)
+
+
+def test_the_words_of_the_stage_leave_no_hole() -> None:
+    """What stood below the sentence moves to the top."""
+    stage = prepare(shot_of("stage"), once)
+    whole, hidden = exported(stage), exported(stage, hidden=frozenset({"title", "step", "caption"}))
+    tops = [min(edges(each)[:, 1].min() for each in scene.all if each.key == "code-panel") for scene in (whole, hidden)]
+    assert tops[1] < tops[0] - 100
+    assert tops[1] < 60
+    caption = exported(stage, hidden=frozenset({"title"})).find("action")
+    assert isinstance(caption, Labels)
+    assert caption.at[0, 1] < whole.find("action").at[0, 1]  # type: ignore[union-attr]

@@ -259,7 +259,7 @@ class StageFrame(Struct, frozen=True):
     """What a layout depends on besides the window: the shared arrays, the size of the frame, and which parts there are.
 
     ``foot``: height of the timeline at the lower edge; ``beyond``: rows below A and C, and columns on the right of B and C, for
-    padding; ``has_statement``: whether the statement that runs is shown.
+    padding; ``has_statement``, ``has_sentence``: whether the statement that runs and the words about the step are shown.
     """
 
     tiles: tuple[LaneTile, ...]
@@ -271,6 +271,7 @@ class StageFrame(Struct, frozen=True):
     type: TypeSizes
     beyond: tuple[int, int] = (0, 0)
     has_statement: bool = True
+    has_sentence: bool = True
 
     @property
     def margin(self) -> float:
@@ -469,6 +470,19 @@ def cross_at(window: Window, frame: StageFrame, room: Box, cell: float) -> Cross
     return making.drawn(making.box(making.inner(room), cell)[:2], cell)
 
 
+def cross_alone(window: Window, frame: StageFrame, room: Box) -> Cross:
+    """Return the cross with the largest cells in a room of its own: with its titles beside it, or above and below."""
+
+    def made(is_beside: bool) -> tuple[float, Cross]:
+        making = _Making(window, frame, is_beside, has_left=is_beside)
+        inner = making.inner(room)
+        cell = making.cell(inner)
+        stretch = making.stretch(inner, cell)
+        return stretch * cell**2, making.drawn(making.box(inner, cell, stretch)[:2], cell, stretch)
+
+    return max((made(is_beside) for is_beside in (True, False)), key=lambda each: each[0])[1]
+
+
 # The cross with its rooms
 
 _Way = tuple[float, Callable[[], Cross]]
@@ -550,15 +564,17 @@ def rooms_in(box: Box, frame: StageFrame, is_lens: bool) -> Rooms:
     room. Parts for which there is no space are left out.
     """
     code = (_SOURCE if frame.has_code else _STATEMENT) if frame.has_statement else 0.0
+    sentence = min(_SENTENCE, _MOST_SENTENCE * box.height) if frame.has_sentence else 0.0
     heights: dict[str, float] = {
-        "sentence": min(_SENTENCE, _MOST_SENTENCE * box.height), "legend": _LEGEND if frame.has_legend else 0.0, "code": code,
-        "detail": _LEAST_DETAIL, "map": _MAP if is_lens else 0.0,
+        "sentence": sentence, "legend": _LEGEND if frame.has_legend else 0.0, "code": code, "detail": _LEAST_DETAIL,
+        "map": _MAP if is_lens else 0.0,
     }  # fmt: skip
     own = {name: height for name, height in heights.items() if height}
     if box.width < _WIDE_ROOM * box.height:
         return _down(box, own)
     left, right = box.columns(REST, REST, gap=2 * _BETWEEN)
-    own |= {"sentence": min(_SENTENCE, box.height)} | ({"code": _LOW_CODE * box.height} if code else {})
+    own |= {"sentence": min(_SENTENCE, box.height)} if frame.has_sentence else {}
+    own |= {"code": _LOW_CODE * box.height} if code else {}
     beside = {name: own.pop(name) for name in [*own] if name in ("detail", "map")}
     return _down(left, own) | _down(right, beside)
 
@@ -568,6 +584,6 @@ def _down(box: Box, heights: dict[str, float]) -> Rooms:
     for name in ("code", "map", "legend"):
         if sum(heights.values()) + _BETWEEN * (len(heights) - 1) > box.height:
             heights.pop(name, None)
-    large = "detail" if "detail" in heights else "sentence"
+    large = next((name for name in ("detail", "sentence") if name in heights), "")
     sizes = [REST if name == large else height for name, height in heights.items()]
     return dict(zip(heights, box.rows(*sizes, gap=_BETWEEN), strict=True))

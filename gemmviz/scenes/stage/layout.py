@@ -24,8 +24,7 @@ from gemmviz.scenes.stage.cross import (
     LaneTile,
     StageFrame,
     Title,
-    cross_at,
-    cross_cell,
+    cross_alone,
     cross_in,
     lane_grids,
     lane_tiles,
@@ -159,6 +158,7 @@ def _joined_groups(groups: list[_Group], direction: Direction) -> _Group:
 
 # The plan of a stage: where everything is, at a moment
 
+_AROUND_CORNER = 8.0  # units: what the ground of shared memory reaches beyond the corner
 _READABLE_CELL = 14.0  # units
 _LEAST_SEEN = 150.0  # units: smallest size of the watched area without the lens
 _SeenArea = TypeVar("_SeenArea", Window, Parts)
@@ -203,7 +203,7 @@ def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Return the layout at a moment. The lens is used on request, or if little would be visible without it."""
     key = (
         "plan", options.width, options.height, options.code, options.statement, options.layer != "matrix",
-        options.timeline_height, options.theme.type, options.lens, options.edge, options.only,
+        options.timeline_height, options.theme.type, options.lens, options.edge, options.only, options.hidden,
     )  # fmt: skip
     return moment.cached(key, lambda: _plan_of(moment, _frame_of(moment, options), options))
 
@@ -214,12 +214,12 @@ def _frame_of(moment: Moment, options: ViewOptions) -> StageFrame:
     has_legend, foot = options.layer != "matrix", options.timeline_height
     return StageFrame(
         tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond,
-        options.statement or options.code,
+        options.statement or options.code, not options.hidden >= {"title", "action", "progress"},
     )  # fmt: skip
 
 
 def _plan_of(moment: Moment, frame: StageFrame, options: ViewOptions) -> Plan:
-    room = Box(0.0, 0.0, options.width, options.height).inset(options.edge)
+    room = Box(0.0, 0.0, options.width, options.height).inset(options.edge + _AROUND_CORNER)
     if moment.trace.is_multiply:
         plan = partial(_plan_of_matrices, frame=frame, room=room) if options.only else partial(_plan, frame=frame)
         return _whole_or_lens(moment, options, plan, whole_of, lens_of)
@@ -261,7 +261,7 @@ def _plan(window: Window, frame: StageFrame) -> Plan:
 
 def _plan_of_matrices(window: Window, frame: StageFrame, room: Box) -> Plan:
     """Return the layout of matrices and tiles that fill a room."""
-    cross = cross_at(window, frame, room, cross_cell(window, frame, room))
+    cross = cross_alone(window, frame, room)
     return Plan(window, cross.matrices, {}, cross.lanes, frame.beyond, cross.titles)
 
 

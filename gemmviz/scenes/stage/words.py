@@ -48,6 +48,7 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions, has_block: 
         Paragraph("action", said, large, theme.text, "semibold", "action"),
         Paragraph("progress", place, sizes.note, theme.faint, meaning="progress"),
     ]
+    lines = [each for each in lines if each.meaning not in options.hidden]
     facts: dict[str, tuple[Told, ...]] = {
         "title": ("kernel",),
         "action": ("thread",) if moment.focus.thread is not None else ("threads",),
