@@ -308,11 +308,10 @@ class BlockPhase(Struct, frozen=True):
 
 
 class LoadsRow(Struct, frozen=True):
-    """``name``: the kernel with its elements for each thread; ``reads``: for A and B, the elements that a thread reads from
-    their tiles for one k; ``products``: the multiply-adds that it makes with them.
+    """``reads``: for A and B, the elements that a thread reads from their tiles for one k; ``products``: the multiply-adds that
+    it makes with them.
     """
 
-    name: str
     reads: tuple[int, int]
     products: int
 

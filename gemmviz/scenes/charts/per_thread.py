@@ -6,7 +6,7 @@ from gemmviz.model.translation import capital, counted, grouped, marked, number,
 from gemmviz.scenes.charts.speeds import opens_of, rows_of
 
 _KERNELS = ("04_tiled", "08_register_tiled")  # a thread of the first computes one element
-_SPEED, _OCCUPANCY = marked("speed, in % of cuBLAS"), marked("occupancy, in % of an SM's warps")
+_SPEED, _OCCUPANCY = marked("speed, in % of cuBLAS"), marked("occupancy, in %")
 
 
 def per_thread_rows(benchmark: Benchmark) -> dict[int, Measured]:

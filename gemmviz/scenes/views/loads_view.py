@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.model.cases import LoadsCase, LoadsRow
 from gemmviz.model.translation import counted, many, marked, number, tr
-from gemmviz.scenes.kit.layout import NEAR, REST, Box, Share, cells_in, square, write
+from gemmviz.scenes.kit.layout import NEAR, REST, Box, Share, cells_in, square, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
@@ -17,17 +17,18 @@ def loads_scene(case: LoadsCase, options: ViewOptions) -> Scene:
     """Draw the elements of A and B that each thread reads, and how many that is for each of its products."""
     theme, drawn = options.theme, list[Primitive]()
     words = theme.strong.sized(theme.type.words)
-    for at, (row, (name, picture, figure, said)) in enumerate(zip(case.rows, _parts(case, options), strict=True)):
+    for at, (row, (name, picture, figure, *said)) in enumerate(zip(case.rows, _parts(case, options), strict=True)):
         a, b, _ = _tables(row, picture, case)
-        reads, products = many(sum(row.reads), "read"), many(row.products, "product")
+        counts = many(sum(row.reads), "read"), many(row.products, "product")
+        size = "{} × {}".format(*row.reads)
         drawn += [
-            write(f"name-{at}", name, row.name, theme.soft.sized(theme.type.caption), "middle"),
+            write(f"name-{at}", name, size, theme.soft.sized(theme.type.caption), "middle"),
             cells_in(f"A-{at}", a, np.zeros((row.reads[0], 1), np.uint8), (theme.accent("A"),), theme.background),
             cells_in(f"B-{at}", b, np.zeros((1, row.reads[1]), np.uint8), (theme.accent("B"),), theme.background),
             write(f"figure-{at}", figure, counted(number(row.per_product)), theme.large.sized(2 * theme.type.title), "middle"),
-            write(f"said-{at}", said, tr("{reads}, {products}", reads=reads, products=products), words, "middle"),
+            write_all(f"said-{at}", said, counts, words, "middle"),
         ]
-    note = tr("one thread, one k: it reads blue from the tile of A, orange from the tile of B; counted over the launch")
+    note = tr("for one thread and one k; counted over the launch")
     return titled(drawn, tr("Reads of shared memory for each multiply-add"), note, options)
 
 
@@ -43,10 +44,11 @@ def loads_motion(case: LoadsCase, options: ViewOptions) -> tuple[Primitive, ...]
 
 
 def _parts(case: LoadsCase, options: ViewOptions) -> list[list[Box]]:
-    """Return the rooms of each launch: its name, its picture, the figure, and the sentence."""
+    """Return the rooms of each launch: its elements of C, its picture, the figure, and two lines of counts."""
     columns = options.room(_TOP).columns(*(Share(row.reads[1] + 3) for row in case.rows))
     sizes = options.theme.type
-    return [each.rows(1.5 * sizes.caption, REST, 2.6 * sizes.title, 1.5 * sizes.words, gap=NEAR) for each in columns]
+    lines = [1.5 * sizes.caption, REST, 2.6 * sizes.title, 1.3 * sizes.words, 1.3 * sizes.words]
+    return [each.rows(*lines, gap=NEAR) for each in columns]
 
 
 def _tables(row: LoadsRow, picture: Box, case: LoadsCase) -> tuple[Box, Box, Box]:

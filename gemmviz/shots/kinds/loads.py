@@ -4,7 +4,6 @@ from gemmviz.cuda.launch.legality import can_run, launch_for
 from gemmviz.model.cases import LoadsCase, LoadsRow
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.shots.kinds.block_phase import loaded_from
 from gemmviz.shots.knowledge import Context, Knowledge
@@ -35,12 +34,7 @@ def loads_row(known: Knowledge) -> LoadsRow:
     a, b = (counts.elements("shared", "read", tiles[name]) // turns for name in "AB")
     if not (a and b):
         raise UsageError(tr("the threads of this kernel don't read elements of A and B from tiles one by one"))
-    return LoadsRow(_name_of(setup), (a, b), (setup.problem.flops or 0) // 2 // turns)
-
-
-def _name_of(setup: Setup) -> str:
-    count = setup.parameters.get(PER_THREAD)
-    return setup.kernel.name if count is None else f"{PER_THREAD} = {count}"
+    return LoadsRow((a, b), (setup.problem.flops or 0) // 2 // turns)
 
 
 SUBJECT = Subject(LoadsCase, _make_loads, is_slow=True, is_comparison=True, order=46)
