@@ -47,8 +47,8 @@ def _parts(case: LoadsCase, options: ViewOptions) -> list[list[Box]]:
     """Return the rooms of each launch: its elements of C, its picture, the figure, and two lines of counts."""
     columns = options.room(_TOP).columns(*(Share(row.reads[1] + 3) for row in case.rows))
     sizes = options.theme.type
-    lines = [1.5 * sizes.caption, REST, 2.6 * sizes.title, 1.3 * sizes.words, 1.3 * sizes.words]
-    return [each.rows(*lines, gap=NEAR) for each in columns]
+    low = 1.3 * sizes.words
+    return [each.rows(1.5 * sizes.caption, REST, 2.6 * sizes.title, low, low, gap=NEAR) for each in columns]
 
 
 def _tables(row: LoadsRow, picture: Box, case: LoadsCase) -> tuple[Box, Box, Box]:
