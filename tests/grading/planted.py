@@ -94,7 +94,7 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
         Fault("a semicolon is missing", (("float tmp = 0.0;", "float tmp = 0.0"),), "parses", "source", "a ; is missing"),
     ),
     "tiled": (
-        Fault("no barrier behind the loads", ((f"1:{BARRIER}", ""),), "hazards", RAW, "is a __syncthreads() missing"),
+        Fault("no barrier behind the loads", ((f"1:{BARRIER}", ""),), "hazards", RAW, "A barrier is missing between lines 22 and 23"),
         Fault("no barrier behind the products", ((f"2:{BARRIER}", ""),), "hazards", WAR, "M = 37"),
         Fault("no barriers", ((BARRIER, ""),), "hazards", RAW),
         Fault("barriers of a warp", ((BARRIER, "__syncwarp();"),), "hazards", RAW),
