@@ -64,9 +64,13 @@ class ViewDock(SceneDock):
         self.resized.connect(self._refresh.due)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        hit = self.hit(event.position()) if event.button() == Qt.MouseButton.LeftButton else None
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        hit = self.hit(event.position())
         if hit is not None:
             self.clicked.emit(hit)
+        else:
+            self.explain_at(event.position())
 
     def _on_clicked(self, hit: Hit) -> None:
         """Follow a link to another step."""

@@ -1,7 +1,9 @@
 """The panel of numbers: the cost of this step, of all steps so far, of the whole launch, and of each access."""
 
+from functools import partial
+
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QCursor, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
@@ -9,6 +11,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.stage.replay_page import NO_RUN, has_no_run, over_a_panel
 from gemmviz.gui.widgets.controls import line
+from gemmviz.gui.widgets.explaining import explain_first
 from gemmviz.gui.widgets.fact_table import PLACE, Table
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
@@ -58,6 +61,7 @@ class Metrics(QWidget):
             column.addWidget(label)
         for table in (self.costs, self.launch):
             table.fit_rows()
+            table.cellClicked.connect(partial(self._explain, table))
         for part in (self.costs, self.accesses, self.launch):
             column.addWidget(part)
         column.addStretch(1)
@@ -112,6 +116,12 @@ class Metrics(QWidget):
                 self._show_launch(shown)
                 self._list_accesses(counts)
         self._mark(now.site.place)
+
+    def _explain(self, table: Table, row: int, column: int) -> None:
+        """Explain the name of a number that was clicked."""
+        item = table.item(row, 0)
+        if item is not None:
+            explain_first(item.text(), QCursor.pos(), table)
 
     def _show_parts(self, on: bool) -> None:
         """Show the numbers, or say that there are none for this picture."""

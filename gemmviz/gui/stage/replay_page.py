@@ -157,9 +157,13 @@ class Stage(SceneWidget):
         clicked = self._grabbed is not None and self._dragged <= _DRAG_PIXELS
         self._grabbed = None
         self.setCursor(Qt.CursorShape.OpenHandCursor)
-        hit = self.hit(event.position()) if clicked and event.button() == Qt.MouseButton.LeftButton else None
+        if not clicked or event.button() != Qt.MouseButton.LeftButton:
+            return
+        hit = self.hit(event.position())
         if hit is not None:
             self.clicked.emit(hit)
+        else:
+            self.explain_at(event.position())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self.hit(event.position()) is None:

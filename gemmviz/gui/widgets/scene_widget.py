@@ -7,13 +7,16 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, S
 from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from gemmviz.files.glossary import GlossaryEntry, term_at
+from gemmviz.gui.widgets.explaining import explain
 from gemmviz.gui.widgets.fact_table import FactGrid, OwnWords, PictureTables, Words, scene_grids
 from gemmviz.render.qt.painter import ScenePainter, Viewport, font
 from gemmviz.render.qt.retained import Ground, Layers, RetainedLayer
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
-from gemmviz.scenes.kit.shapes import label_at
+from gemmviz.scenes.kit.shapes import LabelUnder, label_at
 
 _HOVER_MS = 90
+_LINE_BELOW = 0.14  # of a text's size: from its baseline to the line below a word that is explained
 _FRAME, _LEAST_FRAME = 1600.0, 1100.0  # units
 _RING = 3.0  # pixels: around the picture when it has the keyboard's focus
 _PIXELS_AT_ONCE = 1 << 20  # of a picture that is prepared: a few milliseconds
@@ -49,6 +52,7 @@ class SceneWidget(QWidget):
         self._spare: Ground | None = None  # the ground before, or of the picture that is prepared
         self._ahead: _Ahead | None = None
         self._pointed: Hit | None = None
+        self._explained: QRectF | None = None  # the line below the word that a click explains
         self._at: QPointF | None = None
         self._rest = QTimer(self, singleShot=True, interval=_HOVER_MS)
         self._rest.timeout.connect(self._on_rest)
@@ -159,11 +163,37 @@ class SceneWidget(QWidget):
 
     def text_at(self, at: QPointF) -> str:
         """Return the text that is drawn at a position in pixels, "" if there is none."""
+        written = self._written_at(at)
+        return "" if written is None else written[0].text
+
+    def _written_at(self, at: QPointF) -> tuple[LabelUnder, Viewport] | None:
+        """Return the text at a position, and the view in which it lies."""
         if self.scene is None:
-            return ""
-        view = self.view
-        x, y = (at.x() - view.dx) / view.scale, (at.y() - view.dy) / view.scale
-        return label_at((*self.scene.all, *self.motion), x, y)
+            return None
+        scene, (view, whole) = self.scene, self._views(self.scene)
+        for drawn, seen in ((scene.words, whole), ((*scene.primitives, *self.motion, *scene.above), view)):
+            written = label_at(drawn, (at.x() - seen.dx) / seen.scale, (at.y() - seen.dy) / seen.scale)
+            if written is not None:
+                return written, seen
+        return None
+
+    def term_at(self, at: QPointF) -> tuple[GlossaryEntry, QRectF] | None:
+        """Return the entry of the glossary for the word at a position, and the line below that word; None for other words."""
+        found = self._written_at(at)
+        if found is None:
+            return None
+        written, seen = found
+        term = term_at(written.text, written.index_at((at.x() - seen.dx) / seen.scale))
+        if term is None:
+            return None
+        start, end = written.x_of(term.start), written.x_of(term.end)
+        return term.entry, seen.rect(start, written.y + _LINE_BELOW * written.size, end - start, 0.0)
+
+    def explain_at(self, at: QPointF) -> None:
+        """Explain the word at a position, if the glossary has it."""
+        term = self.term_at(at)
+        if term is not None:
+            explain(term[0], self.mapToGlobal(at.toPoint()), self)
 
     def words_of(self) -> str:
         """Return the whole picture in words."""
@@ -225,6 +255,9 @@ class SceneWidget(QWidget):
         for layer in (self._moving, self._layers.above, self._layers.over):
             layer.paint(self._painter, painter, asked)
         painter.setClipping(False)
+        if self._explained is not None:
+            painter.setPen(QPen(self.palette().text().color(), 2.0))
+            painter.drawLine(self._explained.topLeft(), self._explained.topRight())
         if self._pointed is not None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self.palette().text().color(), 2.0))
@@ -258,10 +291,14 @@ class SceneWidget(QWidget):
         if (hit is None) != (self._pointed is None) or (hit and self._pointed and hit.box != self._pointed.box):
             self._pointed = hit
             self.update()
-        self._rest.start() if hit is not None else self.hovered.emit(None)
+        if hit is None:
+            self.hovered.emit(None)
+        self._rest.start()
 
     def _on_rest(self) -> None:
         self._pointed = self.hit(self._at) if self._at is not None else None
+        term = self.term_at(self._at) if self._at is not None and self._pointed is None else None
+        self._explained = None if term is None else term[1]
         self.update()
         self.hovered.emit(self._pointed)
 

@@ -17,6 +17,7 @@ from gemmviz.files.extensions import Catalog
 from gemmviz.files.extras import installed_distributions
 from gemmviz.files.resources import resource
 from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
+from gemmviz.gui.widgets.explaining import GlossaryBox
 from gemmviz.gui.widgets.refresh import is_covered
 from gemmviz.gui.window.action import MENUS, VIEW_MENUS, Action, ActionContext
 from gemmviz.gui.window.actions.file_actions import edit_actions, export_actions, file_actions, kernel_actions
@@ -128,6 +129,7 @@ def actions() -> Iterator[Action]:
     yield from lecture_actions()
     yield from watch_actions()
     yield Action("keys", "help", tr("&Keyboard shortcuts"), lambda c: show_keys(c.window, actions()), ("F1",))
+    yield Action("glossary", "help", tr("&Glossary"), lambda c: GlossaryBox(c.window).exec())
     yield Action("tour", "help", tr("&Tour"), lambda c: c.start_tour())
     yield Action("about", "help", tr("&About gemmviz"), lambda c: AboutBox(c.window).exec(), apart=True)
 

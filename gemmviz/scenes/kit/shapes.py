@@ -6,11 +6,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
-from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Labels, Lines, Meaning, Primitive, Rects, RunSide, Scene, Squares
+from gemmviz.scenes.kit.primitives import (
+    ANCHORED,
+    Cells,
+    Face,
+    Labels,
+    Lines,
+    Meaning,
+    Primitive,
+    Rects,
+    RunSide,
+    Scene,
+    Squares,
+)
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import WARP_ACCENTS, Theme
 from gemmviz.scenes.kit.view import Layer
@@ -158,13 +171,33 @@ def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primiti
 _ABOVE, _BELOW = 0.8, 0.25  # of the size of a text: from its baseline to its edges
 
 
-def label_at(drawn: Sequence[Primitive], x: float, y: float) -> str:
-    """Return the topmost text at a point, "" if there is none."""
+class LabelUnder(Struct, frozen=True):
+    """A text of a scene: its left end on the baseline, its size and its face."""
+
+    text: str
+    x: float
+    y: float
+    size: float
+    face: Face
+
+    def index_at(self, x: float) -> int:
+        """Return the index of the character at a place."""
+        ends = (self.x_of(index + 1) for index in range(len(self.text)))
+        return next((index for index, end in enumerate(ends) if x < end), len(self.text) - 1)
+
+    def x_of(self, index: int) -> float:
+        """Return where a character begins."""
+        return self.x + text_width(self.text[:index], self.size, self.face)
+
+
+def label_at(drawn: Sequence[Primitive], x: float, y: float) -> LabelUnder | None:
+    """Return the topmost text at a point, None if there is none."""
     for each in reversed(drawn):
         if isinstance(each, Labels):
-            for (left, base), text in zip(each.at.tolist(), each.texts, strict=True):
+            for (at, base), text in zip(each.at.tolist(), each.texts, strict=True):
                 if -_ABOVE * each.size <= y - base <= _BELOW * each.size:
                     width = text_width(text, each.size, each.face)
-                    if 0 <= x - left + ANCHORED[each.anchor] * width <= width:
-                        return text
-    return ""
+                    left = at - ANCHORED[each.anchor] * width
+                    if left <= x <= left + width:
+                        return LabelUnder(text, left, base, each.size, each.face)
+    return None

@@ -1,0 +1,98 @@
+"""Words of the glossary are explained where they stand."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gemmviz.files.glossary import GlossaryEntry, glossary, term_at
+from gemmviz.gui.widgets.explaining import GlossaryBox
+from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.scenes.kit.primitives import Labels
+from gemmviz.scenes.kit.text import text_width
+from tests.conftest import sure
+from tests.gui.conftest import metrics_of, settled, view_of
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("1 request moves 4 sectors of 32 bytes", "request"), ("sectors", "sector, line"), ("Wavefronts", "bank, wavefront"),
+        ("bank 3", "bank, wavefront"), ("Occupancy of 04_tiled", "occupancy"), ("it is memory-bound", "memory-bound"),
+        ("arithmetic intensity", "arithmetic intensity"), ("by Little's law", "Little's law"), ("4 needed", "needed, lost"),
+    ],
+)  # fmt: skip
+def test_words_that_pictures_use_are_in_the_glossary(text: str, title: str) -> None:
+    found = [term.entry.title for index in range(len(text)) if (term := term_at(text, index))]
+    assert title in found
+    assert term_at("a banker requested it", 4) is None
+
+
+def test_every_entry_is_plain_text() -> None:
+    assert len(glossary()) >= 28
+    for entry in glossary():
+        assert entry.text.strip()
+        assert not set("*`[]|") & set(entry.text.replace("A[i, k]", "").replace("B[k, j]", "").replace("C[i, j]", "")), entry
+
+
+def words_in(widget: SceneWidget) -> Iterator[tuple[QPointF, GlossaryEntry]]:
+    """The middles of the words of a picture that the glossary has, outside of cells."""
+    scene = sure(widget.scene)
+    view, whole = widget._views(scene)
+    for drawn, seen in ((scene.words, whole), (scene.primitives, view), (scene.above, view)):
+        for each in (label for label in drawn if isinstance(label, Labels)):
+            for (x, y), text in zip(each.at.tolist(), each.texts, strict=True):
+                term = next(filter(None, (term_at(text, index) for index in range(len(text)))), None)
+                if term is None:
+                    continue
+                left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[each.anchor] * text_width(text, each.size, each.face)
+                middle = left + text_width(text[: (term.start + term.end) // 2], each.size, each.face)
+                at = QPointF(middle * seen.scale + seen.dx, (y - 0.3 * each.size) * seen.scale + seen.dy)
+                if widget.hit(at) is None:
+                    yield at, term.entry
+
+
+@pytest.mark.parametrize("view", ["stage", "request", "banks", "occupancy", "grid", "why"])
+def test_a_word_is_underlined_and_a_click_explains_it(
+    window: MainWindow, qtbot: QtBot, view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.model.commands.show_view(view)
+    qtbot.waitUntil(lambda: settled(window) and window.session.display.subject is not None, timeout=20_000)
+    stage, told = window.replay.stage, list[GlossaryEntry]()
+    monkeypatch.setattr("gemmviz.gui.widgets.scene_widget.explain", lambda entry, at, widget: told.append(entry))
+    found = list(words_in(stage))
+    assert found, view
+    for at, entry in found:
+        stage.point_at(at)
+        stage._on_rest()
+        line = sure(stage._explained)
+        assert line.left() < at.x() < line.right()
+        assert 0 < line.top() - at.y() < 40
+        QTest.mouseClick(stage, Qt.MouseButton.LeftButton, pos=at.toPoint())
+        assert told[-1] == entry
+    stage.point_at(QPointF(2, 2))
+    stage._on_rest()
+    assert stage._explained is None
+
+
+def test_panels_and_tables_explain_too(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[str]()
+    for module in ("scene_widget", "explaining"):
+        monkeypatch.setattr(f"gemmviz.gui.widgets.{module}.explain", lambda entry, at, widget: told.append(entry.title))
+    panel = view_of(window, "occupancy")
+    window.docks.all["occupancy"].raise_()
+    qtbot.waitUntil(lambda: panel.scene is not None)
+    at, entry = next(words_in(panel))
+    QTest.mouseClick(panel, Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert told == [entry.title]
+    metrics_of(window).costs.cellClicked.emit(1, 0)
+    assert told[1:] == ["sector, line"]
+
+
+def test_help_has_the_whole_glossary(window: MainWindow) -> None:
+    assert window.menus.all["glossary"].isEnabled()
+    shown = GlossaryBox(window).text.toPlainText()
+    assert all(entry.title in shown and entry.text in shown for entry in glossary())
