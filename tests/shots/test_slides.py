@@ -12,7 +12,17 @@ from gemmviz.render.reel import RenderOptions
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.primitives import ANCHORED, Button, Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.shots.export import LONGEST_TITLE, PARTS, TEMPLATES, ExportOptions, Prepared, only_part, prepare, slide_at
+from gemmviz.shots.export import (
+    LONGEST_TITLE,
+    PARTS,
+    TEMPLATES,
+    ExportOptions,
+    Prepared,
+    only_part,
+    prepare,
+    run_reel,
+    slide_at,
+)
 from tests.conftest import once
 from tests.shots.test_every_view import shot_of
 
@@ -158,3 +168,13 @@ def test_the_words_of_the_stage_leave_no_hole() -> None:
     caption = exported(stage, hidden=frozenset({"title"})).find("action")
     assert isinstance(caption, Labels)
     assert caption.at[0, 1] < whole.find("action").at[0, 1]  # type: ignore[union-attr]
+
+
+def test_a_film_keeps_its_link_below_each_frame() -> None:
+    """The frames of a step share what doesn't move, with the title and the link once."""
+    stage = prepare(shot_of("stage"), once)
+    manner = ExportOptions(RenderOptions(640, 360), title=TITLE, link="https://example.org/a", speed=1.0)
+    frames = list(run_reel(stage, manner, [0], range(2)).frames(6))
+    assert len(frames) == 12
+    assert len({frame.still.height for frame in frames}) == 1
+    assert [each.key for each in frames[-1].still.words].count("link-code") == 1
