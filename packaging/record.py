@@ -14,6 +14,7 @@ With a GPU and CuPy; commands that count need Nsight Compute, too. If kernels ar
     tensor-cores                                those, and schedules, from 08_register_tiled on; continues where it was stopped
     patterns                                    all three of kernels of other problems than the multiplication
     levels                                      traffic between the levels of memory, and limits of occupancy
+    block-order                                 the same of one kernel whose blocks come in groups of rows
     lesson-schedules                            where and when the blocks of lessons' launches ran
     access-times                                cycles of an access to each memory
     precision [gpu] [host]                      speeds in double and on tensor cores, and of loops on the CPU; needs Numba
@@ -35,7 +36,7 @@ COMMANDS = {
     "recording.launches": (
         "traces", "speeds", "counters", "kernels", "patterns", "schedules", "lesson-schedules", "lesson-speeds", "registers",
     ),
-    "recording.counters": ("levels", "styles", "tensor-cores", "wavefronts", "divergence"),
+    "recording.counters": ("levels", "block-order", "styles", "tensor-cores", "wavefronts", "divergence"),
     "recording.timings": ("access-times", "precision", "host-calls", "course"),
     "recording.races": ("races", "pipelines"),
     "recording.stored": ("lessons", "programs", "advances", "checksums"),

@@ -112,6 +112,45 @@ def _compiled_kernels() -> _Compiled:
     return read_json(resource(f"{MEASUREMENTS}/registers.json"), _Compiled)
 
 
+# Hardware counters
+
+
+class _CountedLaunch(Struct, frozen=True):
+    """Counters of one launch, by name; ``sha256``: of the kernel's text."""
+
+    kernel: str
+    sha256: str
+    problem: dict[str, int]
+    parameters: dict[str, int]
+    counters: dict[str, int]
+
+
+class _CounterFile(Struct, frozen=True):
+    """``metrics``: the profiler's names by ours."""
+
+    device: str
+    date: str
+    tool: str
+    metrics: dict[str, str]
+    launches: tuple[_CountedLaunch, ...]
+
+
+def recorded_counters(setup: Setup, device: Device) -> tuple[dict[str, int], dict[str, str], str] | None:
+    """The counters of a launch on its device by name, the profiler's names, and the source; None if they were not recorded."""
+    for file in _counter_files():
+        if file.device == (device.reported_as or device.name):
+            for launch in file.launches:
+                is_same = launch.sha256 == setup.kernel.text_hash and launch.parameters == dict(setup.parameters)
+                if is_same and launch.problem == setup.problem.sizes:
+                    return launch.counters, file.metrics, f"{file.tool.partition(',')[0]}, {file.device}, {file.date}"
+    return None
+
+
+@cache
+def _counter_files() -> tuple[_CounterFile, ...]:
+    return tuple(read_json(path, _CounterFile) for path in resources(MEASUREMENTS, "*counters-*.json"))
+
+
 # What the course reports
 
 

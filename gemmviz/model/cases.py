@@ -41,6 +41,54 @@ class AmdahlCase(Struct, frozen=True):
         return (self.kernel_ms[0] + self.copies_ms) / self.copies_ms
 
 
+# The included kernels as rungs of a ladder: what each reaches, and the counts that explain it.
+
+
+class Rung(Struct, frozen=True):
+    """A kernel's recorded share of cuBLAS, in percent; ``base``: the GPU, and the type of cuBLAS's inputs. ``sectors`` and
+    ``wavefronts``: counted for each multiply-add of a warp's threads.
+    """
+
+    kernel: str
+    percent: float
+    base: str
+    sectors: float
+    wavefronts: float
+
+
+class Ladder(Struct, frozen=True):
+    """All rungs at one size ``n``. ``counted_at``: the size at which they were counted; ``sources``: of the rates."""
+
+    n: int
+    rungs: tuple[Rung, ...]
+    counted_at: int
+    sources: tuple[str, ...]
+
+
+# Hardware counters of a launch beside its counts.
+
+
+class ProfileRow(Struct, frozen=True):
+    """``metric``: the profiler's name of a counter; ``name``: ours; ``hardware``: its value, ``ours``: that of the counts."""
+
+    metric: str
+    name: str
+    hardware: int
+    ours: int
+
+
+class Profile(Struct, frozen=True):
+    """The counters of a launch. ``source``: the profiler, the device and the date."""
+
+    what: str
+    rows: tuple[ProfileRow, ...]
+    source: str
+
+    def value(self, name: str) -> int | None:
+        """The hardware's value of a counter; None for one that was not recorded."""
+        return next((each.hardware for each in self.rows if each.name == name), None)
+
+
 # The source of a kernel, alone or compared with another.
 
 

@@ -77,23 +77,42 @@ def levels() -> None:
     record = Levels(gpu, str(date.today()), (), method=f"{_tool()}, clock control none, caches warm", metrics=profiler.LEVELS)
     if path.is_file():
         record = replace(record, rows=read_json(path, Levels).rows)
-    for size in LEVEL_SIZES:
-        for name in (*kernel_names(), *(OF_LESSONS if size in LESSON_SIZES else ())):
-            setups = [each for each in level_setups(name, size) if row_of(each, record.rows) is None]
-            if not setups:
-                continue
-            try:
-                counted = profiler.counters_of(setups, profiler.LEVELS)
-            except GemmvizError as error:
-                print(f"{name} {size}: {error}", flush=True)
-                continue
-            rows = (
-                LaunchCounters(each.counters, each.duration_ns, name, setup.kernel.text_hash, setup.problem, setup.parameters)
-                for setup, each in zip(setups, counted, strict=True)
+    wanted = [(name, size) for size in LEVEL_SIZES for name in (*kernel_names(), *(OF_LESSONS if size in LESSON_SIZES else ()))]
+    _count_levels(path, record, [(f"{name} {size}", level_setups(name, size)) for name, size in wanted])
+
+
+GROUPS = (1, 4, 8, 16)  # rows of blocks
+
+
+def block_order() -> None:
+    """Record the traffic between memory levels of one kernel whose blocks come in groups of rows, into the record of levels."""
+    path = measurement("levels-GPU.json", gpu_here())
+    large = [setup_for(load_kernel("grouped_blocks"), Problem(n, n, n), {"TILE_WIDTH": 32}) for n in (4096, 8192)]
+    _count_levels(
+        path, read_json(path, Levels), [("grouped_blocks", [each.changed(GROUP=n) for each in large for n in GROUPS])]
+    )
+
+
+def _count_levels(path: Path, record: Levels, wanted: list[tuple[str, list[Setup]]]) -> None:
+    """Count the setups that the record doesn't have yet, and save it after each part."""
+    for title, every in wanted:
+        setups = [each for each in every if row_of(each, record.rows) is None]
+        if not setups:
+            continue
+        try:
+            counted = profiler.counters_of(setups, profiler.LEVELS)
+        except GemmvizError as error:
+            print(f"{title}: {error}", flush=True)
+            continue
+        rows = (
+            LaunchCounters(
+                each.counters, each.duration_ns, setup.kernel.name, setup.kernel.text_hash, setup.problem, setup.parameters
             )
-            record = replace(record, rows=(*record.rows, *rows))
-            write_recording(path, recording_text(record))
-            print(f"{name} {size}: {len(setups)} launches", flush=True)
+            for setup, each in zip(setups, counted, strict=True)
+        )
+        record = replace(record, rows=(*record.rows, *rows))
+        write_recording(path, recording_text(record))
+        print(f"{title}: {len(setups)} launches", flush=True)
 
 
 # Files in every style

@@ -43,7 +43,7 @@ from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_value
 from recording import MEASUREMENTS
 
-MOST_STORED = 1_000_000  # accesses of a trace; larger ones are recorded while the step before is read
+MOST_STORED = 50_000  # accesses of a trace; larger ones are recorded while the step before is read
 
 
 # Answers for lessons
@@ -66,7 +66,7 @@ class NotedAnswers(Engine):
                 return self._count(setup, counter)
         answer, setup = self._interpreter.answer(request, cancelled), request.setup
         match request:
-            case WatchRequest(_, block, thread):
+            case WatchRequest(_, block, thread) if self._of(setup).trace is not None:
                 self._note(setup, lambda answers: replace(answers, watched={**answers.watched, (block, thread): answer}))
             case RaceRequest(_, block):
                 self._note(setup, lambda answers: replace(answers, races={**answers.races, block: replace(answer, what="")}))

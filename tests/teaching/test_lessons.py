@@ -30,7 +30,7 @@ from tests.conftest import once, sure
 
 OWN = [name for name in lesson_names() if name not in plan_names()]
 TOLD_ONCE = {"coalescing/three-steps", "coalescing/level-when-small", "coalescing/occupancy-512", "analysis/one-instruction", "analysis/reuse", "analysis/hip-naive"}  # fmt: skip
-NOT_IN_COURSE = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector", "tensor-cores"}
+NOT_IN_COURSE = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector"}
 HEAD = 'format = "gemmviz lesson"\nversion = 4\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 

@@ -16,12 +16,15 @@ _GROWS = 0.5  # share of the time in which a table grows out of the one before
 
 
 class _Table(NamedTuple):
-    """A table with its name and the colours of its cells; ``part``: what the next one shows of it."""
+    """A table with its name and the colours of its cells. ``part``: the place of what the next one shows; ``is_whole``: whether
+    that is all of it.
+    """
 
     name: str
     head: Box
     box: Box
     part: Box
+    is_whole: bool
     fill: np.ndarray
 
 
@@ -40,7 +43,7 @@ def nesting_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...
     """Draw the tables: each grows out of its place in the one before, to which lines lead in the end."""
     theme, drawn, tables = options.theme, list[Primitive](), _tables(moment, options)
     accent = theme.accent("C")
-    palettes = ((theme.tint("C", 0.13), accent), theme.warps, (theme.tint("C", 0.45), theme.tint("C", 0.7)), (accent,))
+    palettes = ((theme.tint("C", 0.13), accent), theme.warps, (theme.tint("C", 0.35), theme.tint("C", 0.6), accent), (accent,))
     for number, (each, palette) in enumerate(zip(tables, palettes, strict=False)):
         share = eased_in_turn(options.moment, number - 1, len(tables) - 1, _GROWS) if number else 1.0
         box = tables[number - 1].part.towards(each.box, share) if number else each.box
@@ -51,7 +54,7 @@ def nesting_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...
         for edge in (0.0, 1.0) if number else ():
             way = [tables[number - 1].part.at(1, edge), each.box.at(0, edge)]
             drawn.append(path(f"nesting-line-{number}-{edge}", way, theme.faint, 2, dashed=True))
-        drawn.append(round_boxes(f"nesting-part-{number}", each.part, None, theme.text, 3))
+        drawn += [round_boxes(f"nesting-part-{number}", each.part, None, theme.text, 3)] if each.is_whole else []
     return tuple(drawn)
 
 
@@ -66,8 +69,10 @@ def _tables(moment: Moment, options: ViewOptions) -> list[_Table]:
     parts = [threads >= 0, threads >= 0, threads // size == own // size, threads == own]
     extents = [(np.unique(rows[part]), np.unique(columns[part])) for part in parts]
     extents[0] = np.arange(owners.array.extents[0]), np.arange(owners.array.extents[1])
-    squares = rows // len(extents[3][0]) + columns // len(extents[3][1])  # as large as what a thread computes
-    colours = (np.ones_like(threads), threads // size % len(options.theme.warps), squares % 2, np.zeros_like(threads))
+    is_square = all(each[-1] - each[0] < len(each) for each in extents[3])  # what a thread computes; else it is spread
+    squares = rows // len(extents[3][0]) + columns // len(extents[3][1]) if is_square else threads + threads // 4
+    lanes = np.where(threads == own, 2, squares % 2)
+    colours = (np.ones_like(threads), threads // size % len(options.theme.warps), lanes, np.zeros_like(threads))
     bx, by, _ = moment.focus.block
     names = "C", tr("block ({bx}, {by})", bx=bx, by=by), tr("warp {warp}", warp=own // size), tr("thread {thread}", thread=own)
     tables = []
@@ -79,7 +84,8 @@ def _tables(moment: Moment, options: ViewOptions) -> list[_Table]:
         box = above.tiled(*fill.shape, _LARGEST)
         box = box.shifted(y=(above.height - box.height) / 2)
         inside = _part_of(box, extents[number], extents[min(number + 1, len(parts) - 1)])
-        tables.append(_Table(f"{names[number]}: {len(down)} × {len(across)}", head, box, inside, fill))
+        is_whole = is_square or number < len(parts) - 2
+        tables.append(_Table(f"{names[number]}: {len(down)} × {len(across)}", head, box, inside, is_whole, fill))
     return tables
 
 

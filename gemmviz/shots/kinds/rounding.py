@@ -15,12 +15,17 @@ def _make_rounding(shot: Shot, context: Context) -> RoundingCase | None:
     now, other = context.moment, context.compared
     if shot.against is None or now is None or other is None:
         return None
-    first, second = _rounded(shot.against.setup, other.reader.replay.trace), _rounded(shot.setup, now.trace)
-    return RoundingCase(shot.setup.problem, first, second)
+    before, after = shot.against.setup, shot.setup
+    first = _rounded(before, after, other.reader.replay.trace)
+    return RoundingCase(after.problem, first, _rounded(after, before, now.trace))
 
 
-def _rounded(setup: Setup, trace: Trace) -> RoundedRun:
-    return RoundedRun(setup.kernel.name, setup.kernel.text, trace.check)
+def _rounded(setup: Setup, other: Setup, trace: Trace) -> RoundedRun:
+    """The run; its name has the parameters in which it differs from another one of the same kernel."""
+    differing = {name: value for name, value in setup.parameters.items() if other.parameters.get(name) != value}
+    is_same = setup.kernel.name == other.kernel.name
+    name = ", ".join([setup.kernel.name, *(f"{key} = {value}" for key, value in differing.items() if is_same)])
+    return RoundedRun(name, setup.kernel.text, trace.check)
 
 
 SUBJECT = Subject(

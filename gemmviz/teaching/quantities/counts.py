@@ -6,7 +6,7 @@ from typing import Literal
 from gemmviz.analysis.memory.counts import Counts, intensity
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.reads import stride_of, walk_of
-from gemmviz.model.cases import DRAM
+from gemmviz.model.cases import DRAM, Profile
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -16,6 +16,7 @@ from gemmviz.shots.kinds.block_phase import loads_per_phase, operations_per_phas
 from gemmviz.shots.kinds.loads import PER_THREAD, loads_row
 from gemmviz.shots.kinds.why import traffic_of
 from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.quantity import Factor, GlobalMatrix, Matrix, Measure, Whole, matrix_named, quantity
 
 
@@ -62,6 +63,21 @@ def dram_bytes(facts: Knowledge) -> float:
     if traffic is None:
         raise UsageError(tr("the traffic of DRAM was not recorded for this launch"))
     return traffic.size_bytes
+
+
+@quantity(marked("{name}, as a profiler counted"), origin="recorded")
+def counter(facts: Knowledge, name: str) -> int:
+    """A hardware counter of exactly this launch, such as global_load_sectors. Raises UsageError for one without a record."""
+    value = value_of(Profile, facts).value(name)
+    if value is None:
+        raise UsageError(tr("no counter {name} was recorded", name=name))
+    return value
+
+
+@quantity(marked("GiB from DRAM"), origin="recorded")
+def dram_gibibytes(facts: Knowledge) -> float:
+    """Bytes of ``dram_bytes`` in GiB."""
+    return float(dram_bytes.compute(facts)) / 2**30
 
 
 @quantity(marked("{measure} of the launch"), origin="counts")

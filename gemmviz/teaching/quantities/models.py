@@ -4,7 +4,7 @@ from typing import Literal
 
 from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.files.recordings import reported_shares
-from gemmviz.model.cases import AmdahlCase, CauseKind, SpeedCase, TripCase
+from gemmviz.model.cases import AmdahlCase, CauseKind, Ladder, SpeedCase, TripCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import AccessTimesCase, HostRun, MemoryPlace, StrideTimes, TransferCase
@@ -209,6 +209,15 @@ def cublas_percent(facts: Knowledge, kernel: str, n: Whole) -> float:
     if share is None:
         raise UsageError(tr("cuBLAS was not recorded at N = {n}", n=n))
     return 100 * share
+
+
+@quantity(marked("percent of cuBLAS that {kernel} reaches on the ladder"), origin="recorded")
+def ladder_percent(facts: Knowledge, kernel: str) -> float:
+    """Recorded share of a rung of the ladder, in percent. Raises UsageError for a kernel that isn't one."""
+    found = next((each for each in value_of(Ladder, facts).rungs if each.kernel == kernel), None)
+    if found is None:
+        raise UsageError(tr("{kernel} was not recorded", kernel=kernel))
+    return found.percent
 
 
 @quantity(marked("percent of cuBLAS that part {part} reports for {kernel}"), origin="reported")

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.banks import lane_words
 from gemmviz.analysis.memory.warps import warp_rows
+from gemmviz.analysis.replay.first_blocks import first_threads, matrices_read, read_by_first
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.private import exchanged_elements, private_values, threads_at_work
 from gemmviz.analysis.replay.reads import copies_of, products_of
@@ -24,6 +25,15 @@ def reads_of_thread(facts: Knowledge, thread: Whole, k: Whole | None = None) -> 
 def distinct_reads(facts: Knowledge) -> int:
     """Different elements of all inputs that the block in focus reads from global memory in the whole run."""
     return facts.reads.different(facts.replay.steps)
+
+
+@quantity(marked("elements of {array} that the first blocks read"))
+def elements_of_first_blocks(facts: Knowledge, array: Factor) -> int:
+    """Different elements of a matrix that all blocks up to the one in focus read from global memory in the whole run."""
+    known = matrices_read(facts.replay.trace)
+    if array not in known:
+        raise UsageError(tr("no thread accesses {array}", array=array))
+    return len(read_by_first(facts.replay.trace, known[array][0], first_threads(facts.moment)))
 
 
 @quantity(marked("element of {array} that thread {thread} reads at k = {k}"))
