@@ -19,6 +19,7 @@ With a GPU and CuPy; commands that count need Nsight Compute, too. If kernels ar
     access-times                                cycles of an access to each memory
     precision [gpu] [host]                      speeds in double and on tensor cores, and of loops on the CPU; needs Numba
     host-calls, lesson-speeds                   times of a host's calls, and speeds of the lessons' kernels
+    streams                                     copies under kernels, in one stream and in two
     course                                      lesson-schedules, host-calls, lesson-speeds, access-times, precision
     wavefronts                                  single accesses to shared memory
     divergence                                  branches and active threads of launches whose warps part
@@ -37,7 +38,7 @@ COMMANDS = {
         "traces", "speeds", "counters", "kernels", "patterns", "schedules", "lesson-schedules", "lesson-speeds", "registers",
     ),
     "recording.counters": ("levels", "block-order", "styles", "tensor-cores", "wavefronts", "divergence"),
-    "recording.timings": ("access-times", "precision", "host-calls", "course"),
+    "recording.timings": ("access-times", "precision", "host-calls", "streams", "course"),
     "recording.races": ("races", "pipelines"),
     "recording.stored": ("lessons", "programs", "advances", "checksums"),
     "recording.first_picture": ("first-picture",),

@@ -45,11 +45,13 @@ class AmdahlCase(Struct, frozen=True):
 
 
 class Rung(Struct, frozen=True):
-    """A kernel's recorded share of cuBLAS, in percent; ``base``: the GPU, and the type of cuBLAS's inputs. ``sectors`` and
-    ``wavefronts``: counted for each multiply-add of a warp's threads.
+    """A kernel's recorded share of cuBLAS, in percent; ``number`` and ``word`` tell it from the others. ``base``: the GPU, and
+    the type of cuBLAS's inputs. ``sectors`` and ``wavefronts``: counted for each multiply-add of a warp's threads.
     """
 
     kernel: str
+    number: str
+    word: str
     percent: float
     base: str
     sectors: float

@@ -43,7 +43,7 @@ from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_value
 from recording import MEASUREMENTS
 
-MOST_STORED = 50_000  # accesses of a trace; larger ones are recorded while the step before is read
+MOST_STORED = 1_000_000  # accesses of a trace; larger ones are recorded while the step before is read
 
 
 # Answers for lessons

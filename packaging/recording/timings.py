@@ -35,7 +35,7 @@ from gemmviz.run.cuda.discovery import open_gpu
 from gemmviz.run.cuda.runner import CudaRunner
 from gemmviz.run.cuda.stopwatch import Stopwatch
 from gemmviz.run.worker.host_speed import METHODS, one_thread_environment
-from recording import ROOT, measurement
+from recording import ROOT, facts_of, measurement, rows_text
 from recording.launches import gpu_here, lesson_schedules, lesson_speeds
 
 
@@ -376,3 +376,55 @@ def _once(runtime: Any, kernel: Any, host: list[Any], n: int, times: dict[tuple[
     timed("Memcpy", "C from Cd", partial(runtime.memcpy, host[2].ctypes.data, pointers["Cd"], size, up))
     for name in names:
         timed("Free", name, partial(runtime.free, pointers[name]))
+
+
+# Copies under kernels: the rows of A and C in pieces, each copied in, multiplied and copied back, in one stream and in two.
+
+STREAM_SIZE, PIECES, STREAM_COUNTS = 4096, 8, (1, 2)
+
+
+def streams() -> None:
+    """Record when each piece is copied and computed, with pinned memory, in the run with the median time."""
+    gpu = gpu_here()
+    kernel, n = cupy.RawKernel(_TILED, "tiled"), STREAM_SIZE
+    host = [np.frombuffer(cupy.cuda.alloc_pinned_memory(4 * n * n), np.float32, n * n) for _ in "AC"]
+    host[0][:] = np.random.default_rng(0).random(n * n, np.float32)
+    device = [cupy.empty(n * n, np.float32), cupy.random.random((n, n), np.float32), cupy.empty(n * n, np.float32)]
+    rows: list[dict[str, Any]] = []
+    for count in STREAM_COUNTS:
+        runs = [_in_pieces(kernel, host, device, count) for _ in range(HOST_REPEATS + 2)][2:]
+        runs.sort(key=lambda run: max(row["stop_us"] for row in run))
+        rows += runs[len(runs) // 2]
+        print(count, "streams:", max(row["stop_us"] for row in runs[len(runs) // 2]), "us", flush=True)
+    head = {**facts_of(gpu), "memory": "pinned", "n": n, "pieces": PIECES, "kernel": "tiled, 32 wide", "repeats": HOST_REPEATS}
+    write_recording(measurement("streams-GPU.json", gpu), rows_text(head, "rows", rows))
+
+
+def _in_pieces(kernel: Any, host: list[Any], device: list[Any], count: int) -> list[dict[str, Any]]:
+    """The start and the end of each copy and kernel of one run, in microseconds from its beginning."""
+    runtime, n, part = cupy.cuda.runtime, STREAM_SIZE, STREAM_SIZE * STREAM_SIZE // PIECES
+    lanes = [cupy.cuda.Stream(non_blocking=True) for _ in range(count)]
+    down, up, size = runtime.memcpyHostToDevice, runtime.memcpyDeviceToHost, 4 * part
+    began, marks = cupy.cuda.Event(), list[tuple[dict[str, Any], Any, Any]]()
+    runtime.deviceSynchronize()
+    began.record(lanes[0])
+    for piece in range(PIECES):
+        lane, at = lanes[piece % count], 4 * part * piece
+        arguments = (np.uintp(device[0].data.ptr + at), device[1], np.uintp(device[2].data.ptr + at), np.int32(n))
+        steps: tuple[tuple[str, Callable[[], Any]], ...] = (
+            ("copy in", partial(runtime.memcpyAsync, device[0].data.ptr + at, host[0].ctypes.data + at, size, down, lane.ptr)),
+            ("kernel", partial(kernel, (n // TILE, n // PIECES // TILE), (TILE, TILE), arguments)),
+            ("copy back", partial(runtime.memcpyAsync, host[1].ctypes.data + at, device[2].data.ptr + at, size, up, lane.ptr)),
+        )
+        for what, call in steps:
+            first, last = cupy.cuda.Event(), cupy.cuda.Event()
+            first.record(lane)
+            with lane:
+                call()
+            last.record(lane)
+            marks.append(({"streams": count, "stream": piece % count, "piece": piece, "what": what}, first, last))
+    runtime.deviceSynchronize()
+    since = partial(cupy.cuda.get_elapsed_time, began)
+    return [
+        {**row, "start_us": round(1e3 * since(one), 1), "stop_us": round(1e3 * since(other), 1)} for row, one, other in marks
+    ]

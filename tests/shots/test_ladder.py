@@ -1,6 +1,7 @@
 """The ladder shows what the recordings hold, and counts that agree with the profiler's; a profile shows recorded counters."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -30,10 +31,10 @@ def ladder() -> Ladder:
     return value_of(Ladder, Knowledge(shot, engine_for("cpu")))
 
 
-def milliseconds(path: object, kernel: str, **parameters: int) -> float:
-    rows = json.loads(path.read_text())["rows"]  # type: ignore[attr-defined]
+def milliseconds(path: Path, kernel: str, **parameters: int) -> float:
+    rows = json.loads(path.read_text())["rows"]
     return min(
-        row["timing"]["median_ms"]
+        float(row["timing"]["median_ms"])
         for row in rows
         if row["kernel"] == kernel and row["problem"]["M"] == N and parameters.items() <= row.get("parameters", {}).items()
     )
@@ -43,13 +44,11 @@ def test_shares_are_those_of_the_recordings() -> None:
     case = ladder()
     found = {each.kernel: (each.percent, each.base) for each in case.rungs}
     assert len(found) == 14
-    assert found["02_naive"] == (
-        pytest.approx(100 * milliseconds(H200, "cuBLAS") / milliseconds(H200, "02_naive", BLOCK=32)), "H200, float"
-    )  # fmt: skip
+    naive, swizzled = found["02_naive"], found["15_swizzled"]
+    assert (naive[1], swizzled[1]) == ("H200, float", "H100, half")
+    assert naive[0] == pytest.approx(100 * milliseconds(H200, "cuBLAS") / milliseconds(H200, "02_naive", BLOCK=32))
     assert found["09_vectorised"][0] == pytest.approx(100 * milliseconds(H200, "cuBLAS") / milliseconds(H200, "09_vectorised"))
-    assert found["15_swizzled"] == (
-        pytest.approx(100 * milliseconds(H100, "cuBLAS, half") / milliseconds(H100, "15_swizzled")), "H100, half"
-    )  # fmt: skip
+    assert swizzled[0] == pytest.approx(100 * milliseconds(H100, "cuBLAS, half") / milliseconds(H100, "15_swizzled"))
 
 
 def test_counts_for_each_multiply_add() -> None:

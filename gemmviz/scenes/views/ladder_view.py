@@ -15,10 +15,9 @@ def ladder_scene(case: Ladder, options: ViewOptions) -> Scene:
     """Draw the names of kernels and GPUs, and the counts. Bars are drawn by ``ladder_motion``."""
     theme, (heads, columns, rows) = options.theme, _places(case, options)
     small, strong = theme.small, theme.strong.sized(theme.type.note)
-    names = [each.kernel.partition("_") for each in case.rungs]
     texts = (
-        ([number for number, _, _ in names], strong, ""),
-        ([_word(name) for _, _, name in names], small, ""),
+        ([each.number for each in case.rungs], strong, ""),
+        ([each.word for each in case.rungs], small, ""),
         ([f"{each.sectors:.3g}" for each in case.rungs], strong, tr("sectors")),
         ([f"{each.wavefronts:.3g}" for each in case.rungs], strong, tr("wavefronts")),
     )
@@ -51,12 +50,6 @@ def ladder_motion(case: Ladder, options: ViewOptions) -> tuple[Primitive, ...]:
             style = theme.strong.sized(theme.type.note)
             drawn.append(write(f"ladder-share-{place}", above, percent(rung.percent / 100), style, "middle"))
     return tuple(drawn)
-
-
-def _word(name: str) -> str:
-    """Return the word of a kernel's name that tells it from the others: "register" of "register_tiled"."""
-    first, _, last = name.partition("_")
-    return first if last in ("", "tiled") else last
 
 
 def _places(case: Ladder, options: ViewOptions) -> tuple[Box, list[Box], list[Box]]:

@@ -35,7 +35,7 @@ def profile_scene(case: Profile, options: ViewOptions) -> Scene:
 
 def _cells(row: ProfileRow) -> list[TableCell]:
     differs = row.hardware != row.ours
-    metric = TableCell(row.metric.removesuffix(".sum"))
+    metric = TableCell(row.metric)
     return [
         TableCell(tr(_MEANINGS[row.name])),
         metric,

@@ -35,11 +35,19 @@ def _make_ladder(shot: Shot, context: Context) -> Ladder:
         per_warp = _LANES / _COUNTED_AT**3
         gpu = benchmark.gpu.name.replace("NVIDIA ", "").partition(" ")[0]
         base = f"{gpu}, {row.variant_of_inputs or 'float'}"
-        rungs.append(Rung(name, 100 * share, base, total.sectors * per_warp, total.wavefronts * per_warp))
+        rungs.append(
+            Rung(name, *_number_and_word(name), 100 * share, base, total.sectors * per_warp, total.wavefronts * per_warp)
+        )
         sources += [benchmark.source] if benchmark.source not in sources else []
     if not rungs:
         raise UsageError(tr("there are no measurements to show"), remedy=tr("run gemmviz bench and open its file"))
     return Ladder(_N, tuple(rungs), _COUNTED_AT, tuple(sources))
+
+
+def _number_and_word(name: str) -> tuple[str, str]:
+    """The number of a kernel, and the word of its name that tells it from the others: "register" of "08_register_tiled"."""
+    number, first, *rest = name.split("_")
+    return number, first if rest in ([], ["tiled"]) else rest[-1]
 
 
 def _fastest(benchmark: Benchmark, kernel: str, width: int) -> Measured | None:

@@ -22,7 +22,11 @@ def _make_profile(shot: Shot, context: Context) -> Profile | None:
     if facts is None or facts.counts is None:
         return None
     ours, (counters, metrics, source) = totals(facts.counts), found
-    rows = [ProfileRow(metric, name, counters[name], ours[name]) for name, metric in metrics.items() if name in ours]
+    rows = [
+        ProfileRow(metric.removesuffix(".sum"), name, counters[name], ours[name])
+        for name, metric in metrics.items()
+        if name in ours
+    ]
     return Profile(launch_title(setup), tuple(rows), source)
 
 
