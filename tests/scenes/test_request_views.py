@@ -215,3 +215,12 @@ def test_sectors_come_after_the_lanes_have_asked_and_cover_nothing_once_there() 
     assert len(flying("03_coalesced", 1, 0.2)["sectors-cover"].boxes) == 4
     assert "threads-cover" not in flying("03_coalesced", 1, 0.7)
     assert flying("03_coalesced", 1, 1.0) == {}
+
+
+def test_a_sign_is_explained_only_where_it_stands() -> None:
+    """Lanes of a warp share elements of A in a block that is 16 wide, and none in one that is 32 wide."""
+    for width, shares in ((16, True), (32, False)):
+        scene = view_named("memory").still(
+            moment_of(trace_of("02_naive", 32, 32, 32, BLOCK=width), 0, Focus(warp=0)), ViewOptions()
+        )
+        assert any("×n" in text for each in scene.all if isinstance(each, Labels) for text in each.texts) == shares

@@ -129,10 +129,11 @@ def _sectors(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]
     """Draw the moved sectors side by side, each element with its lane."""
     main, size, theme = moment.touched_in("global"), options.theme.type.note, options.theme
     assert main is not None
-    grid, _ = sector_grid(_sectors_moved(moment), room, theme.accent(main.array.name), options, "memory", _LARGEST_CELL)
-    heading = tr(
-        "the sectors that are moved, in the order of their addresses; numbers are lanes, ×n: n lanes share the element"
-    )
+    moved = _sectors_moved(moment)
+    grid, _ = sector_grid(moved, room, theme.accent(main.array.name), options, "memory", _LARGEST_CELL)
+    heading = tr("the sectors that are moved, in the order of their addresses; numbers are lanes")
+    if (moved.asking > 1).any():
+        heading += tr(", ×n: n lanes share the element")
     return [beside("memory-heading", room, "top", heading, Style(size, theme.faint), 0.8 * size), *grid]
 
 
