@@ -169,7 +169,7 @@ def test_a_fault_gives_the_run_up_to_there() -> None:
         (lambda: gemmviz.trace("tiled", on="cpu").scene(block=(9, 9)), "block 9,9 is not in the trace"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(warp=99), "warp 99 is not in the trace"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(thread=-1), "thread -1 is not in the trace"),
-        (lambda: gemmviz.trace("tiled", on="cpu").scene(view="rate"), "choose stage, memory, banks"),
+        (lambda: gemmviz.trace("tiled", on="cpu").scene(view="rate"), "choose stage, code_and_tiles, sum"),
         (lambda: gemmviz.scene("tiled", on="cpu", stpe=3), "there is no option stpe"),
         (lambda: gemmviz.scene(gemmviz.Shot(setup_for(load_kernel("tiled"))), step=3), "takes no options"),
         (lambda: gemmviz.trace("tiled", on="bogus"), "choose auto, gpu, cpu"),  # type: ignore[arg-type]

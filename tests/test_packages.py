@@ -23,6 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 NOT_HERE = {  # modules of extras that the tests don't need
     "cupy": {"cupy-cuda12x", "cupy-cuda13x"}, "cupy_backends": {"cupy-cuda12x", "cupy-cuda13x"}, "numba": {"numba"},
 }  # fmt: skip
+TOOLS = {"nvidia-cuda-nvdisasm"}  # programs that are run
 COMES_WITH = {"shiboken6": "pyside6-essentials", "traitlets": "anywidget"}  # packages that come with another one, always
 
 
@@ -79,7 +80,7 @@ def test_what_is_imported_is_asked_for_and_nothing_else() -> None:
         for each in extras:
             used_by_extras.setdefault(each, set()).update(found & extra(each))
     assert used == core
-    unused = {name: extra(name) - used for name, used in used_by_extras.items()}
+    unused = {name: extra(name) - used - TOOLS for name, used in used_by_extras.items()}
     assert unused.pop("slides") == {"pillow"}  # of python-pptx
     assert not any(unused.values()), unused
     assert set(PROJECT["optional-dependencies"]) - set(used_by_extras) == {"dev", "docs"}

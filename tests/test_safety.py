@@ -96,7 +96,7 @@ def test_what_looks_like_html_is_shown_as_it_is(qtbot: QtBot) -> None:
     qtbot.wait(50)
     QApplication.processEvents()
     labels = [label for label in window.findChildren(QLabel) if "<img" in label.text()]
-    assert len(labels) >= 3  # title, description, banner
+    assert labels  # the banner
     assert all(label.textFormat() == label.textFormat().PlainText for label in labels)
     assert "<img" not in tip_text(EVIL)
     assert tip_text("a < b") == "a < b"
@@ -130,7 +130,7 @@ def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot
     assert any(escape(EVIL) in tip for tip in tips)
     assert not [tip for tip in tips if EVIL in tip and Qt.mightBeRichText(tip)]  # type: ignore[attr-defined]
     window.lecture.end()  # then the panels behind it show the step
-    assert sum(EVIL in label.text() for label in window.findChildren(QLabel)) >= 5
+    assert sum(EVIL in label.text() for label in window.findChildren(QLabel)) >= 4
     assert not [label for label in window.findChildren(QLabel) if EVIL in label.text() and not _is_plain(label)]
     window.close()
 

@@ -86,7 +86,17 @@ def test_caches_and_charts() -> None:
     assert three[0] == pytest.approx((62914560 / 12) ** 0.5)
     assert "60 MiB" in one[1]
     charts = {name: sure(view.chart)(BENCHMARK) for name, view in views_of(Benchmark).items()}
-    assert set(charts) == {"rate", "share", "tile_size", "speed_up", "copy_cost", "growth", "cpu_and_gpu", "precision"}
+    assert set(charts) == {
+        "rate",
+        "share",
+        "tile_size",
+        "speed_up",
+        "copy_cost",
+        "growth",
+        "cpu_and_gpu",
+        "precision",
+        "per_thread",
+    }
     assert all(chart.curves and chart.notes[0].startswith("Measured on") for chart in charts.values())
 
 

@@ -13,7 +13,10 @@ from gemmviz.model.records import replace
 DEFAULT_KERNEL = "04_tiled"
 _LESSONS, _PLANS = "assets/lessons", "assets/lessons/plans"
 COURSE = "course"
-MAIN_LESSONS = ("lecture", "coalescing", "shared-memory", "analysis", "slides")
+MAIN_LESSONS = (
+    "lecture", "coalescing", "divergence", "shared-memory", "analysis", "register-tiles", "wide-loads", "two-buffers",
+    "work-per-thread", "warp-tiles", "block-order", "tensor-cores",
+)  # fmt: skip
 _COURSE, _PATTERNS = "kernels/course", "kernels/patterns"
 
 

@@ -36,7 +36,7 @@ def per_thread_chart(benchmark: Benchmark) -> Chart:
         Axis("%"),
         tuple(curves),
         families=tuple(curve.family for curve in curves),
-        notes=(capital(benchmark.source), *(f"{count}: {row.label}" for count, row in rows)),
+        notes=(capital(benchmark.source), *(f"{count}: {row.kernel}" for count, row in rows)),
         hint=tr("Point at a curve. Each number of elements has its fastest other parameters"),
     )
 

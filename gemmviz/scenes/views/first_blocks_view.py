@@ -71,4 +71,4 @@ def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], Box]:
     return places, Box(c.right + spare + 4 * NEAR, b.y, words.width, c.bottom - b.y)
 
 
-VIEW = View(marked("What the first blocks need"), Moment, first_blocks_scene, first_blocks_motion, multiplies=True, order=33)
+VIEW = View(marked("What the first blocks need"), Moment, first_blocks_scene, first_blocks_motion, multiplies=True, order=412)

@@ -59,4 +59,4 @@ def _places(case: Ladder, options: ViewOptions) -> tuple[Box, list[Box], list[Bo
     return heads, bars.trimmed(left=_NAMES).columns(*[REST] * len(case.rungs)), rows
 
 
-VIEW = View(marked("Ladder: share of cuBLAS by kernel"), Ladder, ladder_scene, ladder_motion, order=19)
+VIEW = View(marked("Ladder: share of cuBLAS by kernel"), Ladder, ladder_scene, ladder_motion, order=610)

@@ -56,4 +56,4 @@ def _ratios(case: Profile) -> list[str]:
     return texts
 
 
-VIEW = View(marked("Profile: hardware counters"), Profile, profile_scene, is_count=True, order=23)
+VIEW = View(marked("Profile: hardware counters"), Profile, profile_scene, is_count=True, order=611)
