@@ -602,6 +602,21 @@ def test_a_view_that_waits_leaves_the_last_one(window: MainWindow, qtbot: QtBot)
     assert "256 × 256 × 256" in str(band_of(sure(stage.scene)))
 
 
+def test_a_lecture_begins_with_an_unanswered_question(window: MainWindow, qtbot: QtBot) -> None:
+    course = window.model.course
+    course.begin(shipped_lesson("coalescing"))
+    place = next(number for number, stop in enumerate(course.lesson.steps) if stop.question is not None)
+    course.go(place)
+    qtbot.waitUntil(lambda: course.at == place and not window.session.display.pending, timeout=20_000)
+    question = sure(course.lesson.steps[place].question)
+    course.pick(next(number for number, choice in enumerate(question.choices) if not choice.right))
+    assert course.position.tried
+    window.lecture.begin()
+    qtbot.waitUntil(lambda: not course.position.tried, timeout=20_000)
+    assert (course.at, course.position.part) == (place, 0)
+    window.lecture.end()
+
+
 def test_the_presenter_sees_which_choices_are_right() -> None:
     step = next(stop for stop in shipped_lesson("coalescing").steps if stop.question is not None)
     choices = sure(step.question).choices

@@ -124,7 +124,10 @@ class Lecture:
 
         if self.wall is not None:
             return
-        self.model.active_lesson.find()
+        lesson = self.model.active_lesson
+        lesson.find()
+        if lesson.at is not None and lesson.lesson.steps[lesson.at].question is not None:
+            lesson.go(lesson.at)  # unanswered, whatever was tried before
         self.wall = Wall(self.model)
         self.wall.pressed.connect(self.press)
         self.wall.closed.connect(self.end)
