@@ -813,6 +813,7 @@ def test_escape_leaves_one_thing_at_a_time(window: MainWindow, qtbot: QtBot) -> 
 
 
 def test_the_tour_has_five_captions_and_ends(window: MainWindow, qtbot: QtBot) -> None:
+    QApplication.processEvents()  # the stage has its size
     window.start_tour()
     titles, places = [], set()
     for _ in range(5):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gemmviz.cuda.launch.catalog import kernel_names
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
 from gemmviz.model.errors import is_cancelled
@@ -57,8 +58,10 @@ def _names(shot: Shot) -> tuple[str, ...]:
         *kernels,
         *levels,
         "NaN",
+        "half",  # a type
         *(each.gpu.name for each in recordings("access-times", AccessTimes)),
         *dict.fromkeys(measured),
+        *(name.replace("_", " ") for name in kernel_names()),
         _CALLS,
     )
 
