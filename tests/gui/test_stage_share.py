@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.preferences import InMemoryStore
@@ -79,8 +81,15 @@ def test_what_is_said_about_a_cell_stands_beside_it(opened: MainWindow, qtbot: Q
     cells = next(each for each in shown(opened).all if isinstance(each, Cells) and each.key == "C")
     for row, column in ((0, 0), (7, 7)):
         box = stage.box_of(Hit(cells, row, column))
-        qtbot.mouseMove(stage, box.center().toPoint())
+        point_at(stage, box.center())
         qtbot.waitUntil(partial(is_beyond, stage, box))
+
+
+def point_at(stage: Stage, at: QPointF) -> None:
+    """Move the mouse to a place of the stage, wherever the pointer is."""
+    none = Qt.MouseButton.NoButton
+    move = QMouseEvent(QEvent.Type.MouseMove, at, stage.mapToGlobal(at), none, none, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(stage, move)
 
 
 def is_beyond(stage: Stage, box: QRectF) -> bool:

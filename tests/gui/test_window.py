@@ -813,7 +813,9 @@ def test_escape_leaves_one_thing_at_a_time(window: MainWindow, qtbot: QtBot) -> 
 
 
 def test_the_tour_has_five_captions_and_ends(window: MainWindow, qtbot: QtBot) -> None:
-    QApplication.processEvents()  # the stage has its size
+    qtbot.waitUntil(lambda: settled(window))
+    qtbot.waitUntil(lambda: not window.warming._timer.isActive(), timeout=10_000)  # a panel that is made moves the stage
+    qtbot.wait(60)
     window.start_tour()
     titles, places = [], set()
     for _ in range(5):
