@@ -19,7 +19,6 @@ from gemmviz.shots.shot import Shot
 if TYPE_CHECKING:
     from gemmviz.teaching.lesson import LessonStep
 
-__all__ = ["HEIGHT", "WIDTH", "StepPictures", "icon_of"]
 _PAUSE_S = 0.03  # after each picture: others share the processor
 
 
