@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,10 +32,10 @@ def machine_code(cubin: bytes, file: str, source: str) -> MachineCode | None:
         path.write_bytes(cubin)
         for tool in disassemblers():
             command = [tool, "-g", "-c", str(path)]
-            found = subprocess.run(
-                command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, creationflags=NO_CONSOLE
-            )
-            if not found.returncode:
+            with suppress(OSError, subprocess.SubprocessError):
+                found = subprocess.run(
+                    command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True, creationflags=NO_CONSOLE
+                )
                 return MachineCode(source, *jumps_in(found.stdout, file))
     return None
 

@@ -24,7 +24,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import COST_COLUMNS, SumKey
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.model.timing import Measured, Timing, TraceCost, Transfer
+from gemmviz.model.timing import MachineCode, Measured, Timing, TraceCost, Transfer
 from gemmviz.model.trace import Trace, trips
 from gemmviz.run.cpu.executor import requests_phases
 from gemmviz.run.cuda.compiling import Nvrtc, Unit, free_memory
@@ -192,6 +192,9 @@ class CudaRunner:
 
     def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Measured:
         return time_kernel(self.nvrtc, work, timeout_s, cancelled)
+
+    def machine_code(self, work: Workload) -> MachineCode | None:
+        return self.nvrtc.machine_code(work.unit)
 
     def cublas(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timing:
         return time_cublas(self.nvrtc, work, timeout_s, cancelled)

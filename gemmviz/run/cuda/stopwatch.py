@@ -76,8 +76,7 @@ def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
     check, reads_c = _checked_outputs(compiled, work, arguments, timeout_s)
     timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file, cancelled).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
-    fits = occupancy(compiled, work)
-    resources = Resources(compiled.registers, shared, compiled.local_bytes, fits, nvrtc.machine_code(work.unit))
+    resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
     setup, kernel, inputs = work.setup, work.setup.kernel, work.binding.element_types[next(iter(work.data))].name
     return Measured(
         kernel.name, setup.problem, timing, dict(setup.parameters), kernel.text_hash, resources, check, reads_c,

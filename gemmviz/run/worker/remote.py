@@ -30,7 +30,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Site
-from gemmviz.model.timing import Counters, KernelSpeed, Measured, Timing, Transfer
+from gemmviz.model.timing import Counters, KernelSpeed, MachineCode, Measured, Timing, Transfer
 from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import origins
 from gemmviz.run.engine import (
@@ -366,12 +366,20 @@ class RemoteGpu(Engine):
         except DeviceError:
             cublas = None
         measured = replace(measured, transfer=self.time_copies(setup, cancelled))
+        if measured.resources is not None:
+            code = self.machine_code(setup, cancelled)
+            measured = replace(measured, resources=replace(measured.resources, machine_code=code))
         share = None if cublas is None or measured.timing is None else cublas.median_ms / measured.timing.median_ms
         return KernelSpeed(measured, share, f"measured here on {gpu.label}", f"measured here on {gpu.name}")
 
     def time_kernel(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Measured:
         """Time, resources and check of the real kernel."""
         return from_plain(self._run("time", setup, {}, cancelled), Measured)
+
+    def machine_code(self, setup: Setup, cancelled: Cancel = is_cancelled) -> MachineCode | None:
+        """The conditional jumps of the real kernel; None without a disassembler."""
+        found = self._run("code", setup, {}, cancelled)["code"]
+        return None if found is None else from_plain(found, MachineCode)
 
     def time_cublas(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Timing:
         """Time of cuBLAS on this setup's matrices, without TF32. Raises DeviceError for types that it doesn't multiply."""

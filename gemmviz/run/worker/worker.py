@@ -65,8 +65,8 @@ class Server:
         self._known: dict[int, Job] = {}
         self._lock = threading.Lock()
         self._do: dict[str, Callable[[Job], Any]] = {
-            "hello": self._hello, "trace": self._trace, "time": self._time, "cublas": self._cublas, "copy": self._copy,
-            "count": self._count, "schedule": self._schedule, "host": self._host, "warm": self._warm,
+            "hello": self._hello, "trace": self._trace, "time": self._time, "code": self._code, "cublas": self._cublas,
+            "copy": self._copy, "count": self._count, "schedule": self._schedule, "host": self._host, "warm": self._warm,
         }  # fmt: skip
 
     def run(self) -> int:
@@ -171,6 +171,9 @@ class Server:
 
     def _time(self, job: Job) -> Any:
         return self._use(job, lambda runner, work: runner.time(work, job.timeout_s, job.cancel.is_set))
+
+    def _code(self, job: Job) -> Payload:
+        return {"code": self._use(job, lambda runner, work: runner.machine_code(work))}
 
     def _cublas(self, job: Job) -> Any:
         return self._use(job, lambda runner, work: runner.cublas(work, job.timeout_s, job.cancel.is_set))
