@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QMenu,
-    QPlainTextEdit,
     QPushButton,
     QScrollArea,
     QTabBar,
     QTableView,
+    QTextEdit,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -266,7 +266,7 @@ def test_every_stop_of_tab_shows_the_focus(window: MainWindow, qtbot: QtBot) -> 
     stops: list[QWidget] = []
     while (widget := sure(QApplication.focusWidget())) not in stops:
         stops.append(widget)
-        if isinstance(widget, QScrollArea | QPlainTextEdit) or widget.accessibleName() == "Texts":
+        if isinstance(widget, QScrollArea | QTextEdit) or widget.accessibleName() == "Texts":
             bare.add(widget.accessibleName())
             at = widget.mapTo(window, QPoint(widget.width() // 2, 3))
             assert window.grab().toImage().pixelColor(at) == window.palette().text().color(), widget.accessibleName()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QDockWidget, QMainWindow, QPlainTextEdit
+from PySide6.QtWidgets import QComboBox, QDockWidget, QMainWindow, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.preferences import InMemoryStore
@@ -27,7 +27,7 @@ def shown_texts(window: MainWindow) -> Iterator[str]:
         if kind in ("text", "tab", "title", "cell") and widget.isVisible() and not is_frame:
             yield text
     yield from (box.currentText() for box in window.findChildren(QComboBox) if box.isVisible())
-    for source in window.findChildren(QPlainTextEdit):
+    for source in window.findChildren(QTextEdit):
         yield from source.toPlainText().splitlines() if source.isVisible() else ()
     slider = window.replay.timeline.slider
     for scene in (timeline_names(shown_of(window).replay, slider._whole, window.model.theme), scene_of(window).all):

@@ -6,20 +6,25 @@ from functools import partial
 
 import pytest
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QColor, QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.stage.replay_page import Stage
+from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.model.errors import Place
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import default_shot, shot_text
-from tests.gui.conftest import settled
+from tests.conftest import sure
+from tests.gui.conftest import settled, source_of
 from tests.legible import too_small, wrong_with
 
-_LEAST_SHARE, _MOST_WORDS, _LEAST_MARGIN = 0.30, 25, 40  # of the window; words; pixels of a window 1080 high
+_LEAST_STAGE, _LEAST_SHARE = 0.60, 0.30  # of the window: the stage, and its cells
+_MOST_WORDS, _LEAST_MARGIN = 25, 40  # words; pixels of a window 1080 high
 _WORD = re.compile(r"[^\W\d]")
 
 
@@ -74,6 +79,37 @@ def test_the_matrices_take_a_third_of_the_window_and_words_are_few(opened: MainW
                 assert min(x, y) >= margin
                 assert x + wide <= opened.replay.stage.width() - margin
                 assert y + high <= opened.replay.stage.height() - margin
+
+
+def test_the_stage_takes_most_of_the_window(opened: MainWindow) -> None:
+    stage = opened.replay.stage
+    assert stage.width() * stage.height() >= _LEAST_STAGE * opened.width() * opened.height()
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_the_line_of_a_step_is_read_without_scrolling(opened: MainWindow, qtbot: QtBot, theme: str) -> None:
+    session, text = opened.session, source_of(opened).text
+    session.show(replace(session.shot, theme=theme))
+    for width in (1000, opened.width()):
+        opened.resize(width, opened.height())
+        for step in range(session.navigation.run_steps):
+            session.navigation.go_to_step(step)
+            place = sure(session.now).site.place
+            qtbot.waitUntil(partial(is_marked, text, place))
+            line = text.document().findBlockByNumber(place.line - 1)
+            box = text.document().documentLayout().blockBoundingRect(line).translated(0, -text.verticalScrollBar().value())
+            assert QRectF(text.viewport().rect()).contains(box), (width, step)
+            assert text.horizontalScrollBar().maximum() == 0
+    assert colour_of_margin(text) == QColor(session.display.theme.panel)
+
+
+def is_marked(text: SourceTextEdit, place: Place) -> bool:
+    """Return whether the expression of a step is highlighted."""
+    return any(mark.cursor.blockNumber() == place.line - 1 for mark in text.extraSelections())
+
+
+def colour_of_margin(text: SourceTextEdit) -> QColor:
+    return text.grab().toImage().pixelColor(3, text.height() - 3)
 
 
 def test_what_is_said_about_a_cell_stands_beside_it(opened: MainWindow, qtbot: QtBot) -> None:

@@ -89,8 +89,12 @@ class Source(QSplitter):
         for event in (session.shot_changed, session.notices.changed, session.run_changed):
             event.connect(self.sync)
         session.position_changed.connect(self._running.due)
-        model.theme_changed.connect(lambda: self.text.set_theme(model.theme))
+        model.theme_changed.connect(self._wear_theme)
+        self._wear_theme()
         self.sync()
+
+    def _wear_theme(self) -> None:
+        self.text.set_theme(self.model.theme)
 
     @unless_covered
     def sync(self) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 
 from gemmviz.analysis.listing import without_comments
 from gemmviz.gui.style import LETTERS
@@ -44,16 +44,21 @@ class _Highlighter(QSyntaxHighlighter):
             self.setFormat(match.start(), len(match[0]), style)
 
 
-class SourceTextEdit(QPlainTextEdit):
-    """A read-only editor with line numbers. ``place_clicked`` carries line and column, from 1."""
+_INDENT_PERCENT, _HANGING = 50, 2  # of the width of a letter; letters by which the rest of a wrapped line is further right
+
+
+class SourceTextEdit(QTextEdit):
+    """A read-only editor with line numbers. Long lines are wrapped, with a hanging indent. ``place_clicked`` carries line and
+    column, from 1.
+    """
 
     place_clicked = Signal(int, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setReadOnly(True)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)  # the current access is scrolled into view
-        self.setFont(font("mono", LETTERS))
+        self.setAcceptRichText(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(tr("Source"))
         self.setToolTip(tr("Click a line or an access to go to its next step"))
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
@@ -65,14 +70,18 @@ class SourceTextEdit(QPlainTextEdit):
         self._running: Place | None = None
         self._accent = ""
         self._error: Place | None = None
-        self.updateRequest.connect(self._on_update)
-        self.setViewportMargins(self.margin_width(), 0, 0, 0)
+        self.set_letters(font("mono", LETTERS))
+
+    def set_letters(self, letters: QFont) -> None:
+        """Set the font of the text."""
+        if letters != self.font():
+            self.setFont(letters)
+            self._indent()
 
     def set_theme(self, theme: Theme) -> None:
         """Set the colours, and letters as large as those of the window."""
         self._theme = self._highlighter.theme = theme
-        self.setFont(font("mono", QApplication.font().pixelSize()))
-        self.setViewportMargins(self.margin_width(), 0, 0, 0)
+        self.set_letters(font("mono", QApplication.font().pixelSize()))
         self._highlighter.rehighlight()
         self._mark()
 
@@ -81,9 +90,33 @@ class SourceTextEdit(QPlainTextEdit):
         if (text, hides_comments) != (self.text, self._hides_comments):
             self.text, self._hides_comments = text, hides_comments
             self.setPlainText(without_comments(text) if hides_comments else text)
+            self._indent()
             self._hide_emptied()
         self._running = self._error = None
         self._mark()
+
+    def _indent(self) -> None:
+        """Halve the indentation, let the rest of a wrapped line hang, and give the numbers of the lines their room."""
+        self.setUndoRedoEnabled(False)
+        narrow = QTextCharFormat()
+        narrow.setFontLetterSpacingType(QFont.SpacingType.PercentageSpacing)
+        narrow.setFontLetterSpacing(_INDENT_PERCENT)
+        letter = self.fontMetrics().horizontalAdvance("0")
+        cursor, block = QTextCursor(self.document()), self.document().begin()
+        cursor.beginEditBlock()
+        while block.isValid():
+            indent = len(block.text()) - len(block.text().lstrip())
+            hang, form = letter * (indent * _INDENT_PERCENT / 100 + _HANGING), block.blockFormat()
+            form.setLeftMargin(hang)
+            form.setTextIndent(-hang)
+            cursor.setPosition(block.position())
+            cursor.setBlockFormat(form)
+            cursor.setPosition(block.position() + indent, QTextCursor.MoveMode.KeepAnchor)
+            cursor.setCharFormat(narrow)
+            block = block.next()
+        cursor.endEditBlock()
+        self.setUndoRedoEnabled(True)
+        self.setViewportMargins(self.margin_width(), 0, 0, 0)
 
     def _hide_emptied(self) -> None:
         """Hide lines that are empty without their comments, and empty lines above the code."""
@@ -111,29 +144,13 @@ class SourceTextEdit(QPlainTextEdit):
             self._reveal(place)
 
     def _reveal(self, place: Place) -> None:
-        here = self.cursorRect(self._cursor(place.line, place.column, place.line, place.column))
-        margin = 2 * self.fontMetrics().lineSpacing()
-        if not margin // 2 <= here.top() <= self.viewport().height() - 2 * margin:
-            before = self.textCursor()
-            self.setTextCursor(self._cursor(place.line, place.column, place.line, place.column))
-            self.centerCursor()
-            middle = self.verticalScrollBar().value()
-            self.setTextCursor(before)
-            self.verticalScrollBar().setValue(middle)
-        self._reveal_columns(place)
-
-    def _reveal_columns(self, place: Place) -> None:
-        """Scroll sideways if the expression is out of sight: to the left edge if it can be seen from there."""
-        bar, width = self.horizontalScrollBar(), self.viewport().width() - self.fontMetrics().averageCharWidth()
-        end = place.end_column if place.end_line == place.line else place.column + 1
-        left, right = (self.cursorRect(self._cursor(place.line, at, place.line, at)).left() + bar.value()
-                       for at in (place.column, end))  # fmt: skip
-        if right <= width:
-            bar.setValue(0)
-        elif not bar.value() <= left <= right <= bar.value() + width:
-            bar.setValue(right - width)
-            if left < bar.value():
-                bar.setValue(left)
+        """Scroll until the whole line is seen, or of a long one the part up to the end of the place."""
+        first, last = (self.cursorRect(self._cursor(line, column, line, column))
+                       for line, column in ((place.line, 1), (place.end_line, place.end_column)))  # fmt: skip
+        shown, height, margin = first.united(last), self.viewport().height(), self.fontMetrics().lineSpacing()
+        if not margin <= shown.top() <= shown.bottom() <= height - 2 * margin:
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + max(shown.bottom() + margin - height, shown.center().y() - height // 2))
 
     def _mark(self) -> None:
         marks = []
@@ -145,7 +162,8 @@ class SourceTextEdit(QPlainTextEdit):
 
     def _marks(self, place: Place, line_colour: str, colour: str) -> list[QTextEdit.ExtraSelection]:
         line, expression = QTextEdit.ExtraSelection(), QTextEdit.ExtraSelection()
-        line.cursor = self._cursor(place.line, place.column, place.line, place.column)
+        line.cursor = self._cursor(place.line, 1, place.line, 1)
+        line.cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
         line.format.setBackground(QColor(line_colour))
         line.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
         expression.cursor = self._cursor(place.line, place.column, place.end_line, place.end_column)
@@ -168,30 +186,30 @@ class SourceTextEdit(QPlainTextEdit):
             self.place_clicked.emit(cursor.blockNumber() + 1, cursor.positionInBlock() + 1)
 
     def margin_width(self) -> int:
-        return self.fontMetrics().horizontalAdvance("0" * (len(str(max(99, self.blockCount()))) + 1)) + 6
+        digits = len(str(max(99, self.document().blockCount())))
+        return self.fontMetrics().horizontalAdvance("0" * (digits + 1)) + 6
 
     def paint_margin(self, event: QPaintEvent) -> None:
         painter = QPainter(self._margin)
         painter.fillRect(event.rect(), QColor(self._theme.panel))
         painter.setFont(self.font())
-        block = self.firstVisibleBlock()
-        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
-        while block.isValid() and top <= event.rect().bottom():
-            height = self.blockBoundingRect(block).height()
+        layout, scrolled = self.document().documentLayout(), self.verticalScrollBar().value()
+        block = self.cursorForPosition(QPoint(0, 0)).block()
+        while (
+            block.isValid() and (box := layout.blockBoundingRect(block).translated(0, -scrolled)).top() <= event.rect().bottom()
+        ):
             number = block.blockNumber() + 1
             here = self._running is not None and number == self._running.line
             painter.setPen(QColor(self._theme.text if here else self._theme.faint))
-            area = QRect(0, round(top), self._margin.width() - 6, round(height))
+            area = QRect(0, round(box.top()), self._margin.width() - 6, round(box.height()))
             if block.isVisible():
                 painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop, str(number))
-            top += height
             block = block.next()
         painter.end()
 
-    def _on_update(self, rect: QRect, dy: int) -> None:
-        self._margin.scroll(0, dy) if dy else self._margin.update(0, rect.y(), self._margin.width(), rect.height())
-        if rect.contains(self.viewport().rect()):
-            self.setViewportMargins(self.margin_width(), 0, 0, 0)
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        self._margin.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

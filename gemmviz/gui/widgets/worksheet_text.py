@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QInputMethodEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.widgets.input import keep_keys
@@ -63,7 +63,6 @@ class WorksheetEdit(SourceTextEdit):
         self.setReadOnly(False)
         self.setAcceptDrops(False)
         self.setCursorWidth(2)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setToolTip(tr("Type in the numbered blanks. Tab goes to the next one, Return tries the kernel, Esc leaves"))
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         keep_keys(self, (*_TO_NEIGHBOURS, *_ENTERS, _Key.Key_Left, _Key.Key_Right, _Key.Key_Escape))
@@ -83,6 +82,7 @@ class WorksheetEdit(SourceTextEdit):
             spans.append((_units(shown + label), _units(shown + label + answer), label))
             shown += f"{label}{answer}{_PAD}{piece}"
         self.setPlainText(shown)
+        self._indent()
         for start, end, label in spans:
             self._blanks.append(_Blank(self._at(start), self._at(end), label))
             self._blanks[-1].start.setKeepPositionOnInsert(True)
@@ -166,12 +166,6 @@ class WorksheetEdit(SourceTextEdit):
             ground.format.setForeground(QColor(theme.text))
             marks += [label, ground]
         self.setExtraSelections(marks)
-
-    def set_letters(self, letters: QFont) -> None:
-        """Set the font of the text."""
-        if letters != self.font():
-            self.setFont(letters)
-            self.setViewportMargins(self.margin_width(), 0, 0, 0)
 
     # Keys
 
