@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE, FILE = ROOT / "gemmviz", Path(__file__).with_name("budget.toml")
 ROOM = ("code lines", "nodes", "files")
 _FEW_LINES = 80
-_GENERATED = re.compile(r"<!-- (?:(\w+): )?made by make.*?-->.*?(?:<!-- end of \1 -->|\Z)", re.DOTALL)  # parts of pages, or whole pages
+# Parts of pages that are made, between two comments, and pages that are made as a whole.
+_GENERATED = re.compile(r"<!-- (?:(\w+): )?made by make.*?-->.*?(?:<!-- end of \1 -->|\Z)", re.DOTALL)
 _SLACK = dict.fromkeys(("code lines", "nodes", "words of documentation"), 1.01)
 
 
