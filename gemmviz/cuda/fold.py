@@ -213,7 +213,7 @@ def counted_loop(node: Block) -> Unrolled | None:
             Loop(condition=Binary() as condition, step=Assign() as step, tests_first=True, body=body) as loop,
         ):
             values = _trips(slot, start, condition, step)
-            if values and _uses_local_arrays(body) and not _has_exits(body) and not _assigns(body, slot):
+            if values and _uses_local_arrays(body) and not _has_exits(body) and not assigns(body, slot):
                 return Unrolled(slot, values, loop) if _size(loop.body) * len(values) <= _MOST_STATEMENTS else None
     return None
 
@@ -255,7 +255,8 @@ def _has_exits(body: Stmt) -> bool:
     return any(isinstance(node, Break | Continue | Return | Barrier) for node in _nodes(body))
 
 
-def _assigns(body: Stmt, slot: int) -> bool:
+def assigns(body: Stmt, slot: int) -> bool:
+    """Whether a variable is assigned to within a statement."""
     return any(isinstance(node, Assign) and isinstance(node.target, Read) and node.target.slot == slot for node in _nodes(body))
 
 

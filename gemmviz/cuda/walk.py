@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from gemmviz.cuda import fold, nodes
-from gemmviz.cuda.nodes import Assign, Block, Const, Convert, Declare, Expr, Loop, Program, Read, Stmt, Touch, Unrolled, touches
+from gemmviz.cuda.nodes import Assign, Block, Const, Convert, Declare, Expr, Loop, Program, Read, Touch, Unrolled, touches
 from gemmviz.cuda.types import CType, PointerType, Scalar
 from gemmviz.model.errors import Place
 
@@ -138,7 +138,7 @@ def _counter(start: Declare, loop: Loop, names: dict[int, str]) -> LoopCounter |
     match loop.step:
         case Assign(target=Read(slot=slot), value=value, op=str() as op, within=Scalar() as within) if slot == start.slot:
             by = _constant(value)
-            if first is None or by is None or op not in _STEPS or slot not in names or _assigns(loop.body, slot):
+            if first is None or by is None or op not in _STEPS or slot not in names or fold.assigns(loop.body, slot):
                 return None
             return LoopCounter(names[slot], first, op, by, within)
     return None
@@ -154,7 +154,3 @@ def _constant(node: Expr | None) -> int | None:
             inner = _constant(operand)
             return None if inner is None else fold.wrap(inner, to)
     return None
-
-
-def _assigns(body: Stmt, slot: int) -> bool:
-    return any(isinstance(node, Assign) and isinstance(node.target, Read) and node.target.slot == slot for node in parts(body))

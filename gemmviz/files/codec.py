@@ -184,12 +184,12 @@ def check_plain_file(path: Path, most_bytes: int | None = None) -> None:
         raise FormatError(message, file=str(path))
 
 
-def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
+def read_text(path: Path) -> str:
     """The UTF-8 text of a file, with its line ends as LF.
 
-    Raises UsageError if there is no such file, FormatError if it isn't text or has more than ``most_bytes`` bytes.
+    Raises UsageError if there is no such file, FormatError if it isn't text or is too large.
     """
-    check_plain_file(path, most_bytes)
+    check_plain_file(path, _LARGEST_TEXT)
     try:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:

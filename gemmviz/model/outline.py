@@ -119,9 +119,8 @@ class LaunchOutline(Struct, frozen=True):
 
     ``kernel``: its qualified name; ``template_arguments``: texts, values as formulas; ``grid`` and ``block``: three formulas
     (x, y, z), or () if unread; ``shared_bytes``: dynamic shared memory; ``allowed_shared_bytes``: what cudaFuncSetAttribute
-    allows the kernel, "" if it isn't called; ``conditions``: texts of the conditions under which the launch runs, outermost
-    first; ``names``: every name in the formulas; ``buffers``: the memory that the arguments point to; ``file`` and ``place``:
-    of the launch.
+    allows the kernel, "" if it isn't called; ``names``: every name in the formulas; ``buffers``: the memory that the arguments
+    point to; ``file`` and ``place``: of the launch.
     """
 
     kernel: str
@@ -135,7 +134,6 @@ class LaunchOutline(Struct, frozen=True):
     allowed_shared_bytes: str = ""
     names: tuple[HostName, ...] = ()
     buffers: tuple[BufferOutline, ...] = ()
-    conditions: tuple[str, ...] = ()
     unread: tuple[UnreadPart, ...] = ()
     is_cooperative: bool = False
 

@@ -49,9 +49,6 @@ class Recording(Struct, frozen=True):
 
 
 Cancel = Callable[[], bool]
-Progress = Callable[[int, int], None]
-
-
 EngineFor = Callable[[KernelSpec], "Engine"]
 
 

@@ -138,14 +138,14 @@ def setup_flags(kind: type = Setup, with_record: bool = True) -> list[Flag]:
     return [_SIZE_FLAG, *(_flag(each.within("setup")) for each in chosen)]
 
 
-def view_flags(kind: type = Shot) -> list[Flag]:
+def view_flags() -> list[Flag]:
     """Flags of the other fields of a shot. There is none for a phase: its first step is known only after a run."""
-    return list(_view_flags(kind))
+    return list(_view_flags())
 
 
-def _view_flags(kind: type) -> Iterator[Flag]:
+def _view_flags() -> Iterator[Flag]:
     shared = {each.name for each in fields(DrawingOptions)}
-    for setting in sorted(settings_of(kind), key=lambda each: each.path[0] in shared):
+    for setting in sorted(settings_of(Shot), key=lambda each: each.path[0] in shared):
         if setting.path == ("focus",):
             yield from _focus_flags()
         elif setting.path == ("at",):
@@ -157,10 +157,10 @@ def _view_flags(kind: type) -> Iterator[Flag]:
 # One field
 
 
-def _setting_value(setting: Setting, shot: Shot, default: Any = None) -> Any:
-    """The value of a setting; the default if the shot's problem has no such size."""
+def _setting_value(setting: Setting, shot: Shot) -> Any:
+    """The value of a setting; None if the shot's problem has no such size."""
     has = setting.path[:2] != ("setup", "problem") or setting.name in shot.setup.problem.numbers
-    return setting.of(shot) if has else default
+    return setting.of(shot) if has else None
 
 
 def _flag(setting: Setting) -> Flag:

@@ -30,7 +30,7 @@ from gemmviz.model.timing import Benchmark, KernelSpeed
 from gemmviz.model.trace import Outcome, Trace, Watched
 from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES, run
-from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine, Recording
+from gemmviz.run.engine import CannotAnswer, Engine, FallbackEngine, Recording
 from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.shots.rearranging import Rearranged, rearranged
@@ -581,9 +581,9 @@ def searched_blocks(trace: Trace) -> int:
     return min(trace.blocks.count, max(1, MOST_SEARCHED // (trace.steps * trace.space.threads_per_block)))
 
 
-def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = is_cancelled) -> Replay:
+def with_hazards(replay: Replay, blocks: int) -> Replay:
     """The replay with hazards between threads, searched in its first ``blocks`` blocks. Raises Cancelled."""
-    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value, cancelled))
+    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value, is_cancelled))
 
 
 def replay_of(outcome: Outcome, *, hazards: bool = True) -> Replay:

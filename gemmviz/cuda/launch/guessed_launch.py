@@ -208,9 +208,7 @@ class KernelText(Struct, frozen=True):
     compiled: str = ""
 
 
-def spec_of(
-    source: KernelText, draft: Draft, roles: Roles, problem: Problem, column_major: frozenset[str] = frozenset()
-) -> KernelSpec:
+def spec_of(source: KernelText, draft: Draft, roles: Roles, problem: Problem) -> KernelSpec:
     """The spec of a draft with these roles. The formulas of the host are those of M, N, K and the parameters."""
     names = dict(zip(draft.sizes, roles.sizes, strict=True))
     given = {size for name, size in names.items() if name not in draft.macros}
@@ -238,7 +236,6 @@ def spec_of(
         ),
         shared_bytes=renamed(draft.shared_bytes, names),
         opts_in_to_shared=bool(draft.allowed_shared_bytes),
-        column_major=column_major,
         problem=problem,
         size_macros=(
             *((name, names[name]) for name in draft.macros if names[name] in problem.sizes),

@@ -1,7 +1,6 @@
 """A translation unit: SourceText to the cursors of libclang, with the places of the shown file and errors in plain words."""
 
 import contextlib
-import ctypes
 import hashlib
 import json
 import os
@@ -11,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clang.cindex import (
     Cursor,
@@ -22,11 +21,11 @@ from clang.cindex import (
     TranslationUnit,
     TranslationUnitLoadError,
     TranslationUnitSaveError,
-    conf,
 )
 from msgspec import Struct
 
 from gemmviz.cuda.functions import declarations
+from gemmviz.cuda.parser.library import library, raw
 from gemmviz.cuda.parser.source_text import SourceText, with_paths
 from gemmviz.files.resources import cache_folder
 from gemmviz.model.errors import ENDLESS, ErrorId, Place, SourceError
@@ -308,7 +307,7 @@ def _blank(match: re.Match[str]) -> str:
     return "\n" * match[0].count("\n")
 
 
-_ROOT = "/project"
+ROOT = "/project"
 _LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=524288", "-fconstexpr-depth=256", "-fbracket-depth=256")
 _KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
 _MISSING, _CANDIDATE = "' file not found", "candidate"
@@ -376,7 +375,7 @@ class Unit(Struct, frozen=True, eq=False, dict=True):
     def file_of(self, location: SourceLocation) -> str:
         """Name of the project file of a location, empty for one outside the project."""
         file = location.file
-        return file.name.removeprefix(f"{_ROOT}/") if file is not None and file.name.startswith(f"{_ROOT}/") else ""
+        return file.name.removeprefix(f"{ROOT}/") if file is not None and file.name.startswith(f"{ROOT}/") else ""
 
     def is_shown(self, cursor: Cursor) -> bool:
         """Whether a cursor is in the shown file."""
@@ -444,8 +443,8 @@ def parse(source: SourceText, appended: str = "") -> Unit:
 def _tree(main: str, files: Mapping[str, str], macros: Mapping[str, str], headers: tuple[str, ...]) -> TranslationUnit:
     """The tree of prepared texts. Raises TranslationUnitLoadError if the parser gives up."""
     defines = (f"-D{name}={value}" for name, value in macros.items())
-    unsaved = [(f"{_ROOT}/{name}", text) for name, text in files.items()]
-    return _index().parse(f"{_ROOT}/{main}", [*LANGUAGE, *headers, *_LIMITS, *defines], unsaved, _KEEP_GOING)
+    unsaved = [(f"{ROOT}/{name}", text) for name, text in files.items()]
+    return _index().parse(f"{ROOT}/{main}", [*LANGUAGE, *headers, *_LIMITS, *defines], unsaved, _KEEP_GOING)
 
 
 def load_parser() -> None:
@@ -459,7 +458,7 @@ def _prepared(source: SourceText) -> tuple[dict[str, str], dict[str, str], tuple
     for name, original in source.files.items():
         text, set_here = with_parameters(original, source.macros) if source.macros else (original, frozenset())
         text, corrections = corrected(text)
-        files[name] = with_paths(text.removeprefix("\ufeff"), name, source.files, _ROOT, stub_names())
+        files[name] = with_paths(text.removeprefix("\ufeff"), name, source.files, ROOT, stub_names())
         constants |= set_here
         notes += corrections
     return files, {name: value for name, value in source.macros.items() if name not in constants}, tuple(notes)
@@ -478,58 +477,17 @@ def _index() -> Index:
 
 # Operators and values of cursors, which the Python bindings of libclang 18 leave out.
 
-# Numbers of CXBinaryOperatorKind and CXUnaryOperatorKind in clang-c/Index.h of LLVM 17 and 18.
-_BINARY = (
-    "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||",
-    "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
-)  # fmt: skip
-_UNARY = ("", "x++", "x--", "++x", "--x", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__", "co_await")
-_INT, _FLOAT = 1, 2  # CXEvalResultKind
-
 
 def binary_operator(cursor: Cursor) -> str:
     """The operator of a binary operation or compound assignment, such as ``+=``."""
-    return _BINARY[_library().clang_getCursorBinaryOperatorKind(cursor)]
+    return library().binary_operator(raw(cursor))
 
 
 def unary_operator(cursor: Cursor) -> str:
     """The operator of a unary operation; postfix ones are ``x++`` and ``x--``, prefix ones ``++x`` and ``--x``."""
-    return _UNARY[_library().clang_getCursorUnaryOperatorKind(cursor)]
+    return library().unary_operator(raw(cursor))
 
 
 def evaluated(cursor: Cursor) -> int | float | None:
     """The value of a constant expression or of an initialised constant; None if it isn't known when compiling."""
-    library = _library()
-    result = library.clang_Cursor_Evaluate(cursor)
-    if not result:
-        return None
-    try:
-        match library.clang_EvalResult_getKind(result):
-            case kind if kind == _INT and library.clang_EvalResult_isUnsignedInt(result):
-                return int(library.clang_EvalResult_getAsUnsigned(result))
-            case kind if kind == _INT:
-                return int(library.clang_EvalResult_getAsLongLong(result))
-            case kind if kind == _FLOAT:
-                return float(library.clang_EvalResult_getAsDouble(result))
-        return None
-    finally:
-        library.clang_EvalResult_dispose(result)
-
-
-def _library() -> Any:
-    return _declared(conf.lib)
-
-
-def _declared(library: Any) -> Any:
-    """The library with the types of the functions used here."""
-    if library.clang_Cursor_Evaluate.restype is not ctypes.c_void_p:
-        for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind", "clang_Cursor_Evaluate"):
-            getattr(library, name).argtypes = [Cursor]
-        library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
-        for name, result in (
-            ("getKind", ctypes.c_int), ("isUnsignedInt", ctypes.c_uint), ("getAsUnsigned", ctypes.c_ulonglong),
-            ("getAsLongLong", ctypes.c_longlong), ("getAsDouble", ctypes.c_double), ("dispose", None),
-        ):  # fmt: skip
-            function = getattr(library, f"clang_EvalResult_{name}")
-            function.argtypes, function.restype = [ctypes.c_void_p], result
-    return library
+    return library().evaluated(raw(cursor))

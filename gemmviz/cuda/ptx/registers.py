@@ -24,6 +24,7 @@ from gemmviz.cuda.nodes import (
     Read,
     Stmt,
 )
+from gemmviz.cuda.parser.source_text import COMMENT
 from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, AddressSpace, PointerType, Scalar, named_type
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.site_kinds import SiteKind
@@ -232,7 +233,6 @@ def assigned(target: Read, value: Expr) -> Stmt:
 
 # The template to instructions: guards, opcodes and operands, without their meaning.
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LABEL = re.compile(r"(^|[;{}])\s*[A-Za-z_$%][\w$%]*:(?!:)")
 _GUARD = re.compile(r"@(!?)\s*([%\w$]+)\s*")
 _DECLARATION = re.compile(r"\.reg\s+\.(\w+)\s+(.*)", re.DOTALL)
@@ -273,7 +273,7 @@ class RegisterNames(Struct, frozen=True):
 
 def instructions(template: str) -> Iterator[AsmInstruction | RegisterNames]:
     """The instructions and declarations of a template, in order. Braces around several are left out."""
-    for statement in _statements(_LABEL.sub(r"\1", _COMMENT.sub(" ", template))):
+    for statement in _statements(_LABEL.sub(r"\1", COMMENT.sub(" ", template))):
         declaration = _DECLARATION.match(statement)
         yield RegisterNames(declaration[1], tuple(_names(declaration[2]))) if declaration else _instruction(statement)
 

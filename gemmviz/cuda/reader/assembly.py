@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from gemmviz.cuda.nodes import Evaluate, Expr, Stmt
+from gemmviz.cuda.parser.source_text import COMMENT
 from gemmviz.cuda.ptx.registers import AsmOperand
 from gemmviz.cuda.ptx.statement import asm_block
 from gemmviz.cuda.reader import cursors as k
@@ -20,7 +21,6 @@ from gemmviz.model.site_kinds import SiteKind
 
 _STRING = re.compile(r'(?:R"([^(\s]*)\((.*?)\)\1"|"((?:[^"\\]|\\.)*)")', re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "\n": "", "r": "\r", "'": "'", "0": "\0"}
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class AsmText(Struct, frozen=True):
@@ -53,7 +53,7 @@ def strings(text: str) -> Iterator[str]:
 
 
 def _other(text: str) -> str:
-    return " ".join(_COMMENT.sub(" ", _STRING.sub(" ", text)).replace("\\\n", " ").split())
+    return " ".join(COMMENT.sub(" ", _STRING.sub(" ", text)).replace("\\\n", " ").split())
 
 
 def _sections(text: str) -> list[str]:
@@ -83,7 +83,7 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
     """Characters outside of strings and comments with their places; a string counts as its first quote."""
     at = 0
     while at < len(text):
-        skipped = _STRING.match(text, at) or _COMMENT.match(text, at)
+        skipped = _STRING.match(text, at) or COMMENT.match(text, at)
         if skipped is None:
             yield at, text[at]
             at += 1

@@ -20,7 +20,7 @@ from gemmviz.cuda.nodes import (
     Stmt,
 )
 from gemmviz.cuda.reader import cursors as k
-from gemmviz.cuda.reader.cursors import Node, bare, binary_symbol, unary_symbol
+from gemmviz.cuda.reader.cursors import Node, bare
 from gemmviz.cuda.reader.errors import MixedSpaces
 from gemmviz.cuda.reader.expressions import combined
 from gemmviz.cuda.reader.lowering import Lowering, component_of, local_array
@@ -157,10 +157,10 @@ def _element(low: Lowering, array: Expr, at: int, node: Node) -> Expr:
 
 def _assignment(low: Lowering, node: Node) -> Expr | Thing:
     if node.kind == k.UNARY_OPERATOR:
-        operator = unary_symbol(low.cursors, node)
+        operator = low.cursors.lib.unary_operator(node.cursor)
         target = low.expression_of(lvalue(low, node.parts[0]), node.parts[0])
         return assign(low, target, operator.replace("x", "")[0], Const(INT, 1), node, node.parts[0], operator[0] == "x")
-    op = binary_symbol(low.cursors, node).removesuffix("=")
+    op = low.cursors.lib.binary_operator(node.cursor).removesuffix("=")
     left, right = node.parts
     given = low.place_node(right)
     if not op and (isinstance(given, Thing) or isinstance(given.type, StructType)):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import prod
 
 from gemmviz.cuda.nodes import Block, Component, Declare, Deref, Evaluate, Expr, Inline, Offset, Read, Stmt
+from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import assign, copied, object_copy
 from gemmviz.cuda.reader.constructors import constructed
@@ -12,7 +13,6 @@ from gemmviz.cuda.reader.declarations import variable
 from gemmviz.cuda.reader.expressions import pointee
 from gemmviz.cuda.reader.inlining import inlined
 from gemmviz.cuda.reader.intrinsics import intrinsic_call
-from gemmviz.cuda.reader.library import RawCursor
 from gemmviz.cuda.reader.lowering import Lowering, local_array
 from gemmviz.cuda.reader.lvalues import designated, with_effects
 from gemmviz.cuda.reader.symbols import ArrayVariable, Function, Symbol, Thing, Variable

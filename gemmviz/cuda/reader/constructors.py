@@ -1,13 +1,13 @@
 """Lowers constructors: of vectors, copies, and of the kernel's own structs."""
 
 from gemmviz.cuda.nodes import Block, Call, Const, Evaluate, Expr, If, Inline, Sequence, Stmt
+from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import assign, copied, new_object
 from gemmviz.cuda.reader.cursors import Node, bare
 from gemmviz.cuda.reader.expressions import conditional, indexed
 from gemmviz.cuda.reader.initialisers import Items, initialised, stripped, vector_of, zero_of
 from gemmviz.cuda.reader.inlining import inlined
-from gemmviz.cuda.reader.library import RawCursor
 from gemmviz.cuda.reader.lowering import Lowering
 from gemmviz.cuda.reader.lvalues import is_union, member_of, struct_fields
 from gemmviz.cuda.reader.symbols import Thing

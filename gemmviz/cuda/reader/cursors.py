@@ -3,8 +3,7 @@
 from bisect import bisect_right
 from ctypes import c_void_p, cast
 
-from gemmviz.cuda.parser.unit import Unit
-from gemmviz.cuda.reader.library import (
+from gemmviz.cuda.parser.library import (
     CONTINUE,
     MACRO,
     RECURSE,
@@ -16,6 +15,7 @@ from gemmviz.cuda.reader.library import (
     library,
     raw,
 )
+from gemmviz.cuda.parser.unit import ROOT, Unit
 from gemmviz.model.errors import Place
 
 # Numbers of libclang's kinds of cursors and types that the reader knows (clang-c/Index.h of LLVM 18).
@@ -60,6 +60,7 @@ T_FUNCTION, T_FUNCTION_WITHOUT_PARAMETERS, T_CONSTANT_ARRAY, T_VECTOR, T_INCOMPL
     114,
     115,
 )
+T_REFERENCES = (T_LVALUE_REFERENCE, T_RVALUE_REFERENCE)
 SCALARS = {
     T_BOOL: "bool", 4: "unsigned char", 5: "unsigned char", 8: "unsigned short", 9: "unsigned int", 10: "unsigned long",
     11: "unsigned long long", 13: "char", 14: "signed char", 15: "int", 16: "short", 17: "int", 18: "long", 19: "long long",
@@ -67,9 +68,6 @@ SCALARS = {
 }  # fmt: skip
 
 EXTERN, STATIC = 2, 3  # storage classes
-
-
-_ROOT = "/project"
 
 
 class Node:
@@ -105,7 +103,7 @@ class Cursors:
         self.size = len(self._bytes or self.text)
         self.root = raw(unit.tree.cursor)
         self.handle = cast(unit.tree.obj, c_void_p)
-        shown = f"{_ROOT}/{unit.source.shown or unit.source.main}"
+        shown = f"{ROOT}/{unit.source.shown or unit.source.main}"
         self._file = self.lib.getFile(self.handle, shown.encode())
         self._base = self.lib.getLocationForOffset(self.handle, self._file, 0).number
         self._line_starts = [0, *(at + 1 for at, char in enumerate(self.text) if char == "\n")]
@@ -225,7 +223,7 @@ class Cursors:
     def is_stub(self, cursor: RawCursor) -> bool:
         """Whether a declaration is in a header of gemmviz, not of the project."""
         file, _ = self.lib.expansion(self.lib.getCursorLocation(cursor))
-        return file is None or not self.lib.string(self.lib.getFileName(file)).startswith(_ROOT)
+        return file is None or not self.lib.string(self.lib.getFileName(file)).startswith(ROOT)
 
     def span(self, node: Node) -> tuple[int, int] | None:
         """The half-open range of characters of the shown file; a macro's expansion has that of its use. None elsewhere."""
@@ -242,9 +240,9 @@ class Cursors:
         ends = [RawLocation(extent.manager, extent.options, number) for number in (extent.begin, extent.end)]
         (file, start), (_, stop) = (self.lib.expansion(each) for each in ends)
         name = "" if file is None else self.lib.string(self.lib.getFileName(file))
-        if not name.startswith(_ROOT):
+        if not name.startswith(ROOT):
             return None
-        name = name.removeprefix(f"{_ROOT}/")
+        name = name.removeprefix(f"{ROOT}/")
         text = self.unit.files[name]
         data = text.encode()
         first, last = len(data[:start].decode(errors="replace")), len(data[:stop].decode(errors="replace"))
@@ -255,7 +253,7 @@ class Cursors:
         """The text of the file that a cursor is in, from where the cursor begins or the macro is used that it comes from."""
         found = self.lib.getCursorExtent(node.cursor)
         file, offset = self.lib.expansion(RawLocation(found.manager, found.options, found.begin))
-        name = "" if file is None else self.lib.string(self.lib.getFileName(file)).removeprefix(f"{_ROOT}/")
+        name = "" if file is None else self.lib.string(self.lib.getFileName(file)).removeprefix(f"{ROOT}/")
         return self.unit.files.get(name, "").encode()[offset:].decode(errors="replace")
 
     def name_span(self, node: Node) -> tuple[int, int] | None:
@@ -345,21 +343,7 @@ def skipped(text: str, at: int) -> int:
             return at
 
 
-# Operators of cursors, and expressions without what is around them.
-
-_BINARY = (
-    "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||",
-    "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
-)  # fmt: skip
-_UNARY = ("", "x++", "x--", "++x", "--x", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__", "co_await")
-
-
-def binary_symbol(cursors: Cursors, node: Node) -> str:
-    return _BINARY[cursors.lib.getCursorBinaryOperatorKind(node.cursor)]
-
-
-def unary_symbol(cursors: Cursors, node: Node) -> str:
-    return _UNARY[cursors.lib.getCursorUnaryOperatorKind(node.cursor)]
+# Expressions without what is around them.
 
 
 def bare(node: Node) -> Node:

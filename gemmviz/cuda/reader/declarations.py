@@ -3,13 +3,13 @@
 from math import prod
 
 from gemmviz.cuda.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, SharedArray, Stmt
+from gemmviz.cuda.parser.library import RawType
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import copied, in_memory, new_object, object_copy
 from gemmviz.cuda.reader.constructors import aggregate, constructor_of, default_members, fill, initial, run_constructor
 from gemmviz.cuda.reader.cursors import Node, bare
 from gemmviz.cuda.reader.expressions import indexed
 from gemmviz.cuda.reader.initialisers import initialised, stripped, values_of
-from gemmviz.cuda.reader.library import RawType
 from gemmviz.cuda.reader.lowering import Lowering, check_local_bytes, local_array
 from gemmviz.cuda.reader.lvalues import designated, held, lvalue, member_of, needs_memory, struct_fields, takes_lvalue
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
@@ -66,7 +66,6 @@ def _parts(low: Lowering, value: Expr | Thing, count: int, node: Node) -> list[E
 
 NOTHING = Block(())
 _MOST_STRUCTS = 1024  # in an array, if they have values
-_REFERENCES = (k.T_LVALUE_REFERENCE, k.T_RVALUE_REFERENCE)
 
 
 def declaration(low: Lowering, node: Node) -> Stmt:
@@ -90,7 +89,7 @@ def variable(low: Lowering, node: Node) -> Stmt:
         return _shared(low, node, raw)
     _refuse_static(low, node, canonical)
     given = low.cursors.initialiser(node.cursor)
-    if canonical.kind in _REFERENCES:
+    if canonical.kind in k.T_REFERENCES:
         return _reference(low, node, canonical, given)
     if stripped_lambda(given) or _names_function(low, given):
         return _lambda(low, node, given)

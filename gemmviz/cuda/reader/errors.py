@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
 
-from gemmviz.cuda.parser.source_text import missing_remedy
+from gemmviz.cuda.parser.source_text import COMMENT, missing_remedy
 from gemmviz.cuda.parser.unit import STUBS, ParseError, Unit, plain_sentence
 from gemmviz.model.errors import Place, SourceError
 
@@ -64,7 +64,6 @@ class MixedSpaces(Exception):
 
 
 _MOST_CANDIDATES = 20_000
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def parse_refusal(unit: Unit, error: ParseError, otherwise: Place | None) -> SourceError:
@@ -83,7 +82,7 @@ def _closest(unit: Unit, error: ParseError) -> str | None:
     if match is None:
         return None
     name = match[1]
-    own = set(_identifiers(_COMMENT.sub("", unit.source.text)))
+    own = set(_identifiers(COMMENT.sub("", unit.source.text)))
     close = get_close_matches(name, own - {name}, 1) or get_close_matches(name, _cuda_names() - {name}, 1, 0.8)
     return f"did you mean {close[0]}?" if close else None
 

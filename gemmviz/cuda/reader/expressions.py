@@ -16,11 +16,11 @@ from gemmviz.cuda.nodes import (
     Sequence,
     Unary,
 )
+from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.reader import cursors as k
-from gemmviz.cuda.reader.cursors import Node, bare, binary_symbol, is_reference_cast, unary_symbol
+from gemmviz.cuda.reader.cursors import Node, bare, is_reference_cast
 from gemmviz.cuda.reader.global_names import global_name
 from gemmviz.cuda.reader.initialisers import constant_of
-from gemmviz.cuda.reader.library import RawCursor
 from gemmviz.cuda.reader.lowering import Lowering, component_of, space_of
 from gemmviz.cuda.reader.lvalues import designated, member
 from gemmviz.cuda.reader.symbols import Thing
@@ -78,7 +78,7 @@ def designated_by(low: Lowering, declaration: RawCursor, node: Node) -> Expr | T
 
 
 def _unary(low: Lowering, node: Node) -> Expr | Thing:
-    op, argument = unary_symbol(low.cursors, node), node.parts[0]
+    op, argument = low.cursors.lib.unary_operator(node.cursor), node.parts[0]
     if op in ("x++", "x--", "++x", "--x"):
         return low.expressions[k.COMPOUND_ASSIGNMENT_OPERATOR](low, node)
     if op == "&":
@@ -154,7 +154,7 @@ def address_of(low: Lowering, expr: Expr | Thing, node: Node) -> Expr | Thing:
 
 
 def _binary(low: Lowering, node: Node) -> Expr | Thing:
-    op = binary_symbol(low.cursors, node)
+    op = low.cursors.lib.binary_operator(node.cursor)
     left, right = node.parts
     if op == "=":
         return low.expressions[k.COMPOUND_ASSIGNMENT_OPERATOR](low, node)

@@ -4,10 +4,10 @@ import re
 from math import prod
 
 from gemmviz.cuda.nodes import Const, Declare, Expr, Extent, FunctionParameter, Index, KernelArgument, MakeVector, Read
+from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Node
 from gemmviz.cuda.reader.initialisers import constant_of, initialised, values_of
-from gemmviz.cuda.reader.library import RawCursor
 from gemmviz.cuda.reader.lowering import Lowering, local_array
 from gemmviz.cuda.reader.lvalues import designated, needs_memory, struct_fields
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Symbol, Thing, Variable

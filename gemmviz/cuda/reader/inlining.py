@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 
 from gemmviz.cuda.nodes import Block, Component, Deref, Expr, Inline, Offset, Read, Select, Sequence, Stmt
+from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import new_object, object_copy
 from gemmviz.cuda.reader.cursors import Node, bare
 from gemmviz.cuda.reader.initialisers import initialised
-from gemmviz.cuda.reader.library import RawCursor
 from gemmviz.cuda.reader.lowering import Activation, Lowering
 from gemmviz.cuda.reader.lvalues import held, lvalue, takes_lvalue
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Symbol, Thing, Variable
@@ -15,7 +15,6 @@ from gemmviz.cuda.types import ArrayType, CType, PointerType, StructType, Void
 from gemmviz.model.records import replace
 
 _DEEPEST, _MOST_CALLS = 32, 4000
-_REFERENCES = (k.T_LVALUE_REFERENCE, k.T_RVALUE_REFERENCE)
 Bindings = list[tuple[int, Expr]]
 
 
@@ -98,7 +97,7 @@ def _called(
         result = new_object(low, result_type, start, node)
     elif not isinstance(result_type, Void):
         result = low.new_slot()
-    is_reference = raw.kind in _REFERENCES
+    is_reference = raw.kind in k.T_REFERENCES
     low.activation = Activation(definition.first, result, result_type, is_reference, calls, this, low.activation)
     place, ends, low.scope_ends = low.statement_place, low.scope_ends, []
     start += before(function) if before else []
@@ -152,12 +151,12 @@ def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindin
     name = low.cursors.name(parameter.cursor)
     if isinstance(value, Thing):
         effects += value.effects
-        if raw.kind in _REFERENCES or value.effects or not isinstance(value.type, StructType):
+        if raw.kind in k.T_REFERENCES or value.effects or not isinstance(value.type, StructType):
             return value.symbol
         return _copied(low, value, effects, node)
     if takes_lvalue(low, raw) and isinstance(value := low.expression_of(held(low, value, bindings, node), node), Select):
         return Alias(value)
-    if raw.kind in _REFERENCES:
+    if raw.kind in k.T_REFERENCES:
         pointee = low.cursors.lib.getPointeeType(raw)
         is_const = low.types.is_const(pointee)
         return _referenced(low, name, value, is_const, low.type_in(pointee, node), bindings, node)

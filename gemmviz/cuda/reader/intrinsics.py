@@ -41,13 +41,13 @@ from gemmviz.cuda.nodes import (
     Unary,
     Wait,
 )
+from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.ptx.registers import numbered_barrier, special_register
 from gemmviz.cuda.reader.assign import assign
 from gemmviz.cuda.reader.cursors import Node
 from gemmviz.cuda.reader.expressions import combined
 from gemmviz.cuda.reader.initialisers import known
 from gemmviz.cuda.reader.inlining import inlined
-from gemmviz.cuda.reader.library import RawCursor
 from gemmviz.cuda.reader.lowering import Lowering
 from gemmviz.cuda.reader.lvalues import copy_behind, written_copy
 from gemmviz.cuda.reader.symbols import Thing

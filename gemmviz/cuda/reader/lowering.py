@@ -36,10 +36,10 @@ from gemmviz.cuda.nodes import (
     SharedArray,
     Stmt,
 )
+from gemmviz.cuda.parser.library import RawCursor, RawType
 from gemmviz.cuda.reader import cursors as k
-from gemmviz.cuda.reader.cursors import Cursors, Node, bare, is_reference_cast, unary_symbol
+from gemmviz.cuda.reader.cursors import Cursors, Node, bare, is_reference_cast
 from gemmviz.cuda.reader.errors import first_error, parse_refusal, way_out
-from gemmviz.cuda.reader.library import RawCursor, RawType
 from gemmviz.cuda.reader.symbols import Symbol, Thing, Types, UnknownType
 from gemmviz.cuda.types import (
     BOOL,
@@ -84,7 +84,7 @@ def addressed_in(cursors: Cursors, tree: Node) -> set[int]:
 def _takes_address(cursors: Cursors, node: Node) -> bool:
     """Whether an expression takes its operand's address: ``&x``, or a cast to a reference to another type."""
     if node.kind == k.UNARY_OPERATOR:
-        return unary_symbol(cursors, node) == "&"
+        return cursors.lib.unary_operator(node.cursor) == "&"
     if node.kind not in _CASTS or not node.parts:
         return False
     have, to = (cursors.lib.getCanonicalType(cursors.type(each)) for each in (bare(node.parts[-1]), node))

@@ -23,9 +23,9 @@ from gemmviz.cuda.nodes import (
     Select,
     Sequence,
 )
+from gemmviz.cuda.parser.library import RawCursor, RawType
 from gemmviz.cuda.reader import cursors as k
-from gemmviz.cuda.reader.cursors import Node, bare, binary_symbol
-from gemmviz.cuda.reader.library import RawCursor, RawType
+from gemmviz.cuda.reader.cursors import Node, bare
 from gemmviz.cuda.reader.lowering import Lowering, component_of, space_of
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Symbol, Thing, Variable
 from gemmviz.cuda.types import BOOL, INT, ArrayType, CType, Field, PointerType, StructType, unit_bytes
@@ -44,7 +44,7 @@ def lvalue(low: Lowering, node: Node) -> Expr | Thing:
     node = bare(node)
     if node.kind == k.CONDITIONAL_OPERATOR and len(node.parts) == 3:
         return _chosen(low, *node.parts)
-    if node.kind == k.BINARY_OPERATOR and binary_symbol(low.cursors, node) == ",":
+    if node.kind == k.BINARY_OPERATOR and low.cursors.lib.binary_operator(node.cursor) == ",":
         return _behind(low.discarded(node.parts[0]), lvalue(low, node.parts[1]))
     match low.place_node(node):
         case Component(of=Deref() as of) as component:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from gemmviz.cuda.nodes import Assign, Block, Declare, Evaluate, HostCode, Inline, KernelArgument, Program, Read
+from gemmviz.cuda.parser.library import RawCursor, RawLocation
 from gemmviz.cuda.parser.source_text import SourceText, missing_note
 from gemmviz.cuda.parser.unit import Unit, parse, plain_sentence
 from gemmviz.cuda.reader import cursors as k
@@ -16,7 +17,6 @@ from gemmviz.cuda.reader.errors import MixedSpaces, first_error, parse_refusal
 from gemmviz.cuda.reader.expressions import CASTS, EXPRESSIONS
 from gemmviz.cuda.reader.global_names import flat_symbol
 from gemmviz.cuda.reader.initialisers import LITERALS
-from gemmviz.cuda.reader.library import RawCursor, RawLocation
 from gemmviz.cuda.reader.lowering import Lowering, local_array
 from gemmviz.cuda.reader.lvalues import check_copies, designated
 from gemmviz.cuda.reader.statements import STATEMENTS

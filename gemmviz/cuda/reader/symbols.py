@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from gemmviz.cuda.nodes import Const, Expr
+from gemmviz.cuda.parser.library import RawCursor, RawType
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Cursors, Node
-from gemmviz.cuda.reader.library import RawCursor, RawType
 from gemmviz.cuda.types import VOID, ArrayType, CType, Field, PointerType, Scalar, StructType, VectorType, named_type
 
 

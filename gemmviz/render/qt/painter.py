@@ -483,11 +483,11 @@ _PAINTERS: dict[type, _Paint] = {
 }
 
 
-def scene_image(scene: Scene, pixels_per_unit: float, painter: ScenePainter | None = None) -> QImage:
+def scene_image(scene: Scene, pixels_per_unit: float) -> QImage:
     """Return the whole scene as an image. Needs a QGuiApplication."""
     width, height = round(scene.width * pixels_per_unit), round(scene.height * pixels_per_unit)
     image = QImage(width, height, QImage.Format.Format_RGB32)
     brush = QPainter(image)
-    (painter or ScenePainter()).paint(brush, scene, Viewport(pixels_per_unit), QRectF(0, 0, width, height))
+    ScenePainter().paint(brush, scene, Viewport(pixels_per_unit), QRectF(0, 0, width, height))
     brush.end()
     return image

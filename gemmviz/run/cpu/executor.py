@@ -228,9 +228,7 @@ def _traced(
     )  # fmt: skip
 
 
-def stream_launch(
-    setup: Setup, counter: LaunchSink, *, budget: int | None = None, cancelled: Callable[[], bool] = is_cancelled
-) -> None:
+def stream_launch(setup: Setup, counter: LaunchSink, *, cancelled: Callable[[], bool] = is_cancelled) -> None:
     """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without storing any.
 
     Raises the errors of ``trace_kernel``, and KernelFault.
@@ -244,7 +242,7 @@ def stream_launch(
     for blocks in groups(binding.launch, edges_differ, most_threads(binding)):
         space = ThreadSpace(binding.launch, blocks, warp_size)
         sink = counter.sink(space, binding.arrays, binding.phase_loop)
-        interpret(binding, space, sink, data, budget=budget, cancelled=cancelled)
+        interpret(binding, space, sink, data, cancelled=cancelled)
 
 
 def blocks_to_trace(

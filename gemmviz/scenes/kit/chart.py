@@ -49,11 +49,9 @@ def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
     return replace(still, primitives=(*still.primitives, *chart_motion(chart, options)))
 
 
-def chart_view(
-    title: str, subject: type, chart: Callable[[Any], Chart], order: int, multiplies: bool = False, grows: bool = True
-) -> View:
-    """Return a view that is a chart of its subject. ``multiplies``: as in a View; ``grows``: whether the chart is drawn bit by
-    bit within a step, which a chart of the steps themselves is not.
+def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: int, grows: bool = True) -> View:
+    """Return a view that is a chart of its subject. ``grows``: whether the chart is drawn bit by bit within a step, which a
+    chart of the steps themselves is not.
     """
     latest = _Latest(chart)
 
@@ -64,8 +62,8 @@ def chart_view(
         return chart_motion(latest.of(shown), options)
 
     if not grows:
-        return View(title, subject, draw, chart=chart, multiplies=multiplies, order=order)
-    return View(title, subject, draw, draw_motion, chart=chart, multiplies=multiplies, order=order)
+        return View(title, subject, draw, chart=chart, order=order)
+    return View(title, subject, draw, draw_motion, chart=chart, order=order)
 
 
 class _Latest:

@@ -334,14 +334,14 @@ def line_at(
     return text_at(key, at, fitted(text, size, room + _ROUNDING, face), size, colour, anchor, face)
 
 
-def lines_in(box: Box, lines: Sequence[Line], leading: float = LINE_PITCH) -> list[Labels]:
+def lines_in(box: Box, lines: Sequence[Line]) -> list[Labels]:
     """Return lines of text one below the other in the middle of a box, cut at its width. The last ones are left out if the
     box is not high enough for all; the first one always stays.
     """
     count = len(lines)
-    while count > 1 and leading * sum(line.size for line in lines[:count]) > box.height:
+    while count > 1 and LINE_PITCH * sum(line.size for line in lines[:count]) > box.height:
         count -= 1
-    middles = stack([line.size for line in lines[:count]], box, leading)
+    middles = stack([line.size for line in lines[:count]], box, LINE_PITCH)
     return [
         text_line(line.key, (box.x, baseline(middle, line.size)), *line[1:3], box.width, line.colour, line.face)
         for line, middle in zip(lines, middles, strict=False)
@@ -372,15 +372,14 @@ class Paragraph(NamedTuple):
 
 
 def paragraphs_in(
-    box: Box, paragraphs: Iterable[Paragraph], gap: float = 0.0, leading: float = LINE_PITCH, anchor: Anchor = "start"
+    box: Box, paragraphs: Iterable[Paragraph], gap: float = 0.0, leading: float = LINE_PITCH
 ) -> tuple[list[Labels], Box]:
     """Return paragraphs one below the other from the top of a box, and the rest of the box below them."""
     drawn = list[Labels]()
     for each in paragraphs:
         if each.lines:
-            x = box.x + ANCHORED[anchor] * box.width
-            at = [(x, baseline(box.y + (n + 0.5) * leading * each.size, each.size)) for n in range(len(each.lines))]
-            drawn.append(Labels(each.key, points(*at), tuple(each.lines), *each[2:4], anchor, each.face, each.meaning))
+            at = [(box.x, baseline(box.y + (n + 0.5) * leading * each.size, each.size)) for n in range(len(each.lines))]
+            drawn.append(Labels(each.key, points(*at), tuple(each.lines), *each[2:4], "start", each.face, each.meaning))
             box = box.trimmed(top=each.height(leading) + gap)
     return drawn, box
 

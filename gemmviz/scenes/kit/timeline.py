@@ -21,16 +21,16 @@ _TOP, _LEAST_HEIGHT = 14.0, 80.0  # above tracks without brackets; of a timeline
 _NAME_AIR, _PHASES = 14.0, 1.7  # between names and tracks; height of the phases above the tracks, in sizes of text
 
 
-def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "score") -> list[Primitive]:
+def timeline_primitives(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the timeline without the current position."""
     columns = min(replay.steps, _MOST_COLUMNS)
     fill = _fill(replay, columns)
     rows = TRACKS
     step = room.width / columns
     cells = Cells(
-        key, room.x, room.y, step, fill, timeline_palette(theme), timeline_palette(theme), height=room.height / rows,
+        "score", room.x, room.y, step, fill, timeline_palette(theme), timeline_palette(theme), height=room.height / rows,
     )  # fmt: skip
-    return [cells, *_barriers(replay, room, theme, key), *_marks(replay, room, theme, key)]
+    return [cells, *_barriers(replay, room, theme), *_marks(replay, room, theme)]
 
 
 def track_room(replay: Replay, whole: Box, theme: Theme) -> Box:
@@ -165,7 +165,7 @@ def _filled(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
     return np.where(level == _EMPTY, 0, 2 * track + level).astype(np.uint8)
 
 
-def _barriers(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primitive]:
+def _barriers(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     """Draw a line across all tracks for each barrier, if there is space."""
     wide = room.width / max(1, replay.steps)
     if wide < _LEAST_BARRIER:
@@ -176,13 +176,13 @@ def _barriers(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primiti
     thick = min(3.0, wide)
     x = room.x + (at + 0.5) * wide - thick / 2
     lines = np.stack([x, np.full(len(at), room.y), np.full(len(at), thick), np.full(len(at), room.height)], axis=1)
-    return [Rects(f"{key}-barriers", lines, theme.faint)]
+    return [Rects("score-barriers", lines, theme.faint)]
 
 
-def _marks(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primitive]:
+def _marks(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     """Draw marks above the tracks at hazards, and at the end of a run that ended early."""
     steps = [*replay.conflicts.steps, *([replay.steps - 1] if replay.trace.stop is not None else [])]
     if not steps:
         return []
     places = sorted({round(x_of_step(step + 0.5, replay.steps, room)) for step in steps})
-    return [Rects(f"{key}-hazards", boxes(*((x - 2.5, room.y - 8.0, 5.0, 8.0) for x in places)), theme.warning)]
+    return [Rects("score-hazards", boxes(*((x - 2.5, room.y - 8.0, 5.0, 8.0) for x in places)), theme.warning)]

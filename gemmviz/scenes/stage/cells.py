@@ -16,7 +16,7 @@ from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.scenes.kit.layout import Box, Point, round_boxes
-from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Meaning, Rects
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Rects
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Palette, Theme, TypeSizes, inks_for
 from gemmviz.scenes.kit.view import ViewOptions
@@ -119,16 +119,15 @@ def cells_side_by_side(
 
 
 def table_cells(
-    key: str, table: CellGrid, fill: npt.NDArray[Any], palette: Palette, options: ViewOptions, texts: Texts | None = None,
-    meaning: Meaning | None = None, ids: Longs | None = None,
-) -> Cells:  # fmt: skip
+    key: str, table: CellGrid, fill: npt.NDArray[Any], palette: Palette, options: ViewOptions, texts: Texts | None
+) -> Cells:
     """Draw a table with texts, if all of them fit. ``fill`` and ``texts``: flat, or by rows and columns."""
     shape, theme = (table.rows, table.columns), options.theme
     size = 0.0 if texts is None else fitting_size(texts, table.cell, options)
     labels = texts.reshape(shape) if texts is not None and size else None
     return Cells(
         key, table.x, table.y, table.cell, fill.astype(np.uint8).reshape(shape), palette, inks_for(theme, palette), labels,
-        size, theme.background, meaning=meaning, ids=ids,
+        size, theme.background,
     )  # fmt: skip
 
 

@@ -16,7 +16,6 @@ _BESIDE, _LARGEST, _LEAST = 520, 84, 0.5
 _BETWEEN_BLOCKS = 0.45  # of a cell
 _STARTED, _CHECKED = 0.25, 0.6  # shares of the time: until then all threads run; then the others have returned
 _MOST_BLOCKS, _MOST_LISTED = 256, 6
-_HATCHED = 0.55  # strength of the lines over threads that returned
 _CELL_MEANS = marked("a cell: a thread, with the element that it stores")
 _STATES = (marked("return before their first access"), marked("work"))
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
@@ -18,7 +18,7 @@ import psutil
 
 from gemmviz.cuda.reader_link import reader
 from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
-from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
+from gemmviz.model.errors import GemmvizError, checkpoint
 from gemmviz.teaching.grading.grade import HandIn, Limits, limit_this_process
 from gemmviz.teaching.grading.graded import Graded, graded, stopped
 from gemmviz.teaching.grading.task import Task
@@ -147,13 +147,7 @@ def core_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def graded_in_parallel(
-    hand_ins: Sequence[HandIn],
-    task: Task,
-    limits: Limits,
-    jobs: int,
-    cancelled: Callable[[], bool] = is_cancelled,
-) -> Iterator[tuple[HandIn, Graded]]:
+def graded_in_parallel(hand_ins: Sequence[HandIn], task: Task, limits: Limits, jobs: int) -> Iterator[tuple[HandIn, Graded]]:
     """Each hand-in with its result, in the order in which they are finished. Raises Cancelled, and GemmvizError if no process
     can be started.
     """
@@ -168,7 +162,7 @@ def graded_in_parallel(
         thread.start()
     try:
         for _ in hand_ins:
-            yield _next_result(results, cancelled)
+            yield _next_result(results)
     finally:
         is_over.set()
         for thread in threads:
@@ -186,10 +180,9 @@ def _judge_all(grader: "_Grader", waiting: _Waiting, results: _Results) -> None:
         grader.close()
 
 
-def _next_result(results: _Results, cancelled: Callable[[], bool]) -> tuple[HandIn, Graded]:
+def _next_result(results: _Results) -> tuple[HandIn, Graded]:
     while True:
-        if cancelled():
-            raise Cancelled
+        checkpoint()
         with contextlib.suppress(queue.Empty):
             result = results.get(timeout=_POLL_S)
             if isinstance(result, GemmvizError):

@@ -10,18 +10,10 @@ from msgspec import Meta, Struct
 
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import tr
 
 QuantityValue = bool | int | float | str
 Origin = Literal["run", "counts", "recorded", "model", "definition", "reported"]
-ORIGINS: dict[Origin, str] = {
-    "run": marked("the traced run"),
-    "counts": marked("the counts of the whole launch"),
-    "recorded": marked("a recording of real hardware"),
-    "model": marked("a model, such as occupancy or the roofline"),
-    "definition": marked("the setup, the device's file or a formula of sizes: no run can contradict it"),
-    "reported": marked("figures that a course document reports"),
-}
 ERROR_QUANTITIES = ("refusal", "fault")  # their values are ids of errors
 NO_VALUE = "nothing"  # the value of a text that would be empty
 _QuantityFunction = Callable[..., QuantityValue]
@@ -31,7 +23,7 @@ class Quantity(Struct, frozen=True):
     """``id``: its name in lesson files. ``title``: its displayed name, with ``{argument}`` for values; a part in ``[]`` is left
     out where an argument in it has its default. ``arguments``: their names, types and defaults. ``compute``: takes a
     ``Knowledge`` and the arguments by name, and raises GemmvizError where the value can't be computed. ``origin``: what the
-    value comes from, one of ORIGINS.
+    value comes from, an Origin.
     """
 
     id: str

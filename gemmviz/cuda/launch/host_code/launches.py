@@ -11,7 +11,6 @@ from gemmviz.cuda.launch.formula import formula_value, names_in
 from gemmviz.cuda.launch.host_code.arguments import (
     ArgumentReader,
     Target,
-    condition_text,
     deduced,
     launched_kernel,
     never_reached,
@@ -250,7 +249,6 @@ class _Reading:
                 allowed_shared_bytes=self._allowed(),
                 names=self._names(),
                 buffers=tuple(reader.buffers.values()),
-                conditions=self._conditions(),
                 unread=tuple(self.unread),
                 is_cooperative=written.is_cooperative,
             )
@@ -340,13 +338,6 @@ class _Reading:
                 except UnreadError:
                     return ""
         return ""
-
-    def _conditions(self) -> tuple[str, ...]:
-        return tuple(
-            self.scope.program.texts.text(each.condition) if each.subject else condition_text(each, self.scope)
-            for each in self.call.at.branches
-            if each.condition is not None
-        )
 
     def _names(self) -> tuple[HostName, ...]:
         """The names in the formulas, with the values that the conditions around the launch give them."""

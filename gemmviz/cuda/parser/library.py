@@ -91,6 +91,14 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
+# The operators by the numbers of CXBinaryOperatorKind and CXUnaryOperatorKind in clang-c/Index.h of LLVM 17 and 18.
+_BINARY = (
+    "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||",
+    "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
+)  # fmt: skip
+_UNARY = ("", "x++", "x--", "++x", "--x", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__", "co_await")
+
+
 class Library:
     """The functions of libclang, without the prefix ``clang_``, as attributes."""
 
@@ -115,6 +123,14 @@ class Library:
         file, line, column, offset = c_void_p(), c_uint(), c_uint(), c_uint()
         self.getExpansionLocation(location, byref(file), byref(line), byref(column), byref(offset))
         return file.value, offset.value
+
+    def binary_operator(self, cursor: RawCursor) -> str:
+        """The operator of a binary operation or compound assignment, such as ``+=``."""
+        return _BINARY[self.getCursorBinaryOperatorKind(cursor)]
+
+    def unary_operator(self, cursor: RawCursor) -> str:
+        """The operator of a unary operation; postfix ones are ``x++`` and ``x--``, prefix ones ``++x`` and ``--x``."""
+        return _UNARY[self.getCursorUnaryOperatorKind(cursor)]
 
     def evaluated(self, cursor: RawCursor) -> int | float | None:
         """The value of a constant expression or constant variable; None if it isn't known when compiling."""
