@@ -8,7 +8,6 @@ from msgspec import Struct
 
 MemorySpace = Literal["register", "local", "shared", "global", "constant", "texture"]
 
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DECLARED_TYPE = r"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|unsigned|size_t|long|half|float2|float4|bool)\b"
 _QUALIFIED = re.compile(rf"(__shared__|__constant__|__device__|__local__)\s+({_DECLARED_TYPE})\s+([^;()]+);")
 _AUTOMATIC = re.compile(rf"(?:^|[;{{}}(])\s*({_DECLARED_TYPE})\s+([A-Za-z_][^;]*?)\s*(?=;)")

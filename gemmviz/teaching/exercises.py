@@ -10,9 +10,9 @@ from random import Random
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.declarations import COMMENT
 from gemmviz.analysis.replay.focus import Position, thread_text
 from gemmviz.cuda.launch.legality import can_run
+from gemmviz.cuda.parser.source_text import COMMENT
 from gemmviz.cuda.program import check_source, program_for
 from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.model.kernel import BLANK, KernelSpec

@@ -307,7 +307,7 @@ def _blank(match: re.Match[str]) -> str:
     return "\n" * match[0].count("\n")
 
 
-ROOT = "/project"
+SOURCE_ROOT = "/project"
 _LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=524288", "-fconstexpr-depth=256", "-fbracket-depth=256")
 _KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
 _MISSING, _CANDIDATE = "' file not found", "candidate"
@@ -375,7 +375,7 @@ class Unit(Struct, frozen=True, eq=False, dict=True):
     def file_of(self, location: SourceLocation) -> str:
         """Name of the project file of a location, empty for one outside the project."""
         file = location.file
-        return file.name.removeprefix(f"{ROOT}/") if file is not None and file.name.startswith(f"{ROOT}/") else ""
+        return file.name.removeprefix(f"{SOURCE_ROOT}/") if file is not None and file.name.startswith(f"{SOURCE_ROOT}/") else ""
 
     def is_shown(self, cursor: Cursor) -> bool:
         """Whether a cursor is in the shown file."""
@@ -443,8 +443,8 @@ def parse(source: SourceText, appended: str = "") -> Unit:
 def _tree(main: str, files: Mapping[str, str], macros: Mapping[str, str], headers: tuple[str, ...]) -> TranslationUnit:
     """The tree of prepared texts. Raises TranslationUnitLoadError if the parser gives up."""
     defines = (f"-D{name}={value}" for name, value in macros.items())
-    unsaved = [(f"{ROOT}/{name}", text) for name, text in files.items()]
-    return _index().parse(f"{ROOT}/{main}", [*LANGUAGE, *headers, *_LIMITS, *defines], unsaved, _KEEP_GOING)
+    unsaved = [(f"{SOURCE_ROOT}/{name}", text) for name, text in files.items()]
+    return _index().parse(f"{SOURCE_ROOT}/{main}", [*LANGUAGE, *headers, *_LIMITS, *defines], unsaved, _KEEP_GOING)
 
 
 def load_parser() -> None:
@@ -458,7 +458,7 @@ def _prepared(source: SourceText) -> tuple[dict[str, str], dict[str, str], tuple
     for name, original in source.files.items():
         text, set_here = with_parameters(original, source.macros) if source.macros else (original, frozenset())
         text, corrections = corrected(text)
-        files[name] = with_paths(text.removeprefix("\ufeff"), name, source.files, ROOT, stub_names())
+        files[name] = with_paths(text.removeprefix("\ufeff"), name, source.files, SOURCE_ROOT, stub_names())
         constants |= set_here
         notes += corrections
     return files, {name: value for name, value in source.macros.items() if name not in constants}, tuple(notes)

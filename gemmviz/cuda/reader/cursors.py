@@ -15,7 +15,7 @@ from gemmviz.cuda.parser.library import (
     library,
     raw,
 )
-from gemmviz.cuda.parser.unit import ROOT, Unit
+from gemmviz.cuda.parser.unit import SOURCE_ROOT, Unit
 from gemmviz.model.errors import Place
 
 # Numbers of libclang's kinds of cursors and types that the reader knows (clang-c/Index.h of LLVM 18).
@@ -103,7 +103,7 @@ class Cursors:
         self.size = len(self._bytes or self.text)
         self.root = raw(unit.tree.cursor)
         self.handle = cast(unit.tree.obj, c_void_p)
-        shown = f"{ROOT}/{unit.source.shown or unit.source.main}"
+        shown = f"{SOURCE_ROOT}/{unit.source.shown or unit.source.main}"
         self._file = self.lib.getFile(self.handle, shown.encode())
         self._base = self.lib.getLocationForOffset(self.handle, self._file, 0).number
         self._line_starts = [0, *(at + 1 for at, char in enumerate(self.text) if char == "\n")]
@@ -223,7 +223,7 @@ class Cursors:
     def is_stub(self, cursor: RawCursor) -> bool:
         """Whether a declaration is in a header of gemmviz, not of the project."""
         file, _ = self.lib.expansion(self.lib.getCursorLocation(cursor))
-        return file is None or not self.lib.string(self.lib.getFileName(file)).startswith(ROOT)
+        return file is None or not self.lib.string(self.lib.getFileName(file)).startswith(SOURCE_ROOT)
 
     def span(self, node: Node) -> tuple[int, int] | None:
         """The half-open range of characters of the shown file; a macro's expansion has that of its use. None elsewhere."""
@@ -240,9 +240,9 @@ class Cursors:
         ends = [RawLocation(extent.manager, extent.options, number) for number in (extent.begin, extent.end)]
         (file, start), (_, stop) = (self.lib.expansion(each) for each in ends)
         name = "" if file is None else self.lib.string(self.lib.getFileName(file))
-        if not name.startswith(ROOT):
+        if not name.startswith(SOURCE_ROOT):
             return None
-        name = name.removeprefix(f"{ROOT}/")
+        name = name.removeprefix(f"{SOURCE_ROOT}/")
         text = self.unit.files[name]
         data = text.encode()
         first, last = len(data[:start].decode(errors="replace")), len(data[:stop].decode(errors="replace"))
@@ -253,7 +253,7 @@ class Cursors:
         """The text of the file that a cursor is in, from where the cursor begins or the macro is used that it comes from."""
         found = self.lib.getCursorExtent(node.cursor)
         file, offset = self.lib.expansion(RawLocation(found.manager, found.options, found.begin))
-        name = "" if file is None else self.lib.string(self.lib.getFileName(file)).removeprefix(f"{ROOT}/")
+        name = "" if file is None else self.lib.string(self.lib.getFileName(file)).removeprefix(f"{SOURCE_ROOT}/")
         return self.unit.files.get(name, "").encode()[offset:].decode(errors="replace")
 
     def name_span(self, node: Node) -> tuple[int, int] | None:

@@ -7,14 +7,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from gemmviz.analysis.declarations import COMMENT
 from gemmviz.cuda.launch.draft import Draft, draft_of
 from gemmviz.cuda.launch.formula import names_in, renamed
 from gemmviz.cuda.launch.guessed_launch import FACTOR, completed, launch_by_names
 from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import can_run, device_for, names_for, setup_for
 from gemmviz.cuda.launch.roles import fits
-from gemmviz.cuda.parser.source_text import SourceText
+from gemmviz.cuda.parser.source_text import COMMENT, SourceText
 from gemmviz.cuda.reader_link import reader
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.model.element_types import element_type_of_c

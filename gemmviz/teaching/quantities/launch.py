@@ -5,12 +5,12 @@ from typing import Literal
 
 import numpy as np
 
-from gemmviz.analysis.declarations import COMMENT
 from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, hiding_of, states, waves
 from gemmviz.analysis.replay.focus import block_place, thread_number, thread_text
 from gemmviz.cuda.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import can_run, launch_for, requested_launch
+from gemmviz.cuda.parser.source_text import COMMENT
 from gemmviz.model.cases import TF32_TILE, BlockPhase
 from gemmviz.model.device import Device, MemoryRules
 from gemmviz.model.errors import GemmvizError, UsageError, closest
