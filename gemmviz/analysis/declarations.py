@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from gemmviz.cuda.parser.source_text import COMMENT
+
 MemorySpace = Literal["register", "local", "shared", "global", "constant", "texture"]
 
 _DECLARED_TYPE = r"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|unsigned|size_t|long|half|float2|float4|bool)\b"
