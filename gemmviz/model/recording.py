@@ -213,6 +213,39 @@ class HostRuns(Recorded[HostRun], frozen=True):
         return tr("recorded on {gpu}, {date}; medians of {repeats}", gpu=self.gpu.name, date=self.date, repeats=self.repeats)
 
 
+# Copies under kernels: a multiplication in pieces of A's rows, each copied in, multiplied by B and copied back.
+
+StreamWork = Literal["copy in", "kernel", "copy back"]
+
+
+class StreamCall(Struct, frozen=True):
+    """A copy or a kernel of one piece, in one of the ``streams`` of its run: when it was next in its ``stream``, began and
+    ended, in microseconds since the run began. Kernels of two streams wait for each other.
+    """
+
+    streams: int
+    stream: int
+    piece: int
+    what: StreamWork
+    ready_us: float
+    start_us: float
+    stop_us: float
+
+
+class StreamRuns(Recorded[StreamCall], frozen=True):
+    """Runs of n x n matrices in ``pieces``: for each number of streams the one with the median time of ``repeats``."""
+
+    n: int = 0
+    pieces: int = 0
+    memory: HostMemory = "pinned"
+    kernel: str = ""
+    repeats: int = 0
+
+    def of(self, streams: int) -> tuple[StreamCall, ...]:
+        """The copies and kernels of the run with this number of streams."""
+        return tuple(row for row in self.rows if row.streams == streams)
+
+
 class TransferCase(Struct, frozen=True):
     """The ``calls`` that a launch needs. ``runs``: the recorded ones at this size, for both kinds of host memory; none if they
     were not recorded on the ``device`` or at this size, and ``unmeasured`` says which. ``source``: of the times. ``prefix``:

@@ -72,13 +72,8 @@ def level_setups(name: str, size: int) -> list[Setup]:
 
 def levels() -> None:
     """Record launches' traffic between memory levels and their limits of occupancy. Continues an unfinished record."""
-    gpu = gpu_here()
-    path = measurement("levels-GPU.json", gpu)
-    record = Levels(gpu, str(date.today()), (), method=f"{_tool()}, clock control none, caches warm", metrics=profiler.LEVELS)
-    if path.is_file():
-        record = replace(record, rows=read_json(path, Levels).rows)
     wanted = [(name, size) for size in LEVEL_SIZES for name in (*kernel_names(), *(OF_LESSONS if size in LESSON_SIZES else ()))]
-    _count_levels(path, record, [(f"{name} {size}", level_setups(name, size)) for name, size in wanted])
+    _count_levels([(f"{name} {size}", level_setups(name, size)) for name, size in wanted])
 
 
 GROUPS = (1, 4, 8, 16)  # rows of blocks
@@ -86,15 +81,17 @@ GROUPS = (1, 4, 8, 16)  # rows of blocks
 
 def block_order() -> None:
     """Record the traffic between memory levels of one kernel whose blocks come in groups of rows, into the record of levels."""
-    path = measurement("levels-GPU.json", gpu_here())
     large = [setup_for(load_kernel("grouped_blocks"), Problem(n, n, n), {"TILE_WIDTH": 32}) for n in (4096, 8192)]
-    _count_levels(
-        path, read_json(path, Levels), [("grouped_blocks", [each.changed(GROUP=n) for each in large for n in GROUPS])]
-    )
+    _count_levels([("grouped_blocks", [each.changed(GROUP=n) for each in large for n in GROUPS])])
 
 
-def _count_levels(path: Path, record: Levels, wanted: list[tuple[str, list[Setup]]]) -> None:
-    """Count the setups that the record doesn't have yet, and save it after each part."""
+def _count_levels(wanted: list[tuple[str, list[Setup]]]) -> None:
+    """Count the setups that the record of this GPU doesn't have yet, and save it after each part."""
+    gpu = gpu_here()
+    path = measurement("levels-GPU.json", gpu)
+    record = Levels(gpu, str(date.today()), (), method=f"{_tool()}, clock control none, caches warm", metrics=profiler.LEVELS)
+    if path.is_file():
+        record = replace(record, rows=read_json(path, Levels).rows)
     for title, every in wanted:
         setups = [each for each in every if row_of(each, record.rows) is None]
         if not setups:

@@ -25,7 +25,19 @@ from gemmviz.files.recordings import recording_text, write_recording
 from gemmviz.model.errors import is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
-from gemmviz.model.recording import AccessTime, AccessTimes, HostCall, HostRun, HostRuns, MemoryPlace, StrideTime, StrideTimes
+from gemmviz.model.recording import (
+    AccessTime,
+    AccessTimes,
+    HostCall,
+    HostRun,
+    HostRuns,
+    MemoryPlace,
+    StreamCall,
+    StreamRuns,
+    StreamWork,
+    StrideTime,
+    StrideTimes,
+)
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Timing
@@ -35,7 +47,7 @@ from gemmviz.run.cuda.discovery import open_gpu
 from gemmviz.run.cuda.runner import CudaRunner
 from gemmviz.run.cuda.stopwatch import Stopwatch
 from gemmviz.run.worker.host_speed import METHODS, one_thread_environment
-from recording import ROOT, facts_of, measurement, rows_text
+from recording import ROOT, measurement
 from recording.launches import gpu_here, lesson_schedules, lesson_speeds
 
 
@@ -311,7 +323,12 @@ def precision(*parts: str) -> int:
 
 HOST_SIZES, HOST_REPEATS, TILE = (512, 1024, 2048, 4096), 15, 32
 _TILED = r"""
-extern "C" __global__ void tiled(const float* A, const float* B, float* C, int n) {
+typedef unsigned long long ticks;
+static __device__ ticks nanoseconds() { ticks now; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); return now; }
+extern "C" __global__ void stamp(ticks* began) { *began = nanoseconds(); }
+// began: when the first block began, unless it is null
+extern "C" __global__ void tiled(const float* A, const float* B, float* C, int n, ticks* began) {
+    if (began && threadIdx.x + threadIdx.y == 0) atomicMin(began, nanoseconds());
     __shared__ float a[32][32], b[32][32];
     int row = blockIdx.y * 32 + threadIdx.y, col = blockIdx.x * 32 + threadIdx.x;
     float sum = 0.0f;
@@ -371,7 +388,7 @@ def _once(runtime: Any, kernel: Any, host: list[Any], n: int, times: dict[tuple[
     for name, matrix in zip(names, host, strict=True):
         timed("Memcpy", f"{name} from {name[0]}", partial(runtime.memcpy, pointers[name], matrix.ctypes.data, size, down))
     grid, block = (n // TILE, n // TILE), (TILE, TILE)
-    arguments = (*(np.uintp(pointers[name]) for name in names), np.int32(n))
+    arguments = (*(np.uintp(pointers[name]) for name in names), np.int32(n), np.uintp(0))
     timed("launch", "Ad, Bd, Cd, N", lambda: kernel(grid, block, arguments))
     timed("Memcpy", "C from Cd", partial(runtime.memcpy, host[2].ctypes.data, pointers["Cd"], size, up))
     for name in names:
@@ -385,33 +402,40 @@ STREAM_SIZE, PIECES, STREAM_COUNTS = 4096, 8, (1, 2)
 
 def streams() -> None:
     """Record when each piece is copied and computed, with pinned memory, in the run with the median time."""
-    gpu = gpu_here()
-    kernel, n = cupy.RawKernel(_TILED, "tiled"), STREAM_SIZE
+    gpu, n = gpu_here(), STREAM_SIZE
     host = [np.frombuffer(cupy.cuda.alloc_pinned_memory(4 * n * n), np.float32, n * n) for _ in "AC"]
     host[0][:] = np.random.default_rng(0).random(n * n, np.float32)
     device = [cupy.empty(n * n, np.float32), cupy.random.random((n, n), np.float32), cupy.empty(n * n, np.float32)]
-    rows: list[dict[str, Any]] = []
+    kernels = cupy.RawKernel(_TILED, "tiled"), cupy.RawKernel(_TILED, "stamp")
+    rows: list[StreamCall] = []
     for count in STREAM_COUNTS:
-        runs = [_in_pieces(kernel, host, device, count) for _ in range(HOST_REPEATS + 2)][2:]
-        runs.sort(key=lambda run: max(row["stop_us"] for row in run))
+        runs = [_in_pieces(kernels, host, device, count) for _ in range(HOST_REPEATS + 2)][2:]
+        runs.sort(key=lambda run: max(row.stop_us for row in run))
         rows += runs[len(runs) // 2]
-        print(count, "streams:", max(row["stop_us"] for row in runs[len(runs) // 2]), "us", flush=True)
-    head = {**facts_of(gpu), "memory": "pinned", "n": n, "pieces": PIECES, "kernel": "tiled, 32 wide", "repeats": HOST_REPEATS}
-    write_recording(measurement("streams-GPU.json", gpu), rows_text(head, "rows", rows))
+        print(count, "streams:", *rows[-len(runs[0]) :], sep="\n", flush=True)
+    facts: dict[str, Any] = {"n": n, "pieces": PIECES, "memory": "pinned", "kernel": "tiled, 32 wide", "repeats": HOST_REPEATS}
+    record = StreamRuns(gpu, str(date.today()), tuple(rows), processor_name(), **facts)
+    write_recording(measurement("streams-GPU.json", gpu), recording_text(record))
 
 
-def _in_pieces(kernel: Any, host: list[Any], device: list[Any], count: int) -> list[dict[str, Any]]:
-    """The start and the end of each copy and kernel of one run, in microseconds from its beginning."""
+def _in_pieces(kernels: tuple[Any, Any], host: list[Any], device: list[Any], count: int) -> list[StreamCall]:
+    """The copies and kernels of one run. Where kernels wait for each other, the clock of the device tells when one begins."""
+    kernel, stamp = kernels
     runtime, n, part = cupy.cuda.runtime, STREAM_SIZE, STREAM_SIZE * STREAM_SIZE // PIECES
     lanes = [cupy.cuda.Stream(non_blocking=True) for _ in range(count)]
     down, up, size = runtime.memcpyHostToDevice, runtime.memcpyDeviceToHost, 4 * part
-    began, marks = cupy.cuda.Event(), list[tuple[dict[str, Any], Any, Any]]()
+    clocks = cupy.asarray(np.full(PIECES + 1, 1 << 63, np.uint64))
+    began, stamped, marks = cupy.cuda.Event(), cupy.cuda.Event(), list[tuple[int, StreamWork, Any, Any]]()
     runtime.deviceSynchronize()
     began.record(lanes[0])
+    with lanes[0]:
+        stamp((1,), (1,), (np.uintp(clocks.data.ptr + 8 * PIECES),))
+    stamped.record(lanes[0])
     for piece in range(PIECES):
         lane, at = lanes[piece % count], 4 * part * piece
-        arguments = (np.uintp(device[0].data.ptr + at), device[1], np.uintp(device[2].data.ptr + at), np.int32(n))
-        steps: tuple[tuple[str, Callable[[], Any]], ...] = (
+        of_matrices = np.uintp(device[0].data.ptr + at), device[1], np.uintp(device[2].data.ptr + at), np.int32(n)
+        arguments = (*of_matrices, np.uintp(clocks.data.ptr + 8 * piece))
+        steps: tuple[tuple[StreamWork, Callable[[], Any]], ...] = (
             ("copy in", partial(runtime.memcpyAsync, device[0].data.ptr + at, host[0].ctypes.data + at, size, down, lane.ptr)),
             ("kernel", partial(kernel, (n // TILE, n // PIECES // TILE), (TILE, TILE), arguments)),
             ("copy back", partial(runtime.memcpyAsync, host[1].ctypes.data + at, device[2].data.ptr + at, size, up, lane.ptr)),
@@ -422,9 +446,15 @@ def _in_pieces(kernel: Any, host: list[Any], device: list[Any], count: int) -> l
             with lane:
                 call()
             last.record(lane)
-            marks.append(({"streams": count, "stream": piece % count, "piece": piece, "what": what}, first, last))
+            marks.append((piece, what, first, last))
     runtime.deviceSynchronize()
-    since = partial(cupy.cuda.get_elapsed_time, began)
-    return [
-        {**row, "start_us": round(1e3 * since(one), 1), "stop_us": round(1e3 * since(other), 1)} for row, one, other in marks
-    ]
+
+    def since(event: Any) -> float:
+        return round(1e3 * float(cupy.cuda.get_elapsed_time(began, event)), 1)
+
+    ticks, calls = clocks.get().astype(np.int64), list[StreamCall]()
+    for piece, what, first, last in marks:
+        first_block = round(since(stamped) + float(ticks[piece] - ticks[PIECES]) / 1e3, 1)
+        ready, stop = since(first), since(last)
+        calls.append(StreamCall(count, piece % count, piece, what, ready, first_block if what == "kernel" else ready, stop))
+    return calls
