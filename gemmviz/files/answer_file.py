@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_LZMA, ZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -141,8 +142,11 @@ def write_answers(answers: Answers, path: Path) -> None:
         tuple(_plain_race(block, case, arrays) for block, case in sorted(answers.races.items())),
         dict(sorted(answers.numbers.items())),
     )
-    members: dict[str, Any] = {"answers": np.frombuffer(to_json(plain), np.uint8), **arrays}
-    np.savez_compressed(path, **members)
+    members: Arrays = {"answers": np.frombuffer(to_json(plain), np.uint8), **arrays}
+    with ZipFile(path, "w", ZIP_LZMA) as file:
+        for name, array in members.items():
+            with file.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def _sum_row(sites: tuple[Site, ...], key: SumKey, sums: tuple[int, ...]) -> tuple[int, ...]:
