@@ -1,6 +1,6 @@
 """Reads and writes benchmark files, of which some ship with gemmviz: JSON with one row per line, so that diffs are readable."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +75,20 @@ _SHIPPED_BENCHMARKS = {
 
 
 def recorded() -> dict[str, Benchmark]:
-    """Shipped benchmarks by name."""
-    return {
-        benchmark_name(each) + (tr(of) if of else ""): each
-        for name, of in _SHIPPED_BENCHMARKS.items()
-        for each in recordings(name, Benchmark)
-    }
+    """Shipped benchmarks by name. Names are English in every language, because views and lessons keep them."""
+    return {f"Recorded on {each.gpu.name}{of}": each for of, each in _shipped()}
 
 
-def benchmark_name(benchmark: Benchmark) -> str:
-    """The displayed name of a benchmark."""
-    return capital(benchmark.short_source)
+def shown_name(name: str) -> str:
+    """A benchmark's name in the language that the program speaks."""
+    shown = (
+        (f"Recorded on {each.gpu.name}{of}", capital(each.short_source) + (tr(of) if of else "")) for of, each in _shipped()
+    )
+    return dict(shown).get(name, name)
+
+
+def _shipped() -> Iterator[tuple[str, Benchmark]]:
+    return ((of, each) for name, of in _SHIPPED_BENCHMARKS.items() for each in recordings(name, Benchmark))
 
 
 def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:

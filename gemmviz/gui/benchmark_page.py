@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.files.benchmark_file import shown_name
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.widgets.controls import MENU_SHEET, choice, line, plain, quietly, tip_text
 from gemmviz.gui.widgets.dialogs import ask_to_save_benchmark, chart_of, save_numbers
@@ -302,7 +303,7 @@ class BenchmarkPage(QWidget):
         if [self.source.itemData(row) for row in range(self.source.count())] != names:
             quietly(self.source, self.source.clear)
             for name in names:
-                self.source.addItem(name or tr(_NO_MEASUREMENTS), name)
+                self.source.addItem(shown_name(name) or tr(_NO_MEASUREMENTS), name)
         chosen = self.session.shot.chart.source
         quietly(self.source, lambda: self.source.setCurrentIndex(names.index(chosen) if chosen in names else 0))
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import ENGLISH, language
 from gemmviz.teaching.lesson import FIELD, TEXT_FIELDS, Expectation, LessonStep
 from gemmviz.teaching.quantities.catalog import contrasts_of, quantity_title
 from gemmviz.teaching.quantities.quantity import parse_reference
@@ -125,7 +126,7 @@ def text_errors(step: LessonStep) -> Iterator[tuple[str, UsageError]]:
     for field in TEXT_FIELDS:
         for name in step.unknown_fields(field):
             yield field, UsageError(f"no expectation has the name {{{name}}}", remedy="give one that name")
-        for text, expected in step.texts_with_names(field):
+        for text, expected in step.texts_with_names(field) if language() == ENGLISH else ():  # the words below are English
             for digits in typed_numbers(text):
                 yield field, UsageError(f"the number {digits} is typed", remedy="name it by an expectation: {name}")
             if formula := _FORMULA_LIKE.search(_without_constants(text)):
