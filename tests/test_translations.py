@@ -12,8 +12,9 @@ import pytest
 
 import gemmviz.files.languages as chosen
 from gemmviz.cli.main import main
-from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.files.benchmark_file import recorded, shown_name
 from gemmviz.files.codec import read_text
 from gemmviz.files.kernel_file import read_program_text
 from gemmviz.files.kinds import dialog_filters
@@ -26,6 +27,7 @@ from gemmviz.render.svg import scene_svg, subset_fonts, system_font
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.teaching.lesson_file import lesson_title, original_lesson, shipped_lesson
+from gemmviz.teaching.text_checks import text_errors
 from tests.pseudo import plain_words, pseudo, wide
 
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
@@ -113,15 +115,26 @@ def test_the_systems_language_is_used_if_it_is_complete(
     assert system_language(environment) == ENGLISH
 
 
-@pytest.mark.parametrize("name", ["lecture", "shared-memory"])
+@pytest.mark.parametrize("name", lesson_names())
 def test_a_lesson_is_translated_and_keeps_its_numbers(name: str) -> None:
     english, title = original_lesson(name), lesson_title(name)
     use_language("zh_CN")
     chinese = shipped_lesson(name)
     assert chinese.title == lesson_title(name) != title
     assert [set(each.needed) for each in chinese.steps] == [set(each.needed) for each in english.steps]
-    assert all(a.caption != b.caption for a, b in zip(chinese.steps, english.steps, strict=True) if a.caption)
+    both = [(a, b) for a, b in zip(chinese.steps, english.steps, strict=True) if "/" not in a.id]
+    assert all(a.caption != b.caption for a, b in both if a.caption)
+    assert all(a.part != b.part for a, b in zip(chinese.steps, english.steps, strict=True) if a.part)
+    assert [wrong for each in chinese.steps for wrong in text_errors(each)] == []
     assert [each.shot for each in chinese.steps] == [each.shot for each in english.steps]
+
+
+def test_recordings_keep_the_names_by_which_lessons_know_them() -> None:
+    names = list(recorded())
+    use_language("zh_CN")
+    assert list(recorded()) == names
+    assert all("上记录" in shown_name(name) for name in names)
+    assert {step.shot.chart.source for step in shipped_lesson("two-buffers").steps} & {*names}
 
 
 def test_wide_characters_are_one_em_wide_and_break_anywhere() -> None:
