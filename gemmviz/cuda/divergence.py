@@ -32,13 +32,14 @@ from gemmviz.cuda.nodes import (
     Stmt,
     Unrolled,
 )
-from gemmviz.cuda.walk import inner_parts, parts
+from gemmviz.cuda.walk import inner_parts
 
 
 @lru_cache(maxsize=64)
 def diverging(program: Program) -> frozenset[int]:
     """Numbers, among the accesses, of the branches at which lanes of a warp may part."""
     flow = _Flow()
+    flow.note_exits(program.body)
     while True:
         known = len(flow.slots), len(flow.branches)
         flow.statement(program.body, False)
@@ -47,10 +48,27 @@ def diverging(program: Program) -> frozenset[int]:
 
 
 class _Flow(Struct):
-    """What is known to differ: variables, by their slots, and branches. ``apart``: whether only some lanes may be here."""
+    """What is known to differ: variables, by their slots, and branches. ``apart``: whether only some lanes may be here.
+    ``exits``: the conditions in a loop, by its number, that decide whether lanes leave it, or its trip.
+    """
 
     slots: set[int] = field(default_factory=set)
     branches: set[int] = field(default_factory=set)
+    exits: dict[int, list[Expr]] = field(default_factory=dict)
+
+    def note_exits(self, node: Any) -> tuple[list[Expr], bool]:
+        """Fills ``exits`` for the loops within a node; returns the node's own such conditions, and whether it leaves a loop."""
+        conditions: list[Expr] = []
+        leaves = isinstance(node, Break | Continue | Return)
+        for each in inner_parts(node):
+            more, leaves_too = self.note_exits(each)
+            conditions += more
+            leaves |= leaves_too
+            if isinstance(node, Loop) and each is node.body:
+                self.exits.setdefault(node.number, []).extend(more)
+        if isinstance(node, If) and leaves:
+            conditions.append(node.condition)
+        return conditions, leaves
 
     def statement(self, node: Stmt | None, apart: bool) -> None:
         match node:
@@ -79,19 +97,10 @@ class _Flow(Struct):
     def _loop(self, loop: Loop, apart: bool) -> None:
         """A loop that some lanes leave before others runs for only some of them from then on."""
         ends_apart = loop.condition is not None and self._branch(loop.branch, loop.condition, apart)
-        apart = apart or ends_apart or self._exits_apart(loop.body)
+        apart = apart or ends_apart or any(map(self.differs, self.exits[loop.number]))
         self.statement(loop.body, apart)
         if loop.step is not None:
             self._effects(loop.step, apart)
-
-    def _exits_apart(self, body: Stmt) -> bool:
-        """Whether some lanes may leave a loop, or its trip, while others don't."""
-        return any(
-            isinstance(part, If)
-            and self.differs(part.condition)
-            and any(isinstance(each, Break | Continue | Return) for each in parts(part))
-            for part in parts(body)
-        )
 
     def _branch(self, branch: int | None, condition: Expr, apart: bool) -> bool:
         """Whether a condition differs; notes the branch then."""

@@ -3,34 +3,12 @@
 import math
 import operator
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from msgspec import Struct
-
-from gemmviz.cuda.nodes import (
-    Assign,
-    Barrier,
-    Binary,
-    Block,
-    Break,
-    Const,
-    Continue,
-    Convert,
-    Declare,
-    Deref,
-    Evaluate,
-    Expr,
-    If,
-    Loop,
-    Number,
-    Read,
-    Return,
-    Stmt,
-    Unrolled,
-)
+from gemmviz.cuda.nodes import Binary, Const, Convert, Expr, Number, Read
 from gemmviz.cuda.types import Scalar
 
 # Conversions of single numbers that round once, as the device rounds; NumPy isn't needed.
@@ -197,83 +175,6 @@ def apply_unary(op: str, a: Any, within: Scalar) -> Number:
         case "-":
             return -float(a)
     return a  # type: ignore[no-any-return]
-
-
-# Finds short counted loops around a thread's arrays, whose trips are compiled one by one.
-
-_MOST_TRIPS = 16
-_MOST_STATEMENTS = 128
-
-
-def counted_loop(node: Block) -> Unrolled | None:
-    """The counted loop in ``node``, a declaration and a loop; None if compiling each trip separately doesn't pay off."""
-    match node.statements:
-        case (
-            Declare(slot=slot, value=Const(value=int() as start)),
-            Loop(condition=Binary() as condition, step=Assign() as step, tests_first=True, body=body) as loop,
-        ):
-            values = _trips(slot, start, condition, step)
-            if values and _uses_local_arrays(body) and not _has_exits(body) and not assigns(body, slot):
-                return Unrolled(slot, values, loop) if _size(loop.body) * len(values) <= _MOST_STATEMENTS else None
-    return None
-
-
-def _trips(slot: int, start: int, condition: Binary, step: Assign) -> tuple[int, ...] | None:
-    match condition.left, condition.right, step:
-        case (
-            Read(slot=tested) | Convert(operand=Read(slot=tested)),
-            Const(value=int() as limit),
-            Assign(target=Read(slot=stepped), value=Const(value=int() as by), op="+" | "-" as op),
-        ) if tested == stepped == slot and by > 0 and isinstance(condition.right.type, Scalar):
-            values, at = [], start
-            while apply_binary(condition.op, at, limit, condition.right.type):
-                values.append(at)
-                at += by if op == "+" else -by
-                if len(values) > _MOST_TRIPS or at < 0:
-                    return None
-            return tuple(values)
-    return None
-
-
-def _nodes(node: object) -> Iterator[object]:
-    """A node and everything below it."""
-    yield node
-    if isinstance(node, tuple):
-        for each in node:
-            yield from _nodes(each)
-    elif isinstance(node, Struct):
-        for name in node.__struct_fields__:
-            if name not in ("type", "place", "within"):
-                yield from _nodes(getattr(node, name))
-
-
-def _uses_local_arrays(body: Stmt) -> bool:
-    return any(isinstance(node, Deref) and node.access is None for node in _nodes(body))
-
-
-def _has_exits(body: Stmt) -> bool:
-    return any(isinstance(node, Break | Continue | Return | Barrier) for node in _nodes(body))
-
-
-def assigns(body: Stmt, slot: int) -> bool:
-    """Whether a variable is assigned to within a statement."""
-    return any(isinstance(node, Assign) and isinstance(node.target, Read) and node.target.slot == slot for node in _nodes(body))
-
-
-def _size(node: Stmt) -> int:
-    """Statements that ``node`` becomes once its own counted loops are unrolled."""
-    match node:
-        case Block(statements=statements):
-            return sum(_size(each) for each in statements)
-        case Unrolled(values=values, loop=loop):
-            return _size(loop.body) * len(values)
-        case If(then=then, otherwise=otherwise):
-            return 1 + _size(then) + (_size(otherwise) if otherwise else 0)
-        case Loop(body=body):
-            return 1 + _size(body)
-        case Evaluate() | Declare():
-            return 1
-    return 1
 
 
 def known_trips(node: Expr, constants: dict[int, int]) -> int | None:

@@ -5,9 +5,9 @@ in those parts; a shared array that is accessed by wider types alone, such as a 
 wider ones. So every access covers whole elements, and its bytes are exact.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -45,7 +45,7 @@ from gemmviz.cuda.nodes import (
     touches,
 )
 from gemmviz.cuda.types import UCHAR, USHORT, ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of
-from gemmviz.cuda.walk import parts
+from gemmviz.cuda.walk import nodes_of, parts
 from gemmviz.model.records import replace
 
 # Integers that hold something of a memory's contents, such as elements of an int8 matrix or four floats copied as an int4.
@@ -65,8 +65,8 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
     everything = {slot for several in targets.values() for slot in several}
     types: dict[int, set[Scalar]] = {slot: set() for slot in memories}
     shared = {each.slot for each in program.shared}
-    untyped = {id(touch.at) for part in parts(program.body) for touch in touches(part) if not touch.is_typed}
-    for part in parts(program.body):
+    untyped = {id(touch.at) for part in nodes_of(program) for touch in touches(part) if not touch.is_typed}
+    for part in nodes_of(program):
         of_matrix = isinstance(part, LoadMatrix | StoreMatrix)
         at = part.row if of_matrix else part
         if isinstance(at, Deref) and (of_matrix or id(at) not in untyped):
@@ -82,27 +82,33 @@ def written_memories(program: Program) -> frozenset[int]:
     memories = {each.slot for each in program.parameters if isinstance(each.type, PointerType)}
     memories |= {each.slot for each in program.shared}
     targets = _pointer_targets(program, {slot: {slot} for slot in memories}, unknown_is_all=True)
-    written = (touch for part in parts(program.body) for touch in touches(part) if touch.how == "write")
+    written = (touch for part in nodes_of(program) for touch in touches(part) if touch.how == "write")
     return frozenset(slot for touch in written for slot in _roots(touch.at.pointer, targets, memories) & memories)
 
 
-def _given(node: Any) -> Iterator[tuple[Any, Expr]]:
-    """Everything that a variable (by its slot), a local array, or the target of an assignment is given within a node."""
-    for part in parts(node):
-        match part:
-            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
-                yield slot, value
-            case DeclareArray(values=tuple(values)):
-                yield from ((part, value) for value in values)
-            case Assign(target=target, value=value):
-                yield target, value
-            case Inline(bindings=bindings):
-                yield from bindings
+@lru_cache(maxsize=64)
+def _given(program: Program) -> tuple[tuple[Any, Expr], ...]:
+    """Everything that a variable (by its slot), a local array, or the target of an assignment is given in a program."""
+    return tuple(each for part in nodes_of(program) for each in _given_by(part))
+
+
+def _given_by(part: Any) -> Iterable[tuple[Any, Expr]]:
+    """What a node gives itself, without the nodes below it."""
+    match part:
+        case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+            return ((slot, value),)
+        case DeclareArray(values=tuple(values)):
+            return ((part, value) for value in values)
+        case Assign(target=target, value=value):
+            return ((target, value),)
+        case Inline(bindings=bindings):
+            return bindings
+    return ()
 
 
 def _pointer_targets(program: Program, targets: _Targets, unknown_is_all: bool) -> _Targets:
     """The memories, or local arrays, into which each pointer variable may point. ``targets``: those that are known."""
-    flows = [(getattr(to, "slot", to), value) for to, value in _given(program.body) if isinstance(value.type, PointerType)]
+    flows = [(getattr(to, "slot", to), value) for to, value in _given(program) if isinstance(value.type, PointerType)]
     changed = True
     while changed:
         changed = False
@@ -190,7 +196,7 @@ def number_slots(program: Program, contents: frozenset[int]) -> frozenset[int]:
 
 def _floats_given(program: Program) -> Iterator[tuple[int, Expr]]:
     """Every float variable with everything that it is given."""
-    for to, value in _given(program.body):
+    for to, value in _given(program):
         match to:
             case int() if is_float(value.type):
                 yield to, value
@@ -303,7 +309,7 @@ def contents(program: Program) -> SlotContents:
 
 def _integers(program: Program) -> Iterator[Expr]:
     """All integers and vectors that are computed."""
-    for part in parts(program.body):
+    for part in nodes_of(program):
         ctype = getattr(part, "type", None)
         if isinstance(ctype, VectorType) or (isinstance(ctype, Scalar) and not ctype.is_float):
             yield part
@@ -313,7 +319,7 @@ def _held_values(program: Program) -> Iterator[tuple[Any, Expr]]:
     """Every variable, and every place in local memory, with everything that it is given. Floats other than in arrays are left
     out.
     """
-    for to, value in _given(program.body):
+    for to, value in _given(program):
         match to:
             case Deref(access=None) if getattr(to.pointer.type, "space", None) == "local":
                 yield to, value
@@ -326,31 +332,67 @@ def _held_values(program: Program) -> Iterator[tuple[Any, Expr]]:
 # Finds what a program gives to variables that follow from earlier values of their own, such as a sum.
 
 
+class _Flow(NamedTuple):
+    """A value that a node, by its identity, gives to variables or memories: their slots, and those that it is computed of."""
+
+    node: int
+    targets: set[int]
+    sources: set[int]
+    value: Expr
+
+
+@lru_cache(maxsize=64)
+def _flows(program: Program) -> tuple[_Flow, ...]:
+    """All values that a program gives, in the order of the source. Integers that hold nothing of a memory are no sources."""
+    held = contents(program).slots
+    return tuple(
+        _Flow(id(part), _targets(to, held), _variables_in(value, held), value)
+        for part in nodes_of(program)
+        for to, value in _given_by(part)
+    )
+
+
+def _targets(to: Any, held: frozenset[int]) -> set[int]:
+    """The variable or array that is given something, or through which an assignment reaches memory."""
+    if isinstance(to, int):
+        return {to}
+    while isinstance(to, Deref | Offset | Reinterpret | Component):
+        to = to.of if isinstance(to, Component) else to.pointer
+    return {to.slot} if isinstance(to, DeclareArray | Read | Base) else _variables_in(to, held)
+
+
+def _variables_in(node: Any, held: frozenset[int]) -> set[int]:
+    """The variables in a node, without integers that hold nothing of a memory."""
+    read = (part for part in parts(node) if isinstance(part, Base | Read))
+    return {part.slot for part in read if isinstance(part, Base) or part.slot in held or not _is_integer(part)}
+
+
+def _is_integer(node: Read) -> bool:
+    return isinstance(node.type, Scalar) and not node.type.is_float
+
+
 @lru_cache(maxsize=64)
 def given_once(program: Program) -> frozenset[int]:
     """Identities of the nodes whose values are given to variables and memories, none of which follows from itself."""
-    held, same, flows = contents(program).slots, dict[int, int](), []
-    for to, value in _given(program.body):
-        targets = {to} if isinstance(to, int) else {to.slot} if isinstance(to, DeclareArray) else _changed_variable(to, held)
-        flows.append((targets, _variables_in(value, held), value))
+    same, flows = dict[int, int](), _flows(program)
 
     def root(slot: int) -> int:
         while slot in same:
             slot = same[slot]
         return slot
 
-    for targets, sources, value in flows:
+    for _, targets, sources, value in flows:
         if isinstance(value.type, PointerType):  # what pointers reach is one
             first, *others = {root(slot) for slot in targets | sources} or {0}
             same.update(dict.fromkeys(others, first))
     sources_of: dict[int, set[int]] = {}
-    for targets, sources, value in flows:
+    for _, targets, sources, value in flows:
         if not isinstance(value.type, PointerType):
             for slot in targets:
                 sources_of.setdefault(root(slot), set()).update(map(root, sources))
     once: set[int] = set()
     repeated: set[int] = set()
-    for targets, sources, value in flows:
+    for _, targets, sources, value in flows:
         follows_itself = not _reached(set(map(root, sources)), sources_of).isdisjoint(map(root, targets))
         (repeated if follows_itself else once).update(id(part) for part in parts(value))
     return frozenset(once - repeated)
@@ -368,18 +410,15 @@ def _reached(start: set[int], sources_of: Mapping[int, set[int]]) -> set[int]:
 
 # Finds the variables whose values can reach shared memory, which alone determine the contents of its tiles.
 
-_Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
 
-
-@lru_cache(maxsize=64)
 def carriers(program: Program) -> frozenset[int]:
     """Slots whose values may be stored into shared memory, directly or through other variables and pointers to them.
 
     Integers that follow from the sizes and the thread's indices are not included.
     """
     held = contents(program).slots
-    given = [*_variables_given(program.body, held)]
-    written = (touch for part in parts(program.body) for touch in touches(part) if _stores_to_shared(touch))
+    given = [way for flow in _flows(program) for way in _ways(flow)]
+    written = (touch for part in nodes_of(program) for touch in touches(part) if _stores_to_shared(touch))
     found = {slot for touch in written for value in touch.given for slot in _variables_in(value, held)}
     while True:
         more = {slot for to, of in given if to & found for slot in of} - found
@@ -391,49 +430,24 @@ def carriers(program: Program) -> frozenset[int]:
 @lru_cache(maxsize=64)
 def idle_loops(program: Program) -> frozenset[int]:
     """Numbers of the loops that neither store into shared memory nor change a variable that may reach it."""
-    reaching, held = carriers(program), contents(program).slots
-    loops = (part for part in parts(program.body) if isinstance(part, Loop))
-    return frozenset(loop.number for loop in loops if _brings_nothing(loop, reaching, held))
+    reaching = carriers(program)
+    bringing = {id(part) for part in nodes_of(program) if _may_store(part)}
+    bringing |= {flow.node for flow in _flows(program) if any(to & reaching for to, _ in _ways(flow))}
+    loops = (part for part in nodes_of(program) if isinstance(part, Loop))
+    return frozenset(loop.number for loop in loops if bringing.isdisjoint(map(id, parts(loop))))
 
 
-def _brings_nothing(loop: Loop, carriers: frozenset[int], held: frozenset[int]) -> bool:
-    for part in parts(loop):
-        passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
-        if passes_pointer or any(map(_stores_to_shared, touches(part))):
-            return False
-    return not any(to & carriers for to, _ in _variables_given(loop, held))
+def _may_store(part: Any) -> bool:
+    """Whether a node itself may store into shared memory."""
+    passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
+    return passes_pointer or any(map(_stores_to_shared, touches(part)))
 
 
-def _variables_given(node: Any, held: frozenset[int]) -> Iterator[_Given]:
-    for to, value in _given(node):
-        if isinstance(to, DeclareArray):
-            yield {to.slot}, _variables_in(value, held)
-        else:
-            yield from _both_ways({to} if isinstance(to, int) else _changed_variable(to, held), value, held)
-
-
-def _both_ways(to: set[int], value: Any, held: frozenset[int]) -> Iterator[_Given]:
+def _ways(flow: _Flow) -> Iterator[tuple[set[int], set[int]]]:
     """The slots that a value goes to and comes from; for a pointer also reversed, as a write through it changes its target."""
-    yield to, _variables_in(value, held)
-    if isinstance(value.type, PointerType):
-        yield _variables_in(value, held), to
-
-
-def _variables_in(node: Any, held: frozenset[int]) -> set[int]:
-    """The variables in a node, without integers that hold nothing of a memory."""
-    read = (part for part in parts(node) if isinstance(part, Base | Read))
-    return {part.slot for part in read if isinstance(part, Base) or part.slot in held or not _is_integer(part)}
-
-
-def _is_integer(node: Read) -> bool:
-    return isinstance(node.type, Scalar) and not node.type.is_float
-
-
-def _changed_variable(target: Any, held: frozenset[int]) -> set[int]:
-    """The variable or array that an assignment changes or through which it reaches memory."""
-    while isinstance(target, Deref | Offset | Reinterpret | Component):
-        target = target.of if isinstance(target, Component) else target.pointer
-    return {target.slot} if isinstance(target, Read | Base) else _variables_in(target, held)
+    yield flow.targets, flow.sources
+    if isinstance(flow.value.type, PointerType):
+        yield flow.sources, flow.targets
 
 
 def _stores_to_shared(touch: Touch) -> bool:

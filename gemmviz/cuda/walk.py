@@ -1,4 +1,4 @@
-"""A walk over all nodes within one."""
+"""Walks over all nodes within one, and what a walk tells: accesses, loops worth unrolling, counters of loops."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
@@ -7,12 +7,39 @@ from typing import Any
 from msgspec import Struct
 
 from gemmviz.cuda import fold, nodes
-from gemmviz.cuda.nodes import Assign, Block, Const, Convert, Declare, Expr, Loop, Program, Read, Touch, Unrolled, touches
+from gemmviz.cuda.nodes import (
+    Assign,
+    Barrier,
+    Binary,
+    Block,
+    Break,
+    Const,
+    Continue,
+    Convert,
+    Declare,
+    Deref,
+    Expr,
+    If,
+    Loop,
+    Program,
+    Read,
+    Return,
+    Stmt,
+    Touch,
+    Unrolled,
+    touches,
+)
 from gemmviz.cuda.types import CType, PointerType, Scalar
 from gemmviz.model.errors import Place
 
 _LEAVES = (bool, int, str, Place, Scalar, PointerType, CType, int | None, str | None)  # types of fields that hold no node
 _NODES = {each for each in vars(nodes).values() if isinstance(each, type) and each.__module__ == nodes.__name__}
+
+
+@lru_cache(maxsize=64)
+def nodes_of(program: Program) -> tuple[Any, ...]:
+    """All nodes of a program, in the order of the source."""
+    return tuple(parts(program.body))
 
 
 def parts(node: Any) -> Iterator[Any]:
@@ -21,7 +48,9 @@ def parts(node: Any) -> Iterator[Any]:
     while pending:
         part = pending.pop()
         yield part
-        pending += reversed(inner_parts(part))
+        inner = inner_parts(part)
+        inner.reverse()
+        pending += inner
 
 
 def inner_parts(node: Any) -> list[Any]:
@@ -29,13 +58,14 @@ def inner_parts(node: Any) -> list[Any]:
     inner: list[Any] = []
     for name in _inner_fields(node.__class__):
         value = getattr(node, name)
-        if type(value) is tuple:  # of nodes, or of slots and what is bound to them
-            for each in value:
-                part = each[1] if type(each) is tuple else each
-                if type(part) in _NODES:
-                    inner.append(part)
-        elif type(value) in _NODES:
+        kind = value.__class__
+        if kind in _NODES:
             inner.append(value)
+        elif kind is tuple:  # of nodes, or of slots and what is bound to them
+            for each in value:
+                part = each[1] if each.__class__ is tuple else each
+                if part.__class__ in _NODES:
+                    inner.append(part)
     return inner
 
 
@@ -49,7 +79,7 @@ def _inner_fields(kind: Any) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def touches_of(program: Program) -> Mapping[int, tuple[Touch, ...]]:
     """What each access of a program touches, by its number."""
-    return {several[0].access: several for part in parts(program.body) if (several := touches(part))}
+    return {several[0].access: several for part in nodes_of(program) if (several := touches(part))}
 
 
 @lru_cache(maxsize=64)
@@ -58,9 +88,9 @@ def variables_of_accesses(program: Program) -> tuple[Mapping[int, tuple[int, ...
     value is computed.
     """
     loaded, stored = dict[int, tuple[int, ...]](), dict[int, tuple[int, ...]]()
-    for node in parts(program.body):
+    for node in nodes_of(program):
         match node:
-            case Assign(target=nodes.Deref(), store=int(access), value=value):
+            case Assign(target=Deref(), store=int(access), value=value):
                 stored[access] = tuple(dict.fromkeys(_slots_read(value)))
             case Assign(target=target, op=None, value=value):
                 loaded |= dict.fromkeys(_load_giving(value), tuple(_slots_read(target))[:1])
@@ -72,7 +102,7 @@ def variables_of_accesses(program: Program) -> tuple[Mapping[int, tuple[int, ...
 def _load_giving(value: Expr | None) -> tuple[int, ...]:
     """The number of the load that gives a value; nothing for another value."""
     match value:
-        case nodes.Deref(access=int(access)):
+        case Deref(access=int(access)):
             return (access,)
         case Convert(operand=inner) | nodes.Component(of=inner):
             return _load_giving(inner)
@@ -86,11 +116,75 @@ def _slots_read(node: Any) -> Iterator[int]:
             yield slot
         case nodes.Offset(pointer=pointer):
             yield from _slots_read(pointer)
-        case nodes.Deref(access=int()):
+        case Deref(access=int()):
             return  # a value in memory, not in a variable
         case _:
             for each in inner_parts(node):
                 yield from _slots_read(each)
+
+
+# Finds short counted loops around a thread's arrays, whose trips are compiled one by one.
+
+_MOST_TRIPS = 16
+_MOST_STATEMENTS = 128
+
+
+def counted_loop(node: Block) -> Unrolled | None:
+    """The counted loop in ``node``, a declaration and a loop; None if compiling each trip separately doesn't pay off."""
+    match node.statements:
+        case (
+            Declare(slot=slot, value=Const(value=int() as start)),
+            Loop(condition=Binary() as condition, step=Assign() as step, tests_first=True, body=body) as loop,
+        ):
+            values = _trips(slot, start, condition, step)
+            if values and _size(body) * len(values) <= _MOST_STATEMENTS and _may_unroll(body, slot):
+                return Unrolled(slot, values, loop)
+    return None
+
+
+def _trips(slot: int, start: int, condition: Binary, step: Assign) -> tuple[int, ...] | None:
+    match condition.left, condition.right, step:
+        case (
+            Read(slot=tested) | Convert(operand=Read(slot=tested)),
+            Const(value=int() as limit),
+            Assign(target=Read(slot=stepped), value=Const(value=int() as by), op="+" | "-" as op),
+        ) if tested == stepped == slot and by > 0 and isinstance(condition.right.type, Scalar):
+            values, at = [], start
+            while fold.apply_binary(condition.op, at, limit, condition.right.type):
+                values.append(at)
+                at += by if op == "+" else -by
+                if len(values) > _MOST_TRIPS or at < 0:
+                    return None
+            return tuple(values)
+    return None
+
+
+def _may_unroll(body: Stmt, slot: int) -> bool:
+    """Whether the body of a loop uses local arrays, ends no trip early, and leaves the counter in ``slot`` alone."""
+    uses_arrays = False
+    for node in parts(body):
+        match node:
+            case Break() | Continue() | Return() | Barrier():
+                return False
+            case Assign(target=Read(slot=assigned)) if assigned == slot:
+                return False
+            case Deref(access=None):
+                uses_arrays = True
+    return uses_arrays
+
+
+def _size(node: Stmt) -> int:
+    """Statements that ``node`` becomes once its own counted loops are unrolled."""
+    match node:
+        case Block(statements=statements):
+            return sum(_size(each) for each in statements)
+        case Unrolled(values=values, loop=loop):
+            return _size(loop.body) * len(values)
+        case If(then=then, otherwise=otherwise):
+            return 1 + _size(then) + (_size(otherwise) if otherwise else 0)
+        case Loop(body=body):
+            return 1 + _size(body)
+    return 1
 
 
 # The counters of a kernel's loops, from its program: k0 and its values in for (int k0 = 0; ...; k0 += 8).
@@ -125,7 +219,7 @@ def loop_counters(program: Program) -> dict[int, LoopCounter]:
 
 def _loops(program: Program) -> Iterator[tuple[Declare, Loop]]:
     """The loops whose counter is declared in front of them."""
-    for node in parts(program.body):
+    for node in nodes_of(program):
         match node:
             case Block(statements=(Declare() as start, Loop() as loop)):
                 yield start, loop
@@ -134,23 +228,15 @@ def _loops(program: Program) -> Iterator[tuple[Declare, Loop]]:
 
 
 def _counter(start: Declare, loop: Loop, names: dict[int, str]) -> LoopCounter | None:
-    first = _constant(start.value)
+    first = None if start.value is None else fold.known_trips(start.value, {})
     match loop.step:
         case Assign(target=Read(slot=slot), value=value, op=str() as op, within=Scalar() as within) if slot == start.slot:
-            by = _constant(value)
-            if first is None or by is None or op not in _STEPS or slot not in names or fold.assigns(loop.body, slot):
+            by = fold.known_trips(value, {})
+            if first is None or by is None or op not in _STEPS or slot not in names or _assigns(loop.body, slot):
                 return None
             return LoopCounter(names[slot], first, op, by, within)
     return None
 
 
-def _constant(node: Expr | None) -> int | None:
-    match node:
-        case Const(value=bool() | float()):
-            return None
-        case Const(value=value):
-            return int(value)
-        case Convert(type=Scalar(kind="i" | "u") as to, operand=operand):
-            inner = _constant(operand)
-            return None if inner is None else fold.wrap(inner, to)
-    return None
+def _assigns(body: Stmt, slot: int) -> bool:
+    return any(isinstance(node, Assign) and isinstance(node.target, Read) and node.target.slot == slot for node in parts(body))

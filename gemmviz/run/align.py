@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from gemmviz.cuda.nodes import If, Mbarrier, Program
 from gemmviz.cuda.twin.units import Twin
-from gemmviz.cuda.walk import parts, touches_of
+from gemmviz.cuda.walk import nodes_of, touches_of
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import OUT_OF_RANGE, GemmvizError, KernelFault
 from gemmviz.model.sinks import AccessSink
@@ -105,7 +105,7 @@ def known_order(binding: Binding, space: ThreadSpace) -> KnownOrder | None:
     the program, or depends on the contents of the matrices.
     """
     if not any(
-        isinstance(part, Mbarrier) or (isinstance(part, If) and has_barriers(part)) for part in parts(binding.program.body)
+        isinstance(part, Mbarrier) or (isinstance(part, If) and has_barriers(part)) for part in nodes_of(binding.program)
     ):
         return None
     order = KnownOrder()

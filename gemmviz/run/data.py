@@ -18,7 +18,7 @@ from gemmviz.cuda.granularity import given_once
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.cuda.nodes import Assign, Atomic, Binary, Call, Convert, Loop, MatrixProduct, Program, Unrolled
 from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
-from gemmviz.cuda.walk import parts
+from gemmviz.cuda.walk import nodes_of, parts
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.element_types import ElementType, element_type
 from gemmviz.model.errors import Cancelled
@@ -286,8 +286,10 @@ def rounding_of(program: Program, significant: int = 0) -> Rounding:
     """How the arithmetic of a program rounds whose inputs have so many ``significant`` bits. A narrowing conversion outside of
     all loops rounds once, as does one of what isn't summed up. Matrix instructions take inputs that are cut to their type.
     """
-    every, given = list(parts(program.body)), given_once(program)
-    in_loops = {id(part) for loop in every if isinstance(loop, Loop | Unrolled) for part in parts(loop)}
+    every, given, in_loops = nodes_of(program), given_once(program), set[int]()
+    for loop in every:
+        if isinstance(loop, Loop | Unrolled) and id(loop) not in in_loops:
+            in_loops |= {id(part) for part in parts(loop)}
     each, cut, once = [0.0], 0.0, dict[float, int]()
     for part in every:
         if isinstance(part, MatrixProduct):

@@ -115,22 +115,25 @@ class Cursors:
     def tree(self, cursor: RawCursor) -> Node:
         """The cursors below a declaration or expression."""
         root = Node(cursor)
-        stack: list[tuple[tuple[int, int], Node]] = [((cursor.first, cursor.second), root)]
+        keys: list[tuple[int, int]] = [(cursor.first, cursor.second)]  # of the cursors around the next one
+        around = [root]
 
         def visit(each: RawCursor, parent: RawCursor, _: object) -> int:
             above = (parent.first, parent.second)
-            if stack[-1][0] != above:
-                if any(at == above for at, _ in stack):
-                    while stack[-1][0] != above:
-                        stack.pop()
+            if keys[-1] != above:
+                if above in keys:
+                    while keys[-1] != above:
+                        del keys[-1], around[-1]
                 else:  # libclang leaves out some parents in lambdas, and has two of a list in braces
-                    stack.append((above, stack[-1][1]))
+                    keys.append(above)
+                    around.append(around[-1])
             key = (each.first, each.second)
-            if key == above and len(stack) > 1:  # a constant expression, which libclang gives twice
+            if key == above and len(keys) > 1:  # a constant expression, which libclang gives twice
                 return RECURSE
             node = Node(each)
-            stack[-1][1].children.append(node)
-            stack.append((key, node))
+            around[-1].children.append(node)
+            keys.append(key)
+            around.append(node)
             return RECURSE
 
         self.lib.visitChildren(cursor, Visitor(visit), None)

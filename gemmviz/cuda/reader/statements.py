@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from gemmviz.cuda.fold import counted_loop
 from gemmviz.cuda.nodes import (
     Assign,
     Binary,
@@ -35,6 +34,7 @@ from gemmviz.cuda.reader.lowering import Lowering, decayed, local_array, space_o
 from gemmviz.cuda.reader.lvalues import designated, member_of, struct_fields
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Function, Thing
 from gemmviz.cuda.types import BOOL, INT, VOID, ArrayType, PointerType, Scalar, StructType, VectorType, promoted, units_of
+from gemmviz.cuda.walk import counted_loop
 from gemmviz.model.errors import Place
 
 # Lowers switch to a chain of ifs; what falls through into the next case is lowered again for each case before it.

@@ -29,14 +29,14 @@ from gemmviz.cuda.nodes import (
     SharedArray,
 )
 from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, Void, unit_bytes
-from gemmviz.cuda.walk import inner_parts, parts
+from gemmviz.cuda.walk import inner_parts, nodes_of
 from gemmviz.model.element_types import DeviceSpelling
 
 
 def slot_types(program: Program) -> dict[int, CType]:
     """The type of each variable that holds a value or a pointer."""
     types: dict[int, CType] = {each.slot: each.type for each in program.parameters}
-    for part in parts(program.body):
+    for part in nodes_of(program):
         match part:
             case Read(slot=slot, type=ctype):
                 types[slot] = ctype
@@ -73,8 +73,8 @@ def slots_used_outside(program: Program) -> frozenset[int]:
 
 def aligned_slots(program: Program) -> frozenset[int]:
     """Local arrays that may be accessed in wider pieces than their elements, and so need the alignment of the widest."""
-    arrays = {each.slot for each in parts(program.body) if isinstance(each, DeclareArray)}
-    roots = [_root(each.pointer) for each in parts(program.body) if isinstance(each, Reinterpret)]
+    arrays = {each.slot for each in nodes_of(program) if isinstance(each, DeclareArray)}
+    roots = [_root(each.pointer) for each in nodes_of(program) if isinstance(each, Reinterpret)]
     through_variable = any(isinstance(root, Read) and getattr(root.type, "space", None) == "local" for root in roots)
     return frozenset(arrays if through_variable else arrays & {root.slot for root in roots if isinstance(root, Base)})
 
@@ -89,7 +89,7 @@ def _root(pointer: Expr) -> Expr:
 def first_values(program: Program) -> dict[int, Expr]:
     """The first value that each variable, parameter or result of an inlined call is given."""
     values: dict[int, Expr] = {}
-    for part in parts(program.body):
+    for part in nodes_of(program):
         match part:
             case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
                 values.setdefault(slot, value)
@@ -123,7 +123,7 @@ def slot_names(program: Program) -> Mapping[int, str]:
     """A unique C name for each slot: its name in the source, if it has one, and its number."""
     named: list[FunctionParameter | NamedSlot | SharedArray] = [*program.parameters, *program.variables, *program.shared]
     names = {each.slot: each.name for each in named}
-    for part in parts(program.body):
+    for part in nodes_of(program):
         match part:
             case Read(slot=slot, name=name) | DeclareArray(slot=slot, name=name):
                 names.setdefault(slot, name)

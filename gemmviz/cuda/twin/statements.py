@@ -74,7 +74,7 @@ from gemmviz.cuda.twin.slots import (
     target_type,
 )
 from gemmviz.cuda.types import COMPONENTS, FLOAT, UINT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
-from gemmviz.cuda.walk import parts
+from gemmviz.cuda.walk import nodes_of
 
 # Prints expression nodes as CUDA C, with every access to memory wrapped in a call that records it.
 
@@ -320,7 +320,7 @@ class Printer:
 
     def first(self) -> Iterator[str]:
         """Declarations at the beginning of the kernel, of what is declared in inlined calls and used behind them."""
-        for each in parts(self.program.body):
+        for each in nodes_of(self.program):
             match each:
                 case Declare(slot=slot) if slot in self.outside and slot in self.types:
                     yield f"{c_type(self.types[slot])} {self.name(slot)};"

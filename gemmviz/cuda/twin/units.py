@@ -33,7 +33,7 @@ from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.slots import c_type, headers, slot_types
 from gemmviz.cuda.twin.statements import Printer, storage
 from gemmviz.cuda.types import CType, VectorType
-from gemmviz.cuda.walk import parts
+from gemmviz.cuda.walk import nodes_of
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.kernel import KernelSpec
@@ -230,8 +230,8 @@ def printed_twin(program: Program, file: str) -> Twin:
     printer = Printer(program)
     parameters = [f"{c_type(each.type)} {printer.name(each.slot)}" for each in program.parameters]
     includes = [f"#include <{each}>" for each in headers(_types_used(program))]
-    has_matrices = any(isinstance(part, LoadMatrix | MatrixProduct | MoveMatrix | StoreMatrix) for part in parts(program.body))
-    has_barriers = any(map(_is_of_barrier, parts(program.body)))
+    has_matrices = any(isinstance(part, LoadMatrix | MatrixProduct | MoveMatrix | StoreMatrix) for part in nodes_of(program))
+    has_barriers = any(map(_is_of_barrier, nodes_of(program)))
     preludes = (_PRELUDE, *[_OF_MATRICES] * has_matrices, *[_OF_BARRIERS] * has_barriers)
     lines = [
         f"// The instrumented twin of {file}. Derived; edit the kernel instead.",
@@ -296,4 +296,4 @@ def _types_used(program: Program) -> Iterable[CType]:
     """Types that occur in a program."""
     yield from slot_types(program).values()
     yield from (array.element for array in program.shared)
-    yield from (each.type for each in parts(program.body) if hasattr(each, "type"))
+    yield from (each.type for each in nodes_of(program) if hasattr(each, "type"))

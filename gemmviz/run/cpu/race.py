@@ -17,7 +17,7 @@ from msgspec import Struct
 from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import Barrier, Mbarrier
-from gemmviz.cuda.walk import parts
+from gemmviz.cuda.walk import nodes_of
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
 from gemmviz.model.race import RaceCase, Turn
@@ -143,7 +143,7 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
         return cancelled() or time.monotonic() > end
 
     binding = bound(setup)
-    if any(isinstance(part, Mbarrier) or (isinstance(part, Barrier) and part.number) for part in parts(binding.program.body)):
+    if any(isinstance(part, Mbarrier) or (isinstance(part, Barrier) and part.number) for part in nodes_of(binding.program)):
         raise GemmvizError(tr("orders of warps that wait at mbarriers or numbered barriers are not searched"))
     if not setup.problem.output_names:
         raise GemmvizError("the problem has no outputs, so no order of threads changes its result")
