@@ -294,7 +294,7 @@ def test_an_element_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         assert view.scene(moment, ViewOptions()).primitives
     assert "0.5" in str(view_named("warp").scene(moment, ViewOptions()).find("lane-touches"))
     problem, types = Problem(4, 4, 4), dict.fromkeys("ABC", fp8)
-    data = matrices(problem, problem.shapes, types, Filling("ones"), lambda: False)
+    data = matrices(problem, problem.shapes, types, Filling("ones"))
     assert data["A"].tolist() == [8] * 16
     data["C"] = fp8.elements(np.full(16, 4.0))
     contents = Contents(problem, problem.shapes, types, data)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gemmviz.cuda.parser.source_text import COMMENT
+from gemmviz.model.outline import COMMENT
 
 MemorySpace = Literal["register", "local", "shared", "global", "constant", "texture"]
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 import psutil
 
 from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
-from gemmviz.model.errors import ENDLESS, Cancelled, GemmvizError, SourceError, is_cancelled
+from gemmviz.model.errors import ENDLESS, Cancelled, GemmvizError, SourceError, checkpoint
 
 READY = 0  # number of the reply that a process sends when it has started
 _MOST_SECONDS = 2.0  # of a request, while it computes
@@ -43,17 +43,17 @@ class ReaderLink:
         self._process: _ReaderProcess | None = None
         self._closed = False
 
-    def run(self, name: str, *arguments: Any, cancelled: Callable[[], bool] = is_cancelled) -> Any:
-        """The result of a request. Raises its error, SourceError if it exceeds a limit or crashes the process, and Cancelled
-        once ``cancelled()`` is true.
+    def run(self, name: str, *arguments: Any) -> Any:
+        """The result of a request. Raises its error, SourceError if it exceeds a limit or crashes the process, and
+        Cancelled.
         """
         if self.relay is not None:
             return self.relay(name, arguments)
-        with self._in_turn(cancelled):
+        with self._in_turn():
             while True:
                 process = self._running()
                 try:
-                    is_error, value = process.reply(next(self._numbers), (name, arguments), cancelled)
+                    is_error, value = process.reply(next(self._numbers), (name, arguments))
                     break
                 except _Lost as lost:
                     self._lose(process)
@@ -86,11 +86,10 @@ class ReaderLink:
         return None if process is None else process.popen.pid
 
     @contextlib.contextmanager
-    def _in_turn(self, cancelled: Callable[[], bool]) -> Iterator[None]:
+    def _in_turn(self) -> Iterator[None]:
         """The turn of this thread. Raises Cancelled if the request is cancelled before."""
         while not self._turn.acquire(timeout=_POLL_S):
-            if cancelled():
-                raise Cancelled
+            checkpoint()
         try:
             yield
         finally:
@@ -149,12 +148,11 @@ class _ReaderProcess:
     def has_died_idle(self) -> bool:
         return not self._unanswered and self.popen.poll() is not None
 
-    def reply(self, number: int, request: tuple[str, Any], cancelled: Callable[[], bool]) -> tuple[bool, Any]:
+    def reply(self, number: int, request: tuple[str, Any]) -> tuple[bool, Any]:
         """The reply to a request, (is_error, value). Raises Cancelled, and _Lost if the process has to be replaced."""
         self._send(number, request)
         while True:
-            if cancelled():
-                raise Cancelled
+            checkpoint()
             try:
                 frame = self._replies.get(timeout=_POLL_S)
             except queue.Empty:

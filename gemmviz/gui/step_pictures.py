@@ -12,7 +12,7 @@ from PySide6.QtGui import QIcon, QPixmap
 
 from gemmviz.gui.thumbnails import HEIGHT, WIDTH, painted
 from gemmviz.model.errors import GemmvizError, checkpoint
-from gemmviz.run.engine import Cancel, Engine
+from gemmviz.run.engine import Engine
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.shot import Shot
 
@@ -52,13 +52,13 @@ class StepPictures:
         wanted = {id(step.shot) for step in steps}
         self._drawn = {key: each for key, each in self._drawn.items() if key in wanted}
         missing = [step for step in steps if id(step.shot) not in self._drawn]
-        self.worker.start(lambda cancelled: self._work(missing, theme, engine, cancelled))
+        self.worker.start(lambda: self._work(missing, theme, engine))
 
     def stop(self) -> None:
         """Draw no more pictures."""
         self.worker.cancel()
 
-    def _work(self, steps: Sequence[LessonStep], theme: str, engine: Engine, cancelled: Cancel) -> None:
+    def _work(self, steps: Sequence[LessonStep], theme: str, engine: Engine) -> None:
         from gemmviz.render.qt.raster import Raster
         from gemmviz.render.reel import RenderOptions
         from gemmviz.teaching.shelf import step_frame

@@ -15,7 +15,6 @@ from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
 from gemmviz.model.records import replace
 from gemmviz.render.png import encode_png
-from gemmviz.run.engine import Cancel
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.teaching.lesson_file import shipped_lesson
 
@@ -53,9 +52,9 @@ class Thumbnails:
         """Begin to prepare all cards in the colours of a theme, unless they are."""
         if theme != self.theme:
             self.theme = theme
-            self.worker.start(lambda cancelled: self._work(theme, cancelled), _DELAY_S)
+            self.worker.start(lambda: self._work(theme), _DELAY_S)
 
-    def _work(self, theme: str, cancelled: Cancel) -> None:
+    def _work(self, theme: str) -> None:
         from gemmviz.teaching.shelf import lesson_facts
 
         for name in lesson_names():

@@ -78,7 +78,7 @@ class ViewPictures:
         name = next(iter(self._missing))
         kind, known = subject_of_view(name), self.session.display.known
         if kind.is_slow:
-            self.worker.start(lambda cancelled: (name, remembered_value(kind, known)))
+            self.worker.start(lambda: (name, remembered_value(kind, known)))
         else:
             self._on_made((name, self.session.display.subject_of(kind.kind)))
 

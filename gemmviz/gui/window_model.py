@@ -9,7 +9,6 @@ from gemmviz.gui.preferences import Preferences
 from gemmviz.gui.step_pictures import StepPictures
 from gemmviz.gui.thumbnails import Thumbnails
 from gemmviz.gui.view_pictures import ViewPictures
-from gemmviz.run.engine import Cancel
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.session.app_model import AppModel
 from gemmviz.session.session import Session
@@ -40,7 +39,7 @@ class Plotting:
         self.loaded.emit()
 
 
-def _load_charts(cancelled: Cancel) -> ModuleType:
+def _load_charts() -> ModuleType:
     import pyqtgraph
 
     return pyqtgraph  # type: ignore[no-any-return]

@@ -3,7 +3,7 @@
 import difflib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Literal, Self
 
@@ -186,21 +186,19 @@ _cancelled: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", defa
 
 @contextmanager
 def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
-    """A context in which checkpoints raise Cancelled once ``cancelled()`` is true."""
-    assert cancelled is not is_cancelled, "is_cancelled can't depend on itself"
-    before = _cancelled.set(cancelled)
+    """A context in which checkpoints raise Cancelled once ``cancelled()`` is true, or the work around it is cancelled."""
+    around = _cancelled.get()
+    before = _cancelled.set(cancelled if around is None else lambda: around() or cancelled())
     try:
         yield
     finally:
         _cancelled.reset(before)
 
 
-@contextmanager
-def cancelled_after(seconds: float) -> Iterator[None]:
+def cancelled_after(seconds: float) -> AbstractContextManager[None]:
     """A context in which checkpoints raise Cancelled after this time, too."""
-    before, until = _cancelled.get(), time.monotonic() + seconds
-    with cancellable(lambda: time.monotonic() > until or (before is not None and before())):
-        yield
+    until = time.monotonic() + seconds
+    return cancellable(lambda: time.monotonic() > until)
 
 
 def is_cancelled() -> bool:

@@ -1,5 +1,6 @@
 """What a project's files hold: its kernels with their parameters, and its launches as formulas over the host code's names."""
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -7,6 +8,7 @@ from msgspec import Struct
 
 from gemmviz.model.errors import Place
 
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)  # in the text of C++
 HostNameKind = Literal["macro", "global", "local", "parameter", "member", "template"]
 ArgumentKind = Literal["pointer", "value", "struct", "unread"]
 TemplateKind = Literal["type", "value", "template"]

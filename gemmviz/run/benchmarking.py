@@ -17,7 +17,6 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import CUBLAS, HALF, Benchmark, Measured, Transfer
-from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
 
@@ -71,7 +70,6 @@ def run_benchmark(
     *,
     longest_s: float = LONGEST_S,
     on_row: Callable[[Benchmark, int], None] = lambda benchmark, done: None,
-    cancelled: Cancel = is_cancelled,
 ) -> Benchmark:
     """Times the cases in turn and returns a benchmark with a row for each; if cancelled, with the rows measured so far.
 
@@ -80,27 +78,27 @@ def run_benchmark(
     """
     benchmark = Benchmark(gpu.gpu(), str(date.today()), (), processor_name(), recorded=False)
     transfers: dict[tuple[Problem, str], Transfer] = {}
-    before = _probe_host(gpu, cancelled)
+    before = _probe_host(gpu)
     for done, case in enumerate(cases, 1):
         try:
-            row = _left_out(case, before, longest_s) or _measure(gpu, case, device, transfers, cancelled)
+            row = _left_out(case, before, longest_s) or _measure(gpu, case, device, transfers)
         except Cancelled:
             break
         if row.timing is not None:
             before[case.series] = case.work, row.timing.median_ms
         benchmark = benchmark.with_row(row)
         on_row(benchmark, done)
-        if cancelled():
+        if is_cancelled():
             break
     return benchmark
 
 
-def _probe_host(gpu: RemoteGpu, cancelled: Cancel) -> dict[object, tuple[int, float]]:
+def _probe_host(gpu: RemoteGpu) -> dict[object, tuple[int, float]]:
     """Work and time in ms of a small multiplication on the host, by series, from which longer times are predicted."""
     times: dict[object, tuple[int, float]] = {}
     for method in METHODS:
         with contextlib.suppress(GemmvizError, Cancelled):
-            times[method, ()] = _SIDE**3, gpu.time_host(method, Problem(_SIDE, _SIDE, _SIDE), cancelled).median_ms
+            times[method, ()] = _SIDE**3, gpu.time_host(method, Problem(_SIDE, _SIDE, _SIDE)).median_ms
     return times
 
 
@@ -120,20 +118,18 @@ def _failed(case: Case, why: str) -> Measured:
     return Measured(case.name, case.problem, None, dict(case.setup.parameters), hashed, failure=why)
 
 
-def _measure(
-    gpu: RemoteGpu, case: Case, device: str, transfers: dict[tuple[Problem, str], Transfer], cancelled: Cancel
-) -> Measured:
+def _measure(gpu: RemoteGpu, case: Case, device: str, transfers: dict[tuple[Problem, str], Transfer]) -> Measured:
     try:
         if case.name in METHODS:
-            return Measured(case.name, case.problem, gpu.time_host(case.name, case.problem, cancelled))
+            return Measured(case.name, case.problem, gpu.time_host(case.name, case.problem))
         if case.setup is None:
             setup = setup_for(load_kernel(REFERENCES[case.name]), case.problem, device=device)
-            row = Measured(case.name, case.problem, gpu.time_cublas(setup, cancelled))
+            row = Measured(case.name, case.problem, gpu.time_cublas(setup))
         else:
-            setup, row = case.setup, gpu.time_kernel(case.setup, cancelled)
+            setup, row = case.setup, gpu.time_kernel(case.setup)
         key = case.problem, row.variant_of_inputs
         if key not in transfers:
-            transfers[key] = gpu.time_copies(setup, cancelled)
+            transfers[key] = gpu.time_copies(setup)
         return replace(row, transfer=transfers[key])
     except GemmvizError as error:
         return _failed(case, str(error))

@@ -6,14 +6,13 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Literal
 
 from gemmviz.cuda.launch.catalog import is_shipped_kernel
-from gemmviz.model.errors import is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import blocks_to_trace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, Engine, FallbackEngine, KernelEngines, Recording
+from gemmviz.run.engine import Engine, FallbackEngine, KernelEngines, Recording
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.run.stored import RecordedTimes, StoredAnswers
 
@@ -80,12 +79,11 @@ def run(
     *,
     values: bool = False,
     most_bytes: int = MOST_BYTES,
-    cancelled: Cancel = is_cancelled,
 ) -> Outcome:
     """Trace the blocks that a setup names, or some near the block ``around``. ``most_bytes``: limit of the trace of
     named blocks. Raises as ``Engine.trace`` does.
     """
     blocks = engine.known_blocks(setup)
     if blocks is None:
-        blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)
-    return engine.trace(setup, blocks, Recording(values=values, limit_bytes=most_bytes), cancelled=cancelled)
+        blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes)
+    return engine.trace(setup, blocks, Recording(values=values, limit_bytes=most_bytes))

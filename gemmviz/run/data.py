@@ -21,7 +21,7 @@ from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import nodes_of, parts
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.element_types import ElementType, element_type
-from gemmviz.model.errors import Cancelled
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Reference, ReferenceRequest, Shape
 from gemmviz.model.setup import Filling
@@ -52,12 +52,11 @@ class _MatrixCache:
 _inputs_cache = _MatrixCache()
 
 
-def _random_matrix(size: int, element: ElementType, seed: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
+def _random_matrix(size: int, element: ElementType, seed: int) -> npt.NDArray[Any]:
     generator = np.random.default_rng(seed)
     data = np.empty(size, element.stored)
     for start in range(0, size, _CHUNK):
-        if cancelled():
-            raise Cancelled
+        checkpoint()
         stop = min(size, start + _CHUNK)
         if not element.is_float:
             data[start:stop] = generator.integers(0, 8, stop - start)
@@ -70,10 +69,10 @@ def _random_matrix(size: int, element: ElementType, seed: int, cancelled: Callab
     return data
 
 
-def _drawn(size: int, element: ElementType, filling: Filling, number: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
+def _drawn(size: int, element: ElementType, filling: Filling, number: int) -> npt.NDArray[Any]:
     if filling.pattern == "random":
         seed = filling.seed * 2 + number
-        return _inputs_cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed, cancelled))
+        return _inputs_cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed))
     numbers = np.ones(size) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
     exact = 2**element.significant if element.is_float else 8  # numbers below which the type holds exactly
     data = element.elements(numbers if filling.pattern == "ones" else numbers % exact)
@@ -94,7 +93,7 @@ def _bins(size: int, bins: int, element: ElementType, filling: Filling, number: 
 
 
 def initial_array(
-    problem: Problem, name: str, shape: Shape, types: dict[str, ElementType], filling: Filling, cancelled: Callable[[], bool]
+    problem: Problem, name: str, shape: Shape, types: dict[str, ElementType], filling: Filling
 ) -> npt.NDArray[Any]:
     """One array before the run, flat in memory order: read-only values of an input, or zeros or NaN of an output."""
     element, size, number = types[name], prod(shape), sorted(types).index(name)
@@ -103,7 +102,7 @@ def initial_array(
         return element.elements(np.full(size, np.nan)) if filling.old_outputs == "nan" and element.is_float else remains
     if problem.array(name).contents == "bins":
         return _bins(size, problem.sizes["bins"], element, filling, number)
-    data = _drawn(size, element, filling, number, cancelled)
+    data = _drawn(size, element, filling, number)
     return data if problem.array(name).role == "input" else data.copy()
 
 
@@ -112,7 +111,6 @@ def matrices(
     shapes: Mapping[str, Shape],
     types: dict[str, ElementType],
     filling: Filling,
-    cancelled: Callable[[], bool],
 ) -> dict[str, Any]:
     """All arrays of a problem before the run, by name: inputs, which are read-only, and outputs, all zero or NaN unless
     they hold values before the run. They are flat arrays in memory order.
@@ -120,7 +118,7 @@ def matrices(
     Integers take the values 0 to 7: at random, or their index modulo 8; floats that hold only smaller indices than there are,
     their index modulo what they hold; elements of an array of bins 0 to bins - 1. Raises Cancelled.
     """
-    return {name: initial_array(problem, name, shapes[name], types, filling, cancelled) for name in sorted(types)}
+    return {name: initial_array(problem, name, shapes[name], types, filling) for name in sorted(types)}
 
 
 # The check of the outputs.
@@ -180,7 +178,7 @@ def _by_columns(shape: Shape) -> Shape:
     return (*shape[:-2], shape[-1], shape[-2])
 
 
-def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch: bool, cancelled: Callable[[], bool]) -> Check:
+def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch: bool) -> Check:
     """The comparison of the outputs with float64. ``written``: the distinct elements of each output that were stored, as
     ascending offsets in memory. Elements that were never written count if the ``whole_launch`` was traced: as missing
     unless the value that they had is right, or, in an array that is changed in place, with that value.
@@ -196,12 +194,10 @@ def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch:
     held = whole_launch and problem.array(name).role == "both"
     is_written = np.full(len(every), held)
     is_written[written[name]] = True
-    return _judged(contents, problem.kind.reference, name, every if whole_launch else written[name], is_written, cancelled)
+    return _judged(contents, problem.kind.reference, name, every if whole_launch else written[name], is_written)
 
 
-def _judged(
-    contents: Contents, reference: Reference, name: str, elements: Longs, is_written: Bools, cancelled: Callable[[], bool]
-) -> Check:
+def _judged(contents: Contents, reference: Reference, name: str, elements: Longs, is_written: Bools) -> Check:
     """The comparison of some elements of one output, some at a time. Wrong ones that aren't written count as missing."""
     problem, unit = contents.problem, contents.types[name].roundoff
     arrays = {each: contents.shaped(each, {**contents.data, **contents.before}) for each in contents.data}
@@ -209,8 +205,7 @@ def _judged(
     wrong, unwritten, wrong_elements, worst = 0, 0, list[int](), _Worst(places=(0,) * after.ndim)
     step = max(1, _WORK_PER_CHUNK // problem.kind.work(problem.sizes))
     for start in range(0, len(elements), step):
-        if cancelled():
-            raise Cancelled
+        checkpoint()
         some = elements[start : start + step]
         places = contents.places(name, some)
         answer = reference(ReferenceRequest(problem.sizes, problem.factors, arrays, {name: after}, name, places, unit))

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import psutil
 from msgspec import Struct, field
 
-from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError, is_cancelled
+from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import Schedule
@@ -48,7 +48,6 @@ class Recording(Struct, frozen=True):
     limit_bytes: int = field(default_factory=record_limit)
 
 
-Cancel = Callable[[], bool]
 EngineFor = Callable[[KernelSpec], "Engine"]
 
 
@@ -109,13 +108,14 @@ class ScheduleRequest(EngineRequest, frozen=True, eq=False):
 class Engine:
     """The interface of an engine. An engine overrides ``answer``; the other methods ask it.
 
-    Methods may be called from any thread. They raise CannotAnswer if the engine doesn't support the request, Cancelled once
-    ``cancelled()`` is true, KernelFault if the kernel faults before there is a trace, SettingError, SourceError or DeviceError.
+    Methods may be called from any thread. They raise CannotAnswer if the engine doesn't support the request, Cancelled if the
+    work of the thread is cancelled, KernelFault if the kernel faults before there is a trace, SettingError, SourceError or
+    DeviceError.
     """
 
     name = "no engine"
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         """The answer to a request, of the type that its class names."""
         raise self.cannot(request)
 
@@ -135,35 +135,33 @@ class Engine:
         setup: Setup,
         blocks: BlockRange | None = None,
         recording: Recording | None = None,
-        *,
-        cancelled: Cancel = is_cancelled,
     ) -> Outcome:
         """The answer to a TraceRequest."""
-        outcome: Outcome = self.answer(TraceRequest(setup, blocks, recording or Recording()), cancelled)
+        outcome: Outcome = self.answer(TraceRequest(setup, blocks, recording or Recording()))
         return outcome
 
-    def count(self, setup: Setup, counter: LaunchSink, *, cancelled: Cancel = is_cancelled) -> None:
+    def count(self, setup: Setup, counter: LaunchSink) -> None:
         """The answer to a CountRequest."""
-        self.answer(CountRequest(setup, counter), cancelled)
+        self.answer(CountRequest(setup, counter))
 
-    def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
+    def watch(self, setup: Setup, block: Triple, thread: Triple) -> Watched:
         """The answer to a WatchRequest."""
-        watched: Watched = self.answer(WatchRequest(setup, block, thread), cancelled)
+        watched: Watched = self.answer(WatchRequest(setup, block, thread))
         return watched
 
-    def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
+    def race(self, setup: Setup, block: Triple, title: str) -> RaceCase:
         """The answer to a RaceRequest."""
-        case: RaceCase = self.answer(RaceRequest(setup, block, title), cancelled)
+        case: RaceCase = self.answer(RaceRequest(setup, block, title))
         return case
 
-    def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
+    def time(self, setup: Setup) -> KernelSpeed:
         """The answer to a TimeRequest."""
-        speed: KernelSpeed = self.answer(TimeRequest(setup), cancelled)
+        speed: KernelSpeed = self.answer(TimeRequest(setup))
         return speed
 
-    def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
+    def schedule(self, setup: Setup) -> Schedule:
         """The answer to a ScheduleRequest."""
-        schedule: Schedule = self.answer(ScheduleRequest(setup), cancelled)
+        schedule: Schedule = self.answer(ScheduleRequest(setup))
         return schedule
 
     def cannot(self, request: EngineRequest) -> CannotAnswer:
@@ -177,8 +175,8 @@ class KernelEngines(Engine):
     def __init__(self, engine_for: EngineFor) -> None:
         self.engine_for = engine_for
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
-        return self.engine_for(request.setup.kernel).answer(request, cancelled)
+    def answer(self, request: EngineRequest) -> Any:
+        return self.engine_for(request.setup.kernel).answer(request)
 
     def known_blocks(self, setup: Setup) -> BlockRange | None:
         return self.engine_for(setup.kernel).known_blocks(setup)
@@ -195,8 +193,8 @@ class FallbackEngine(Engine):
         self.engines = engines
         self.name = engines[0].name
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
-        answer, failure = self._first_answer(lambda engine: engine.answer(request, cancelled))
+    def answer(self, request: EngineRequest) -> Any:
+        answer, failure = self._first_answer(lambda engine: engine.answer(request))
         return _with_failure(answer, failure) if isinstance(answer, Outcome) else answer
 
     def known_blocks(self, setup: Setup) -> BlockRange | None:

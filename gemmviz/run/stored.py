@@ -6,7 +6,6 @@ from typing import Any
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.answer_file import Answers, read_answers
 from gemmviz.files.recordings import recordings
-from gemmviz.model.errors import is_cancelled
 from gemmviz.model.recording import recording_of, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
@@ -15,7 +14,6 @@ from gemmviz.model.timing import Benchmark, KernelSpeed
 from gemmviz.model.trace import Outcome
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import (
-    Cancel,
     CannotAnswer,
     CountRequest,
     Engine,
@@ -62,7 +60,7 @@ class StoredAnswers(Engine):
         answers = stored_answers(setup)
         return None if answers is None or answers.trace is None else answers.trace.blocks
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         answers = stored_answers(request.setup)
         found = None if answers is None else _stored_answer(answers, request)
         if found is None:
@@ -96,7 +94,7 @@ class RecordedTimes(Engine):
 
     name = "the record"
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         if not isinstance(request, TimeRequest):
             raise self.cannot(request)
         return recorded_speed(request.setup)

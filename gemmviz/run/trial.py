@@ -1,6 +1,6 @@
 """Runs a launch to see whether its result is right, within a budget of work: on every computer the same runs are made."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 from gemmviz.cuda.launch.legality import can_run, device_for, setup_for
 from gemmviz.cuda.types import HALF
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled, KernelFault, SettingError, is_cancelled
+from gemmviz.model.errors import Cancelled, KernelFault, SettingError, cancellable, checkpoint
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.problems.catalog import MULTIPLICATIONS
 from gemmviz.model.records import replace
@@ -82,9 +82,7 @@ class _Stores(StepCounter):
                 self._by_number[operand.array][at[active] + lane] = True
 
 
-def trial_of(
-    setup: Setup, work: WorkBudget, cancelled: Callable[[], bool] = is_cancelled, *, in_part: bool = False
-) -> TrialResult | None:
+def trial_of(setup: Setup, work: WorkBudget, *, in_part: bool = False) -> TrialResult | None:
     """Runs the whole launch, or ``in_part`` blocks at the corners of its grid, whose results alone are then compared. None for
     a launch with more threads than a trial may have, or one that takes more work than is left.
 
@@ -99,7 +97,7 @@ def trial_of(
         return None
     most = min(work.left, _OF_TRIAL)
     work.left -= _OF_RUN + elements
-    before = inputs(binding, cancelled)
+    before = inputs(binding)
     outputs = setup.problem.output_names
     data = {**before, **{name: before[name].copy() for name in outputs}}  # the kernel writes into the outputs themselves
     spent = 0
@@ -107,16 +105,16 @@ def trial_of(
     def is_over() -> bool:
         nonlocal spent
         spent += _OF_STEP + threads
-        return spent > most or cancelled()
+        return spent > most
 
     stores = _Stores(binding)
     try:
-        data = _memory_after(binding, windows[:1], data, stores, is_over)
-        of_one = sum(int(stores.marks[name].sum()) for name in outputs)
-        data = _memory_after(binding, windows[1:], data, stores, is_over)
+        with cancellable(is_over):
+            data = _memory_after(binding, windows[:1], data, stores)
+            of_one = sum(int(stores.marks[name].sum()) for name in outputs)
+            data = _memory_after(binding, windows[1:], data, stores)
     except Cancelled:
-        if cancelled():
-            raise
+        checkpoint()
         return None
     finally:
         work.left -= spent
@@ -127,14 +125,12 @@ def trial_of(
     return TrialResult(_right_layout(binding, data, chosen) if is_judged else None, frozenset(written), stores.phases)
 
 
-def _memory_after(
-    binding: Binding, windows: list[BlockRange], data: dict[str, Any], stores: _Stores, cancelled: Callable[[], bool]
-) -> dict[str, Any]:
+def _memory_after(binding: Binding, windows: list[BlockRange], data: dict[str, Any], stores: _Stores) -> dict[str, Any]:
     """The arrays after the blocks of all windows have run."""
     for window in windows:
         space = ThreadSpace(binding.launch, window, device_for(binding.setup).rules.warp_size)
         stores.sites = []
-        memories = interpret(binding, space, stores, data, wants_values=True, cancelled=cancelled)
+        memories = interpret(binding, space, stores, data, wants_values=True)
         data = {name: memory.data for name, memory in memories.items()}
     return data
 
@@ -147,19 +143,17 @@ def _blocks_tried(launch: Launch) -> Iterator[BlockRange]:
         yield BlockRange((i, i + 1), (j, j + 1), (k, k + 1))
 
 
-def attempted(
-    setup: Setup, work: WorkBudget, cancelled: Callable[[], bool] = is_cancelled, *, in_part: bool = False
-) -> TrialResult | None:
+def attempted(setup: Setup, work: WorkBudget, *, in_part: bool = False) -> TrialResult | None:
     """What ``trial_of`` shows; None also if the launch can't be run, or the kernel faults. Raises SourceError and Cancelled."""
     try:
-        return trial_of(setup, work, cancelled, in_part=in_part) if can_run(setup) else None
+        return trial_of(setup, work, in_part=in_part) if can_run(setup) else None
     except (KernelFault, SettingError):
         return None
 
 
-def is_right(spec: KernelSpec, work: WorkBudget, cancelled: Callable[[], bool] = is_cancelled) -> bool:
+def is_right(spec: KernelSpec, work: WorkBudget) -> bool:
     """Whether the kernel's result is right at its own problem. Raises SourceError and Cancelled."""
-    trial = attempted(setup_for(spec), work, cancelled)
+    trial = attempted(setup_for(spec), work)
     return trial is not None and trial.column_major == spec.column_major
 
 
@@ -170,7 +164,7 @@ def _right_layout(binding: Binding, after: dict[str, Any], chosen: dict[str, Any
     contents = contents_of(binding, after)
     for layout in _TRIED_LAYOUTS if binding.setup.problem.kind.name in MULTIPLICATIONS else _TRIED_LAYOUTS[:1]:
         judged = replace(contents, column_major=layout)
-        if check_result(judged, chosen, False, is_cancelled).passed and _tells(judged, chosen):
+        if check_result(judged, chosen, False).passed and _tells(judged, chosen):
             return layout
     return None
 
@@ -180,5 +174,5 @@ def _tells(contents: Contents, chosen: dict[str, Any]) -> bool:
     if contents.rounding.each < HALF.element.roundoff:
         return True
     zeros = {name: np.zeros_like(contents.data[name]) for name in contents.problem.output_names}
-    found = check_result(replace(contents, data={**contents.data, **zeros}), chosen, False, is_cancelled)
+    found = check_result(replace(contents, data={**contents.data, **zeros}), chosen, False)
     return found.wrong * _MOST_LIKE_ZERO >= found.compared

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
 
@@ -35,7 +35,7 @@ from gemmviz.cuda.launch.roles import Roles, fits, is_told
 from gemmviz.cuda.nodes import FunctionParameter, Program
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.types import PointerType, Scalar
-from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, is_cancelled
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
@@ -125,7 +125,6 @@ def find_roles(
     work: WorkBudget | None = None,
     most_runs: int | None = None,
     as_written: bool = False,
-    cancelled: Callable[[], bool] = is_cancelled,
 ) -> Found | None:
     """The first roles, the ``likely`` ones before others, that agree with the ``given`` parts of the launch and with which the
     kernel's result is right; None if none are found within the ``work`` and ``most_runs`` runs. Roles with which it is right at
@@ -135,7 +134,7 @@ def find_roles(
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
     draft = draft if as_written and not draft.has_open_parameters else _completed(source, draft)
-    search = _Attempts(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, cancelled, as_written)
+    search = _Attempts(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, as_written)
     kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind) and (given.kind or is_told_of(source, kind))]
     square: Found | None = None
     for roles, size_number in _order_tried(search, kinds, () if likely is None else (likely,)):
@@ -199,7 +198,7 @@ def likeliest(
     spec = replace(spec, problem=first_problem(spec))
     if given.is_complete:
         return spec, ""
-    search = _Attempts(source, draft, given, work, is_cancelled)
+    search = _Attempts(source, draft, given, work)
     own = search.spec_at_own_sizes(roles)
     is_meant = bool(given.kind) or means(source, draft, kind)
     is_known = is_meant and is_told(draft, kind, roles) and has_room(own or spec, draft, roles)
@@ -324,10 +323,9 @@ class _Attempts:
         draft: Draft,
         given: GivenLaunch,
         work: WorkBudget,
-        cancelled: Callable[[], bool],
         as_written: bool = False,
     ) -> None:
-        self.source, self.draft, self.given, self.work, self.cancelled = source, draft, given, work, cancelled
+        self.source, self.draft, self.given, self.work = source, draft, given, work
         self.as_written = as_written
         self.runs = 0
         self.written: frozenset[int] = frozenset()  # pointers that the kernel writes
@@ -466,8 +464,8 @@ class _Attempts:
         try:
             if not can_run(setup):
                 return "unknown"
-            trial = None if in_part else trial_of(setup, self.work, self.cancelled)
-            trial = trial or trial_of(setup, self.work, self.cancelled, in_part=True)
+            trial = None if in_part else trial_of(setup, self.work)
+            trial = trial or trial_of(setup, self.work, in_part=True)
         except KernelFault as fault:
             return "unknown" if fault.id in ("unsupported", "step-budget") else "wrong"
         except SettingError:
@@ -493,7 +491,7 @@ class _Attempts:
         uncut = [name for name, unit in grid_units(spec).items() if not unit]
         for factor in _LONGER if trial.phases == 1 and uncut else ():
             longer = replace(spec, problem=replace_sizes(spec, {name: factor * spec.problem.sizes[name] for name in uncut}))
-            found = attempted(setup_for(longer), WorkBudget(), self.cancelled)  # which counts beside the search
+            found = attempted(setup_for(longer), WorkBudget())  # which counts beside the search
             if found is None or found.column_major != trial.column_major:
                 return spec
             if found.phases > 1:
@@ -503,7 +501,7 @@ class _Attempts:
     def _run(self, spec: KernelSpec, problem: Problem, in_part: bool = False) -> TrialResult | None:
         """What a run shows; None if it faults, or can't be run."""
         self.runs += 1
-        return attempted(setup_for(spec, problem), self.work, self.cancelled, in_part=in_part)
+        return attempted(setup_for(spec, problem), self.work, in_part=in_part)
 
 
 def _is_square_problem(problem: Problem, roles: Roles) -> bool:

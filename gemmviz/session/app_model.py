@@ -78,7 +78,7 @@ class Answering:
         if question is None or self.session.display.counted < 1.0:  # the answer to an open question is not given away
             self.clear()
         elif run is not None:
-            self.worker.start(lambda cancelled: (question, run, answer_to(question, run.trace, run.counts, run.no_counts)))
+            self.worker.start(lambda: (question, run, answer_to(question, run.trace, run.counts, run.no_counts)))
 
     def _on_answered(self, result: Answered) -> None:
         question, run, sentences = result
@@ -123,7 +123,7 @@ class PointerTool:
             self._say(now, hit)
         else:
             number, element = target
-            self.worker.start(lambda cancelled: (now, hit, element_history(now, number, element)))
+            self.worker.start(lambda: (now, hit, element_history(now, number, element)))
 
     def _say(self, moment: Moment, hit: Hit, history: ElementHistory | None = None) -> None:
         """Emit the lines about a cell, with their counts hidden while a question is open."""

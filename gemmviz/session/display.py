@@ -130,7 +130,7 @@ class SubjectValues:
             return FactAnswer(store.values.get(name), store.errors.get(name))
         if self._pending != (store, name) or not self.worker.is_busy:
             self._pending = store, name
-            self.worker.start(lambda cancelled: remembered_value(subject, known))
+            self.worker.start(lambda: remembered_value(subject, known))
         return None
 
     def _store_of(self, known: Knowledge) -> FactStore:

@@ -517,7 +517,7 @@ class LessonPlayer(LessonEditor):
         engine = self.session.engines.cpu
         from gemmviz.teaching.exercises import judged
 
-        self.judging.start(lambda cancelled: judged(exercise, shot, engine, answers))
+        self.judging.start(lambda: judged(exercise, shot, engine, answers))
 
     def _on_failed_judging(self, error: GemmvizError) -> None:
         from gemmviz.teaching.exercises import Verdict

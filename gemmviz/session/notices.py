@@ -12,7 +12,6 @@ from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, changes
 from gemmviz.model.translation import tr
-from gemmviz.run.engine import Cancel
 from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
@@ -213,8 +212,8 @@ class Schedules:
             return
         remote = self.engines.remote
 
-        def work(cancelled: Cancel) -> tuple[Setup, Schedule]:
-            return setup, remote.schedule(setup, cancelled=cancelled)
+        def work() -> tuple[Setup, Schedule]:
+            return setup, remote.schedule(setup)
 
         self.worker.start(work)
 

@@ -105,7 +105,7 @@ class ReadySteps:
         else:
             engine, stop = self._engine, following
             like = [known for each in self._ready for known in each.shots if run_so_far(known) is not None]
-            self.worker.start(lambda cancelled: ready_step(stop, engine, like), self._delay_s)
+            self.worker.start(lambda: ready_step(stop, engine, like), self._delay_s)
             self._delay_s = 0.0
 
     @property

@@ -1,13 +1,12 @@
 """A session: its state, the displayed run, and what follows from each event. Independent of any window."""
 
-import time
 from typing import Any
 
 from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.legality import launch_for
-from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, cancellable
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, cancelled_after
 from gemmviz.model.kernel import Launch
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
@@ -51,9 +50,8 @@ def launch_soon(setup: Setup) -> Launch:
     """The launch of a setup, as from ``launch_for``. An error names the nearest legal setting only if it is found within 0.03
     s. Raises as ``launch_for``, also if the setup names blocks that don't exist.
     """
-    end = time.monotonic() + _SOON_S
     try:
-        with cancellable(lambda: time.monotonic() > end):
+        with cancelled_after(_SOON_S):
             launch = launch_for(setup)
     except Cancelled:
         launch = launch_for(setup, with_nearest=False)

@@ -8,7 +8,6 @@ from gemmviz.files.benchmark_file import named, recorded
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import capital, marked, tr
-from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.shots.jobs import LatestTask, Post
 
@@ -71,8 +70,8 @@ class Benchmarks:
         def measured(benchmark: Benchmark, done: int) -> None:
             self._post(lambda: self._on_measured(benchmark, done))
 
-        def work(cancelled: Cancel) -> Benchmark:
-            return run_benchmark(gpu, cases, device, on_row=measured, cancelled=cancelled)
+        def work() -> Benchmark:
+            return run_benchmark(gpu, cases, device, on_row=measured)
 
         self.worker.start(work)
         self.changed.emit()

@@ -13,7 +13,7 @@ from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Watched
-from gemmviz.run.engine import Cancel, CannotAnswer, Engine
+from gemmviz.run.engine import CannotAnswer, Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.view import HEIGHT, WIDTH, ViewOptions
 from gemmviz.shots.jobs import Engines, LatestTask, Post
@@ -112,13 +112,13 @@ class Completion:
         like = [known for known in (self.known,) if known is not None and known.engine is self.engine]
         known = Knowledge(shot, self.engine, with_values=False, like=like)
         self._end()
-        self._runner.start(lambda cancelled: finished_run(known))
+        self._runner.start(lambda: finished_run(known))
         self.busy_changed.emit()
 
     def find_nearest(self, setup: Setup, error: GemmvizError) -> None:
         """Search for the nearest legal setting if the error of a setup names none, then fail with it."""
 
-        def work(cancelled: Cancel) -> KnownRun:
+        def work() -> KnownRun:
             launch_for(setup)  # fails with the nearest setting
             raise error
 
@@ -169,9 +169,9 @@ class Completion:
             return
         self._is_over, replay, scope = False, run.replay, reader.scope
         if not (replay.knows_costs(scope) and replay.knows_terms(scope)):
-            self._costs.start(lambda cancelled: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
+            self._costs.start(lambda: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
         if Knowledge.watch_result.at_hand(known) is None:
-            self._watching.start(lambda cancelled: known.watch_result, AFTER_PICTURE_S)
+            self._watching.start(lambda: known.watch_result, AFTER_PICTURE_S)
         else:
             self._complete_launch(known, run)
 
@@ -181,13 +181,13 @@ class Completion:
             return
         if run.searched is None:
             if not self._search.is_busy:
-                self._search.start(lambda cancelled: known.replay)
+                self._search.start(lambda: known.replay)
         elif self.will_count and not self._count.is_busy:
-            self._count.start(lambda cancelled: known.counted if run.counted is None else known.whole_counted)
+            self._count.start(lambda: known.counted if run.counted is None else known.whole_counted)
         elif not self.will_count and Knowledge.rearranged.at_hand(known) is None and not self._count.is_busy:
-            self._count.start(lambda cancelled: known.rearranged)
+            self._count.start(lambda: known.rearranged)
         if run.timed is None and not self._time.is_busy:
-            self._time.start(lambda cancelled: (known.timed, known.whole.timed))
+            self._time.start(lambda: (known.timed, known.whole.timed))
 
     def _end(self) -> None:
         self._is_over = True
@@ -307,7 +307,7 @@ class Reading:
         reader = Reader(self.reader.replay, self.reader.scope.focus)
         reader.watched = self.reader.watched
 
-        def work(cancelled: Cancel) -> tuple[Reader, int]:
+        def work() -> tuple[Reader, int]:
             view_named(MAPPED).scene(reader.at(step), options)
             return reader, step
 
@@ -333,7 +333,7 @@ class Reading:
         fresh = Reader(reader.replay, reader.scope.focus)
         fresh.watched = reader.watched
 
-        def work(cancelled: Cancel) -> tuple[Reader, str]:
+        def work() -> tuple[Reader, str]:
             draw(fresh.at(step))
             return fresh, view
 

@@ -18,7 +18,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.choosing import engine_for, has_cupy
-from gemmviz.run.engine import Cancel, Engine, FallbackEngine
+from gemmviz.run.engine import Engine, FallbackEngine
 from gemmviz.run.stored import RecordedTimes
 
 # The type of the function that hands a call to the thread that owns a session. Signals themselves are psygnal's.
@@ -45,7 +45,7 @@ class LatestTask(Generic[_TaskResult]):
         self._closed = False
         self.is_busy = False
 
-    def start(self, work: Callable[[Cancel], _TaskResult], delay_s: float = 0.0) -> None:
+    def start(self, work: Callable[[], _TaskResult], delay_s: float = 0.0) -> None:
         """Cancels the present work and runs ``work`` after it has ended, at least ``delay_s`` seconds from now."""
         self.cancel()
         if not self._closed:
@@ -63,12 +63,12 @@ class LatestTask(Generic[_TaskResult]):
         self.cancel()
         self._pool.shutdown(wait=False)
 
-    def _run(self, work: Callable[[Cancel], _TaskResult], cancel: threading.Event, delay_s: float) -> None:
+    def _run(self, work: Callable[[], _TaskResult], cancel: threading.Event, delay_s: float) -> None:
         if cancel.wait(delay_s) if delay_s else cancel.is_set():
             return
         try:
             with cancellable(cancel.is_set):
-                result = work(cancel.is_set)
+                result = work()
         except Cancelled:
             return
         except GemmvizError as error:
@@ -294,8 +294,8 @@ class Engines:
         self.worker.close()
         self.remote.close()
 
-    def _open_gpu(self, cancelled: Cancel) -> Gpu:
-        gpu = self.remote.gpu(cancelled)
+    def _open_gpu(self) -> Gpu:
+        gpu = self.remote.gpu()
         self.remote.warm_up()
         return gpu
 

@@ -20,7 +20,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for
 from gemmviz.files.benchmark_file import named, recorded
 from gemmviz.model.device import Device, Needs, OccupancyCase
-from gemmviz.model.errors import Cancelled, GemmvizError, UsageError, cancelled_after, checkpoint, is_cancelled
+from gemmviz.model.errors import Cancelled, GemmvizError, UsageError, cancelled_after, checkpoint
 from gemmviz.model.kernel import Launch
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
@@ -583,7 +583,7 @@ def searched_blocks(trace: Trace) -> int:
 
 def with_hazards(replay: Replay, blocks: int) -> Replay:
     """The replay with hazards between threads, searched in its first ``blocks`` blocks. Raises Cancelled."""
-    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value, is_cancelled))
+    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value))
 
 
 def replay_of(outcome: Outcome, *, hazards: bool = True) -> Replay:

@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Position, thread_text
 from gemmviz.cuda.launch.legality import can_run
-from gemmviz.cuda.parser.source_text import COMMENT
 from gemmviz.cuda.program import check_source, program_for
 from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.model.kernel import BLANK, KernelSpec
+from gemmviz.model.outline import COMMENT
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple

@@ -5,13 +5,12 @@ from typing import Any
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.answer_file import answer_key
-from gemmviz.model.errors import is_cancelled
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import SumKey
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Outcome
-from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, TraceRequest
+from gemmviz.run.engine import CountRequest, Engine, EngineRequest, TraceRequest
 
 _MOST_TRACE_BYTES = 256 << 20  # of remembered traces
 _Sums = tuple[tuple[MemoryArray, ...], dict[SumKey, tuple[int, ...]]]
@@ -26,29 +25,29 @@ class RememberedAnswers(Engine):
         self._sums: dict[str, _Sums] = {}
         self._runs: dict[_RunKey, Outcome] = {}
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         match request:
             case TraceRequest():
-                return self._run(request, cancelled)
+                return self._run(request)
             case CountRequest(setup, counter):
-                return counter.add_sums(*self._sums_of(setup, cancelled))
-        return self.engine.answer(request, cancelled)
+                return counter.add_sums(*self._sums_of(setup))
+        return self.engine.answer(request)
 
-    def _run(self, request: TraceRequest, cancelled: Cancel) -> Outcome:
+    def _run(self, request: TraceRequest) -> Outcome:
         key = _setup_key(request.setup), request.blocks, request.recording.values
         outcome = self._runs.pop(key, None)
         if outcome is None:
-            outcome = self.engine.answer(request, cancelled)
+            outcome = self.engine.answer(request)
         self._runs[key] = outcome  # at the end: the latest
         while len(self._runs) > 1 and sum(map(_size_bytes, self._runs.values())) > _MOST_TRACE_BYTES:
             self._runs.pop(next(iter(self._runs)))
         return outcome
 
-    def _sums_of(self, setup: Setup, cancelled: Cancel) -> _Sums:
+    def _sums_of(self, setup: Setup) -> _Sums:
         key = _setup_key(setup)
         if key not in self._sums:
-            own = LaunchCounter(device_for(setup).rules, cancelled)
-            self.engine.count(setup, own, cancelled=cancelled)
+            own = LaunchCounter(device_for(setup).rules)
+            self.engine.count(setup, own)
             self._sums[key] = own.arrays, own.sums
         return self._sums[key]
 

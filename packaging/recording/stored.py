@@ -22,7 +22,7 @@ from gemmviz.cuda.reader_link import reader
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, write_answers
 from gemmviz.files.recordings import checked_files, seal
 from gemmviz.files.resources import ROOT
-from gemmviz.model.errors import GemmvizError, SourceError, is_cancelled
+from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
@@ -30,7 +30,7 @@ from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Outcome, Trace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, Recording, TraceRequest, WatchRequest
+from gemmviz.run.engine import CountRequest, Engine, EngineRequest, RaceRequest, Recording, TraceRequest, WatchRequest
 from gemmviz.run.needs import declared_bytes
 from gemmviz.scenes.kit.primitives import Face
 from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
@@ -58,13 +58,13 @@ class NotedAnswers(Engine):
         self.answers: dict[str, tuple[Setup, Answers]] = {}
         self._interpreter = Interpreter()
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         match request:
             case TraceRequest(setup, blocks):
                 return self._trace(setup, blocks)
             case CountRequest(setup, counter):
                 return self._count(setup, counter)
-        answer, setup = self._interpreter.answer(request, cancelled), request.setup
+        answer, setup = self._interpreter.answer(request), request.setup
         match request:
             case WatchRequest(_, block, thread) if self._of(setup).trace is not None:
                 self._note(setup, lambda answers: replace(answers, watched={**answers.watched, (block, thread): answer}))

@@ -22,7 +22,6 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kernel_file import read_kernel
 from gemmviz.files.recordings import recording_text, write_recording
-from gemmviz.model.errors import is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import (
@@ -277,7 +276,7 @@ def kernel_rows(runner: CudaRunner, folder: Path) -> Iterator[Row]:
 
 
 def kernel_row(runner: CudaRunner, setup: Setup, label: str) -> Measured:
-    measured = runner.use(setup, lambda work: runner.time(work, TIMEOUT_S, is_cancelled))
+    measured = runner.use(setup, lambda work: runner.time(work, TIMEOUT_S))
     assert measured.check is not None
     assert measured.check.passed, label
     transfer = runner.use(setup, runner.copy)
@@ -304,7 +303,7 @@ def precision(*parts: str) -> int:
     gpu = open_gpu()
     path = measurement("precision-speeds-GPU.json", gpu)
     benchmark = read_benchmark(path) if path.is_file() else Benchmark(gpu, str(date.today()), (), processor_name())
-    runner, watch = CudaRunner(gpu), Stopwatch(Nvrtc(gpu), TIMEOUT_S, CUBLAS, is_cancelled)
+    runner, watch = CudaRunner(gpu), Stopwatch(Nvrtc(gpu), TIMEOUT_S, CUBLAS)
     chosen = parts or ("gpu", "host")
     done = {(row.kernel, row.problem) for row in benchmark.rows}
     with TemporaryDirectory() as folder:

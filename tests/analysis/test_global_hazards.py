@@ -13,7 +13,7 @@ from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.model.errors import Cancelled
+from gemmviz.model.errors import Cancelled, cancellable
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Operand
 from gemmviz.model.trace import INACTIVE, Trace
@@ -132,8 +132,9 @@ def test_what_is_read_from_a_file_says_so(tmp_path: Path) -> None:
 
 
 def test_it_can_be_called_off() -> None:
-    with pytest.raises(Cancelled):
-        global_hazards(traced("C[i] = 1.0f;"), None, lambda: True)
+    trace = traced("C[i] = 1.0f;")
+    with cancellable(lambda: True), pytest.raises(Cancelled):
+        global_hazards(trace)
 
 
 @pytest.mark.parametrize(

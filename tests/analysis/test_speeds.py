@@ -9,7 +9,6 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Timing, Transfer
 from gemmviz.run.benchmarking import Case, run_benchmark
-from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.charts.speeds import (
     by_tile,
@@ -137,10 +136,10 @@ class _SlowGpu:
     def gpu(self) -> Gpu:
         return GPU
 
-    def time_copies(self, setup: Setup, cancelled: Cancel) -> Transfer:
+    def time_copies(self, setup: Setup) -> Transfer:
         return Transfer(1.0, 1.0)
 
-    def time_kernel(self, setup: Setup, cancelled: Cancel) -> Measured:
+    def time_kernel(self, setup: Setup) -> Measured:
         self.left -= 1
         if self.left < 0:
             raise Cancelled
@@ -149,7 +148,7 @@ class _SlowGpu:
             setup.kernel.name, setup.problem, Timing(ms, None, None, 1, 1), dict(setup.parameters), setup.kernel.text_hash
         )
 
-    def time_host(self, method: str, problem: Problem, cancelled: Cancel) -> Timing:
+    def time_host(self, method: str, problem: Problem) -> Timing:
         raise DeviceError("there is none")
 
 

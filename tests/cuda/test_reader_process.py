@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 import psutil
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.reader_link import ReaderLink
 from gemmviz.files.child_process import child_environment
-from gemmviz.model.errors import Cancelled, GemmvizError, SourceError
+from gemmviz.model.errors import Cancelled, GemmvizError, SourceError, cancellable
 
 RIGHT = SourceText("a.cu", {"a.cu": "__global__ void k(float* a) { a[threadIdx.x] = 1.0f; }\n"})
 WRONG = SourceText("a.cu", {"a.cu": "__global__ void k(float* a) { a[0] = b; }\n"})
@@ -116,15 +117,15 @@ def test_a_cancelled_request_delays_no_other(link: ReaderLink) -> None:
     link.run("refusal", RIGHT)
     stop = threading.Event()
     threading.Timer(0.1, stop.set).start()
-    with pytest.raises(Cancelled):
-        link.run("refusal", ENDLESS, cancelled=stop.is_set)
+    with cancellable(stop.is_set), pytest.raises(Cancelled):
+        link.run("refusal", ENDLESS)
     assert link.run("refusal", RIGHT) is None
 
 
 def test_a_request_that_waits_for_its_turn_can_be_cancelled(link: ReaderLink) -> None:
     link.run("refusal", RIGHT)
-    with ThreadPoolExecutor(1) as pool, link._turn:
-        waiting = pool.submit(link.run, "refusal", RIGHT, cancelled=lambda: True)
+    with ThreadPoolExecutor(1) as pool, link._turn, cancellable(lambda: True):
+        waiting = pool.submit(copy_context().run, link.run, "refusal", RIGHT)
         with pytest.raises(Cancelled):
             waiting.result(5)
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gemmviz.run.engine import Cancel
-
 
 @cache
 def application() -> Any:
@@ -32,7 +30,7 @@ class Campaign:
     cases
         Makes a strategy for the contents of files.
     run
-        Uses such a file; its second argument tells when to give up. A GemmvizError or Cancelled is an answer; any other
+        Uses such a file. A GemmvizError or Cancelled is an answer; any other
         exception is a finding.
     every
         Makes contents that are all tried in turn: one change at a time, in every place.
@@ -51,7 +49,7 @@ class Campaign:
 
     suffix: str
     cases: Callable[[], st.SearchStrategy[bytes]]
-    run: Callable[[Path, Cancel], object]
+    run: Callable[[Path], object]
     every: Callable[[], Sequence[bytes]] | None = None
     ready: Callable[[], object] = field(default=application)
     missing: Callable[[], str] = field(default=lambda: "")

@@ -16,7 +16,6 @@ from gemmviz.files.resources import resource, user_folder
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import run
-from gemmviz.run.engine import Cancel
 from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.shot import Shot, default_shot, read_view, shot_text
 from gemmviz.shots.subject import subject_of_view
@@ -51,11 +50,11 @@ def _each_view() -> Sequence[bytes]:
     return EachPlace(tomllib.loads(shot_text(_own_shot())), toml_bytes)
 
 
-def _read_view(path: Path, cancelled: Cancel) -> None:
+def _read_view(path: Path) -> None:
     shot = read_view(path)
     if subject_of_view(shot.view).is_of_run:
         launch_for(shot.setup)
-        outcome = run(shot.setup, shot.focus.block, INTERPRETER, cancelled=cancelled)
+        outcome = run(shot.setup, shot.focus.block, INTERPRETER)
         if outcome.trace is not None:
             draw_run(Replay.of(outcome.trace), random_of(path))
 
@@ -91,7 +90,7 @@ def _each_lesson() -> Sequence[bytes]:
     return EachPlace(lesson_facts(), toml_bytes)
 
 
-def _read_lesson(path: Path, cancelled: Cancel) -> None:
+def _read_lesson(path: Path) -> None:
     """Checks some of its steps and draws what they come by."""
     lesson = read_lesson(path)
     assert parse_lesson(lesson_text(lesson), str(path)) == lesson, "a lesson that is saved is another one"
@@ -126,7 +125,7 @@ def _each_device() -> Sequence[bytes]:
     return EachPlace({key: value for key, value in _device("h200").items() if key != "sources"}, toml_bytes)
 
 
-def _use_device(path: Path, cancelled: Cancel) -> None:
+def _use_device(path: Path) -> None:
     """Puts it where a user would, and runs and draws on it."""
     folder = user_folder("devices")
     folder.mkdir(parents=True, exist_ok=True)
@@ -138,9 +137,9 @@ def _use_device(path: Path, cancelled: Cancel) -> None:
         assert "mine" in device_names()
         load_device("mine")
         setup = setup_for(load_kernel("04_tiled"), Problem(4, 4, 4), {"TILE_WIDTH": 2}, device="mine")
-        draw_launch(setup, random_of(path), cancelled)
+        draw_launch(setup, random_of(path))
         launch_for(setup)
-        outcome = run(setup, (0, 0, 0), INTERPRETER, values=True, cancelled=cancelled)
+        outcome = run(setup, (0, 0, 0), INTERPRETER, values=True)
         if outcome.trace is not None:
             draw_run(Replay.of(outcome.trace), random_of(path))
     finally:

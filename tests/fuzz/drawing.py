@@ -9,12 +9,10 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import LOCKS, Pair
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.errors import cancellable
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named, views, views_of
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import LAYERS, ViewOptions
@@ -50,11 +48,10 @@ def draw_run(replay: Replay, random: Random) -> None:
         view.scene(pair, options)
 
 
-def draw_launch(setup: Setup, random: Random, cancelled: Cancel) -> None:
+def draw_launch(setup: Setup, random: Random) -> None:
     """One of the views that need no run."""
     name = random.choice([name for name in views() if not subject_of_view(name).needs])
-    with cancellable(cancelled):
-        case = subject_of_view(name).at(Knowledge(Shot(setup, view=name), INTERPRETER), 0)
+    case = subject_of_view(name).at(Knowledge(Shot(setup, view=name), INTERPRETER), 0)
     view_named(name).scene(case, ViewOptions(load_theme("dark")))
 
 

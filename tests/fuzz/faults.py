@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import GemmvizError, cancellable
+from gemmviz.model.errors import GemmvizError
 from gemmviz.run.choosing import run as traced
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel
 from gemmviz.shots.knowledge import Knowledge, searched_blocks
 from gemmviz.shots.shot import Shot
 from tests.fuzz.campaign import Campaign
@@ -49,16 +48,15 @@ def kernel(seed: int) -> Kernel:
     return writer.kernel()
 
 
-def accusations(text: str, cancelled: Cancel = lambda: False) -> list[Accusation]:
+def accusations(text: str) -> list[Accusation]:
     """What the program says of a kernel once it is shown. Raises as ``run`` of ``gemmviz.shots.runs`` does."""
     setup, engine = setup_for(parse_kernel(text, "kernel.cu")), Interpreter()
-    outcome = traced(setup, (0, 0, 0), engine, cancelled=cancelled)
+    outcome = traced(setup, (0, 0, 0), engine)
     if outcome.fault is not None:
         fault = outcome.fault
         kind = next((kind for words, kind in _MESSAGES.items() if words in fault.message), fault.message)
         return [Accusation(kind, frozenset() if fault.place is None else frozenset({fault.place.line}), str(fault))]
-    with cancellable(cancelled):
-        replay = Knowledge(Shot(setup), engine, outcome, with_values=False).replay
+    replay = Knowledge(Shot(setup), engine, outcome, with_values=False).replay
     trace, blocks = replay.trace, searched_blocks(replay.trace)
     assert trace.is_whole, "not all of it was traced"
     assert blocks == trace.blocks.count, "not all of it was searched"
@@ -105,19 +103,19 @@ def cases() -> st.SearchStrategy[bytes]:
     return st.builds(case, st.integers(0, 2**31 - 1), st.none() | st.integers(0, 1000))
 
 
-def run(path: Path, cancelled: Cancel) -> None:
+def run(path: Path) -> None:
     """Raises AssertionError where a right kernel is accused, or a fault isn't found."""
     facts = json.loads(path.read_bytes())
-    said = judged(facts["seed"], facts["fault"], cancelled)
+    said = judged(facts["seed"], facts["fault"])
     assert not said, f"seed {facts['seed']}: {said}"
 
 
-def judged(seed: int, fault: str | None, cancelled: Cancel = lambda: False) -> str:
+def judged(seed: int, fault: str | None) -> str:
     """What is wrong with what the program says of the kernel of this seed, with a fault or without; "" where nothing is."""
     made = kernel(seed)
     text = made.text if fault is None else made.with_fault(fault)
     try:
-        return complaint(made, fault, accusations(text, cancelled))
+        return complaint(made, fault, accusations(text))
     except GemmvizError as error:
         return f"it is refused: {error}"
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -36,16 +36,16 @@ def try_case(campaign: Campaign, case: bytes, ends_process: bool = False) -> Non
             processor_time(campaign.own_time, ends_process) as is_over,
             nullcontext() if campaign.own_time else cancellable(is_over),
         ):
-            _run(campaign, path, is_over)
+            _run(campaign, path)
     except Finding:
         raise
     except (Exception, Endless) as error:
         raise Finding(f"{type(error).__name__}: {error}"[:600]) from error
 
 
-def _run(campaign: Campaign, path: Path, is_over: Callable[[], bool]) -> None:
+def _run(campaign: Campaign, path: Path) -> None:
     try:
-        campaign.run(path, is_over)
+        campaign.run(path)
     except Cancelled:
         pass
     except GemmvizError as error:

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.catalog import all_kernel_names, lesson_names
-from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.view import LAYERS
 from gemmviz.shots.fields import fields_of
@@ -122,7 +121,7 @@ _grown = _Grown()
 _passes: list[float] = []  # seconds that each turn of the window's loop took of the thread's time
 
 
-def act(path: Path, cancelled: Cancel) -> None:
+def act(path: Path) -> None:
     """Does all that a case says in one window, which begins anew with each case.
 
     An action that keeps the thread for too long is a finding if it does so when all is done once more: what is made when it is
@@ -205,7 +204,7 @@ def settle(window: Any, passed: Callable[[], object], most_s: float = _WAIT_S) -
     passed()
 
 
-def start_with(path: Path, cancelled: Cancel) -> None:
+def start_with(path: Path) -> None:
     """A window that finds what was kept; it shows a picture or says why not, and closes."""
     from gemmviz.gui.preferences import InMemoryStore
     from gemmviz.gui.window.main_window import MainWindow

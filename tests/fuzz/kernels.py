@@ -12,9 +12,7 @@ from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, setup_for
-from gemmviz.model.errors import cancellable
 from gemmviz.run.choosing import run
-from gemmviz.run.engine import Cancel
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from tests.fuzz.campaign import Campaign
@@ -64,20 +62,19 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def run_kernel(path: Path, cancelled: Cancel) -> None:
+def run_kernel(path: Path) -> None:
     """Runs a kernel; of some it draws pictures, and works out all that the window would."""
     setup = setup_for(load_kernel(str(path)))
     launch_for(setup)
-    outcome = run(setup, (0, 0, 0), INTERPRETER, cancelled=cancelled)
+    outcome = run(setup, (0, 0, 0), INTERPRETER)
     random = random_of(path)
     if outcome.trace is not None and random.random() < _SHOWN:
         replay = Replay.of(outcome.trace)
         draw_run(replay, random)
-        with cancellable(cancelled):
-            known = Knowledge(Shot(setup), INTERPRETER, outcome, with_values=False)
-            known.watch_result, known.replay  # noqa: B018
-        INTERPRETER.count(setup, LaunchCounter(device_for(setup).rules, cancelled), cancelled=cancelled)
-        draw_launch(setup, random, cancelled)
+        known = Knowledge(Shot(setup), INTERPRETER, outcome, with_values=False)
+        known.watch_result, known.replay  # noqa: B018
+        INTERPRETER.count(setup, LaunchCounter(device_for(setup).rules))
+        draw_launch(setup, random)
 
 
 CAMPAIGNS = {

@@ -14,7 +14,6 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson import LessonStep, answers_of
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
@@ -53,7 +52,7 @@ def _each_quiz() -> Sequence[bytes]:
     ]
 
 
-def _ask(path: Path, cancelled: Cancel) -> None:
+def _ask(path: Path) -> None:
     """A quiz is the same each time, each question has one right answer, and it can be read again wherever it is written."""
     facts = json.loads(path.read_bytes())
     kernel = load_kernel(facts["kernel"])
@@ -124,7 +123,7 @@ def _each_answer() -> Sequence[bytes]:
     return [json.dumps(each).encode() for each in (*plain, *changed)]
 
 
-def _judge(path: Path, cancelled: Cancel) -> None:
+def _judge(path: Path) -> None:
     """The right answers pass; anything else gets a verdict in words."""
     number, changes = json.loads(path.read_bytes())
     stop = _exercises()[number % len(_exercises())]

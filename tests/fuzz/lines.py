@@ -12,7 +12,6 @@ from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.trace_file import write_trace
 from gemmviz.run.choosing import has_cupy
-from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.worker import Server
 from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.lesson import Lesson, LessonStep
@@ -47,7 +46,7 @@ def _command_lines() -> st.SearchStrategy[bytes]:
     return st.tuples(st.sampled_from(_COMMANDS), words | sensible).map(lambda each: json.dumps([each[0], *each[1]]).encode())
 
 
-def _run_command(path: Path, cancelled: Cancel) -> None:
+def _run_command(path: Path) -> None:
     """A command says in a sentence why it fails, and leaves the files that it reads as they are."""
     words = json.loads(path.read_bytes())
     if words[0] in _MEASURING and has_cupy():
@@ -89,7 +88,7 @@ def _worker_lines() -> st.SearchStrategy[bytes]:
     return st.lists(line, max_size=6).map(b"\n".join)
 
 
-def _serve(path: Path, cancelled: Cancel) -> None:
+def _serve(path: Path) -> None:
     answers = io.BytesIO()
     Server(io.BytesIO(path.read_bytes()), answers).run()
     for answer in answers.getvalue().splitlines():

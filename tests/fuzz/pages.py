@@ -14,7 +14,6 @@ from selenium import webdriver
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.trace import Outcome
 from gemmviz.render.export import save_reel
-from gemmviz.run.engine import Cancel
 from gemmviz.shots.export import ExportOptions, prepare_run, run_reel
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson_file import read_lesson
@@ -78,7 +77,7 @@ def _pages() -> st.SearchStrategy[bytes]:
     return case.map(lambda each: json.dumps(each).encode())
 
 
-def _open(path: Path, cancelled: Cancel) -> None:
+def _open(path: Path) -> None:
     """Exports a page of what can be read, and opens it: no script but its own runs, and nothing breaks."""
     kind, changes = json.loads(path.read_bytes())
     facts = json.loads(json.dumps(_WHOLE[kind]()))

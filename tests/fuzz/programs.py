@@ -5,7 +5,6 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from gemmviz.run.engine import Cancel
 from tests.fuzz.campaign import Campaign
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.random_programs import GXX, differences
@@ -17,7 +16,7 @@ def _programs() -> st.SearchStrategy[bytes]:
     return st.integers(0, 2**40).map(lambda each: json.dumps([each, each + _BATCH]).encode())
 
 
-def _compare(path: Path, cancelled: Cancel) -> None:
+def _compare(path: Path) -> None:
     """Compares what each program leaves in C, bit for bit."""
     first, stop = json.loads(path.read_bytes())
     found = differences(range(first, stop))

@@ -8,7 +8,6 @@ from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.reader_link import reader
 from gemmviz.files.kernel_file import decoded
 from gemmviz.model.errors import GemmvizError
-from gemmviz.run.engine import Cancel
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.kernels import encoded, kernels
 from tests.fuzz.mutators import WORDS, spoiled_bytes, spoiled_text
@@ -44,12 +43,12 @@ def _texts() -> st.SearchStrategy[bytes]:
     return st.one_of(text, text, spoiled_bytes([_MORE.encode()]))
 
 
-def _read(path: Path, cancelled: Cancel) -> None:
+def _read(path: Path) -> None:
     source = SourceText("sub/k.cu", {**_FILES, "sub/k.cu": decoded(path.read_bytes())}, macros={"TILE_WIDTH": "16"})
     for name, arguments in (("refusal", ()), ("outline", ()), ("program", ("k<16, 4>",))):
         answer = None
         try:
-            reader().run(name, source, *arguments, cancelled=cancelled)
+            reader().run(name, source, *arguments)
         except GemmvizError as error:
             answer = error
         assert answer is None or answer.id not in ("error", "installation"), f"{name}: {answer}"

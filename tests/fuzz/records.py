@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.recordings import recordings
 from gemmviz.files.trace_file import describe, read_trace, write_trace
-from gemmviz.model.errors import Cancelled, GemmvizError, cancellable
+from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Trace
-from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
@@ -129,15 +128,14 @@ def _with_number(array: "np.ndarray[Any, np.dtype[Any]]", at: int, number: int) 
     return held.getvalue()
 
 
-def _read_trace(path: Path, cancelled: Cancel) -> None:
+def _read_trace(path: Path) -> None:
     with contextlib.suppress(GemmvizError, Cancelled):
         json.dumps(describe(path), allow_nan=False)
     shown = recorded_run(read_trace(path))
     draw_run(shown.replay, random_of(path))
-    with cancellable(cancelled):
-        replay = shown.known.about(shown.known.shot, INTERPRETER).replay
+    replay = shown.known.about(shown.known.shot, INTERPRETER).replay
     draw_run(replay, random_of(path))
-    draw_launch(shown.setup, random_of(path), cancelled)
+    draw_launch(shown.setup, random_of(path))
     write_trace(shown.trace, path.with_name("again.gvt"))
 
 
@@ -160,7 +158,7 @@ def _json(facts: object) -> bytes:
     return json.dumps(facts).encode("utf-8", "replace")
 
 
-def _read_benchmark(path: Path, cancelled: Cancel) -> None:
+def _read_benchmark(path: Path) -> None:
     found = read_benchmark(path)
     for view in views_of(Benchmark).values():
         view.scene(found, ViewOptions(load_theme("light")))

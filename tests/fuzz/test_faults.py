@@ -55,7 +55,7 @@ def test_wrong_expectations_are_reported(tmp_path: Path) -> None:
     assert "is missed: it is unwritten" in complaint(other, "not ready", found)
     path = tmp_path / "case.json"
     path.write_text(json.dumps({"seed": seed, "fault": "not ready"}), encoding="utf-8")
-    run(path, lambda: False)
+    run(path)
 
 
 def test_an_accused_kernel_fails_its_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_an_accused_kernel_fails_its_case(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "case.json"
     path.write_text(json.dumps({"seed": seed, "fault": None}), encoding="utf-8")
     with pytest.raises(AssertionError, match=f"seed {seed}: a right kernel is accused"):
-        run(path, lambda: False)
+        run(path)
 
 
 @settings(max_examples=10, database=None, derandomize=True)

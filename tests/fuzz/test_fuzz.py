@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.run.engine import Cancel
+from gemmviz.model.errors import checkpoint
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.campaigns import CAMPAIGNS
 from tests.fuzz.harness import Attempt, Finding, try_case
@@ -28,13 +28,13 @@ def test_nothing_made_up_does_harm(name: str, tmp_path: Path) -> None:
     assert found is None, found.with_suffix(".why").read_text() + found.read_bytes()[:2000].decode("utf-8", "replace")
 
 
-def campaign(run: Callable[[Path, Cancel], object]) -> Campaign:
+def campaign(run: Callable[[Path], object]) -> Campaign:
     """The lines of the worker, with which something else is done."""
     return Campaign(".lines", CAMPAIGNS["worker"].cases, run)
 
 
 def test_a_finding_is_kept_as_a_file_that_does_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(path: Path, cancelled: Cancel) -> None:
+    def fail(path: Path) -> None:
         if len(path.read_bytes()) > 3:
             raise ValueError("too long")
 
@@ -62,14 +62,14 @@ TRESPASSES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("said", TRESPASSES)
 def test_a_case_that_oversteps_is_a_finding(said: str) -> None:
     with pytest.raises(Finding, match=re.escape(said)):
-        try_case(campaign(lambda path, cancelled: TRESPASSES[said](path)), b"")
+        try_case(campaign(lambda path: TRESPASSES[said](path)), b"")
 
 
 def test_what_a_case_may_do_is_none() -> None:
-    def harmless(path: Path, cancelled: Cancel) -> None:
+    def harmless(path: Path) -> None:
         (path.parent / "out.svg").write_text("x")
         (path.parent / "inner").mkdir()
         (Path(os.environ["HOME"]) / "remembered").touch()
-        assert not cancelled()
+        checkpoint()
 
     try_case(campaign(harmless), b"x")

@@ -17,7 +17,6 @@ from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.timing import Benchmark
 from gemmviz.render.export import save_frame
-from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.shot import default_shot, save_view
@@ -32,7 +31,7 @@ def _starved_writers() -> st.SearchStrategy[bytes]:
     )
 
 
-def _write_starved(path: Path, cancelled: Cancel) -> None:
+def _write_starved(path: Path) -> None:
     """A file may grow no larger than so: the new one is there whole, or the old one is."""
     suffix, limit = json.loads(path.read_bytes())
     target, trace = path.with_name(f"target{suffix}"), small_trace()

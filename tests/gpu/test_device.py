@@ -7,7 +7,6 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.files.devices import device_names, device_of
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError, cancelled_after
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -381,9 +380,8 @@ def _fail(gpu: RemoteGpu, what: str) -> None:
         number = signal.SIGKILL if what == "kill" else signal.SIGSTOP
         gpu.gpu()
         os.kill(gpu.link.process_id or 0, number)
-        end = time.monotonic() + 0.3
-        with pytest.raises((DeviceError, Cancelled)):
-            gpu.trace(setup_for(load_kernel("02_naive")), cancelled=lambda: time.monotonic() > end)
+        with cancelled_after(0.3), pytest.raises((DeviceError, Cancelled)):
+            gpu.trace(setup_for(load_kernel("02_naive")))
         return
     with pytest.raises((DeviceError, SourceError)):
         gpu.time_kernel(setup_for(kernel_from(WRONG[what][0])))

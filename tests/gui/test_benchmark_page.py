@@ -24,7 +24,6 @@ from gemmviz.model.chart import Curve
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.timing import Benchmark
-from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from tests.conftest import trace_of
 from tests.files.test_benchmark_file import BENCHMARK
@@ -66,7 +65,7 @@ def test_what_draws_charts_is_loaded_beside_the_window(
 ) -> None:
     threads: list[threading.Thread] = []
 
-    def load(cancelled: Cancel) -> ModuleType:
+    def load() -> ModuleType:
         threads.append(threading.current_thread())
         return pyqtgraph  # type: ignore[no-any-return]
 

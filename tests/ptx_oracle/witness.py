@@ -66,7 +66,7 @@ def compiled(setup: Setup) -> tuple[str, str]:
 def witness(setup: Setup) -> Witness:
     """The run of a whole launch."""
     binding = bound(setup)
-    data = matrices(setup.problem, binding.shapes, binding.element_types, setup.filling, lambda: False)
+    data = matrices(setup.problem, binding.shapes, binding.element_types, setup.filling)
     launch = binding.launch
     machine = Machine(program(*compiled(setup), setup.kernel.file), launch.grid, launch.block, launch.shared_bytes)
     first = len(machine.memory.arrays)

@@ -7,7 +7,7 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
+from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, cancellable
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import trace_kernel
@@ -103,7 +103,8 @@ def test_cancelling_takes_effect(name: str) -> None:
 
     def work() -> None:
         try:
-            trace_kernel(setup_for(spec, Problem(512, 512, 512)), cancelled=cancel.is_set)
+            with cancellable(cancel.is_set):
+                trace_kernel(setup_for(spec, Problem(512, 512, 512)))
         except Cancelled:
             ended.append(time.perf_counter())
 

@@ -43,7 +43,7 @@ def run(body: str, pointer: str = "float*", block: int = 4, before: str = "", pr
     binding = bound(setup_for(spec, Problem(16, 16, 16)))
     if program is not None:
         binding = replace(binding, program=program(binding.program))
-    data = inputs(binding, lambda: False)
+    data = inputs(binding)
     left = interpret(binding, traced_space(binding, None), StepCounter(), data)
     return data["A"], left["C"].data
 
@@ -179,7 +179,7 @@ def test_pointers_of_lanes_may_differ(what: str) -> None:
     body, sources = POINTERS[what]
     spec = kernel_from(body)
     binding = bound(setup_for(spec, Problem(4, 4, 4)))
-    data = inputs(binding, lambda: False)
+    data = inputs(binding)
     left = interpret(binding, traced_space(binding, None), StepCounter(), data)["C"].data
     assert left[:4].tolist() == [data[name][lane] for lane, name in enumerate(sources)]
     whole = trace_of(spec)

@@ -69,7 +69,7 @@ class HostTwins:
         launch, twin = binding.launch, twin_for(setup.kernel, setup.definitions)
         blocks = blocks or BlockRange.all(launch)
         space = ThreadSpace(launch, blocks)
-        data = matrices(setup.problem, binding.shapes, binding.element_types, setup.filling, lambda: False)
+        data = matrices(setup.problem, binding.shapes, binding.element_types, setup.filling)
         arena = np.zeros(sum(array.nbytes for array in data.values()) + 4096, np.uint8)
         start = -arena.ctypes.data % 256
         at, placed, regions = start, {}, {}

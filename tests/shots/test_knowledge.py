@@ -10,11 +10,11 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import Cancelled, DeviceError, cancellable, is_cancelled
+from gemmviz.model.errors import Cancelled, DeviceError, cancellable, checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, CountRequest, EngineRequest
+from gemmviz.run.engine import CountRequest, EngineRequest
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Against, Shot
 from tests.conftest import trace_of
@@ -30,14 +30,13 @@ class _Noting(Interpreter):
         self.gate, self.has_begun = threading.Event(), threading.Event()
         self.gate.set()
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         self.asked.append(request.to)
         if isinstance(request, CountRequest):
             self.has_begun.set()
             while not self.gate.wait(0.01):
-                if cancelled():
-                    raise Cancelled
-        return super().answer(request, cancelled)
+                checkpoint()
+        return super().answer(request)
 
 
 def test_a_fact_is_computed_once_for_all_threads() -> None:

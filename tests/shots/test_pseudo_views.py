@@ -9,12 +9,11 @@ import pytest
 from gemmviz.cuda.launch.catalog import kernel_names
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
-from gemmviz.model.errors import is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.recording import AccessTimes
 from gemmviz.model.timing import Benchmark, Levels
 from gemmviz.run.choosing import engine_for
-from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, FallbackEngine
+from gemmviz.run.engine import CountRequest, Engine, EngineRequest, FallbackEngine
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.shots.export import prepare
@@ -34,10 +33,10 @@ _CALLS = "Ad Bd Cd cudaMalloc cudaMemcpy cudaFree hipMalloc hipMemcpy hipFree cl
 class _Counts(Engine):
     """Counts that are remembered for all tests."""
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         if not isinstance(request, CountRequest):
             raise self.cannot(request)
-        return ENGINE.answer(request, cancelled)
+        return ENGINE.answer(request)
 
 
 _ENGINE = RememberedAnswers(FallbackEngine(_Counts(), engine_for("cpu")))

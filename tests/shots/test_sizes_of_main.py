@@ -10,13 +10,12 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import SpeedCase
 from gemmviz.model.device import OccupancyCase
-from gemmviz.model.errors import is_cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, CannotAnswer, CountRequest, EngineRequest
+from gemmviz.run.engine import CannotAnswer, CountRequest, EngineRequest
 from gemmviz.run.opening.loader import open_kernel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Button, Hit
@@ -104,10 +103,10 @@ def test_a_size_from_the_command_line_is_unknown(tmp_path: Path) -> None:
 class _Refusing(Interpreter):
     """An interpreter that can't count large launches, or is stopped while it does."""
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         if isinstance(request, CountRequest) and request.setup.problem.sizes["M"] > 64:
             raise CannotAnswer("too large")
-        return super().answer(request, cancelled)
+        return super().answer(request)
 
 
 def test_what_cannot_be_counted_is_answered_for_the_picture(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.cuda.launch.catalog import is_shipped_kernel, load_kernel
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import DeviceError, is_cancelled
+from gemmviz.model.errors import DeviceError
 from gemmviz.model.records import replace
 from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, EngineRequest
+from gemmviz.run.engine import EngineRequest
 from gemmviz.session.notices import Notice
 from tests.app_model import TestModel
 from tests.conftest import trace_of
@@ -27,7 +27,7 @@ def beside_a_gpu(model: TestModel) -> list[str]:
     """The titles of the kernels that the GPU is asked to run from now on; it fails at all of them."""
     asked: list[str] = []
 
-    def refuse(request: EngineRequest, cancelled: Cancel) -> Any:
+    def refuse(request: EngineRequest) -> Any:
         asked.append(request.setup.kernel.name)
         raise DeviceError("the GPU is not here")
 
@@ -40,9 +40,9 @@ def beside_a_gpu(model: TestModel) -> list[str]:
 def noted(ran: list[str], answer: Callable[..., Any]) -> Callable[..., Any]:
     """The same, and what is asked goes into a list."""
 
-    def both(engine: Interpreter, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def both(engine: Interpreter, request: EngineRequest) -> Any:
         ran.append(request.to)
-        return answer(engine, request, cancelled)
+        return answer(engine, request)
 
     return both
 

@@ -16,13 +16,12 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import FormatError, from_plain, to_plain, toml_text, toml_to_plain
 from gemmviz.files.devices import device_names
-from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
+from gemmviz.model.errors import GemmvizError, SettingError, UsageError, checkpoint
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Control, settings_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling, Setup, changes
-from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.scenes.kit.view import LAYERS
@@ -269,26 +268,26 @@ def test_the_latest_task_wins_and_errors_are_sentences() -> None:
     latest: LatestTask[Any] = LatestTask(inbox.post, done.append, failed.append)
     begun = threading.Event()
 
-    def endless(cancelled: Cancel) -> str:
+    def endless() -> str:
         begun.set()
-        while not cancelled():
+        while True:
+            checkpoint()
             time.sleep(0.001)
-        raise Cancelled
 
     latest.start(endless)
     begun.wait(5)
-    latest.start(lambda cancelled: "right")
+    latest.start(lambda: "right")
     inbox.until(lambda: not latest.is_busy)
     assert (done, failed) == (["right"], [])
-    latest.start(lambda cancelled: 1 / 0)
+    latest.start(lambda: 1 / 0)
     inbox.until(lambda: not latest.is_busy)
     assert "internal error: ZeroDivisionError" in str(failed[0])
-    latest.start(lambda cancelled: [0] * (1 << 60))
+    latest.start(lambda: [0] * (1 << 60))
     inbox.until(lambda: not latest.is_busy)
     assert "not enough memory" in str(failed[1])
-    latest.start(lambda cancelled: "too late", delay_s=10)
+    latest.start(lambda: "too late", delay_s=10)
     latest.close()
-    latest.start(lambda cancelled: "never")
+    latest.start(lambda: "never")
     assert done == ["right"]
 
 

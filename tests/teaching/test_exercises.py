@@ -7,10 +7,9 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.cuda.launch.legality import launch_for
-from gemmviz.model.errors import is_cancelled
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, EngineRequest
+from gemmviz.run.engine import EngineRequest
 from gemmviz.teaching import lesson
 from gemmviz.teaching.checking import exercise_faults
 from gemmviz.teaching.exercises import Verdict, drawn_sizes, judged
@@ -296,9 +295,9 @@ class _Counting(Interpreter):
     def __init__(self) -> None:
         self.blocks: list[int] = []
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         self.blocks.append(launch_for(request.setup).block_count)
-        return super().answer(request, cancelled)
+        return super().answer(request)
 
 
 def test_judging_runs_few_small_launches() -> None:

@@ -7,7 +7,7 @@ asynchronous access may happen at any time until a wait completes it. Threads th
 harm, whatever their order, and neither do several atomics.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from msgspec import Struct
 from gemmviz.analysis.hazards.hazard import KINDS, Hazard
 from gemmviz.analysis.hazards.users import NOBODY, Extremes, arrivals, ordered, used_by_several
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled, is_cancelled
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Touches, Trace
 
@@ -36,9 +36,7 @@ class GlobalHazards(Struct, frozen=True):
     undecided: int = 0
 
 
-def global_hazards(
-    trace: Trace, values: npt.NDArray[np.float32] | None = None, cancelled: Callable[[], bool] = is_cancelled
-) -> GlobalHazards:
+def global_hazards(trace: Trace, values: npt.NDArray[np.float32] | None = None) -> GlobalHazards:
     """The hazards of the traced blocks in global memory. ``values`` (rows, threads): values read and written, if they are known
     and not in the trace. Raises Cancelled.
     """
@@ -50,7 +48,7 @@ def global_hazards(
     }  # fmt: skip
     for number in sorted(written):
         for span in _between_grid_barriers(trace):
-            matrix = _Matrix(trace, number, span, trace.value if values is None else values, cancelled)
+            matrix = _Matrix(trace, number, span, trace.value if values is None else values)
             for each in matrix.hazards():
                 key = each.kind, each.array, each.earlier_block is None
                 found[key] = replace(found[key], count=found[key].count + each.count) if key in found else each
@@ -136,9 +134,8 @@ class _Matrix:
         number: int,
         span: tuple[int, int],
         values: npt.NDArray[np.float32] | None,
-        cancelled: Callable[[], bool],
     ) -> None:
-        self.trace, self.values, self.cancelled = trace, values, cancelled
+        self.trace, self.values = trace, values
         self.array, self.unit, self.undecided = trace.arrays[number], trace.space.threads_per_block, 0
         writes = [_timed(trace, touches, span) for touches in trace.touches_of(number, "write")]
         reads = [_timed(trace, touches, span) for touches in trace.touches_of(number, "read")]
@@ -164,8 +161,7 @@ class _Matrix:
         has_values = writes and (self.values is not None or all(row in trace.stored for row in touches.rows.tolist()))
         at_once = max(1, _ACCESSES_AT_ONCE // trace.space.thread_count)
         for start in range(0, len(timed.rows), at_once):
-            if self.cancelled():
-                raise Cancelled
+            checkpoint()
             rows, steps, times = (each[start : start + at_once] for each in timed[1:])
             element = trace.element[rows]
             row, thread = np.nonzero(element >= 0)

@@ -2,8 +2,6 @@
 threads don't reach.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
@@ -13,7 +11,6 @@ from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
 from gemmviz.analysis.hazards.shared_hazards import examined
 from gemmviz.analysis.hazards.users import arrivals
 from gemmviz.files.devices import load_device
-from gemmviz.model.errors import is_cancelled
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import many, tr
@@ -35,7 +32,6 @@ def ordering_of(
     trace: Trace,
     blocks: int | None = None,
     values: npt.NDArray[np.float32] | None = None,
-    cancelled: Callable[[], bool] = is_cancelled,
 ) -> Ordering:
     """The hazards and remarks of a trace. ``blocks``: number of the traced blocks that are searched for hazards in shared
     memory; ``values``: values read and written, as for ``global_hazards``. A launch that isn't confirmed has no hazards. Raises
@@ -43,8 +39,8 @@ def ordering_of(
     """
     if trace.setup.kernel.unconfirmed:
         return Ordering(remarks=returned_early(trace))
-    finder = examined(trace, blocks, cancelled)
-    in_global = global_hazards(trace, values, cancelled)
+    finder = examined(trace, blocks)
+    in_global = global_hazards(trace, values)
     hazards = sorted([*finder.hazards, *in_global.hazards], key=lambda hazard: hazard.step)
     remarks = returned_early(trace)
     if blocks == 0:

@@ -4,7 +4,7 @@ __syncthreads() orders all threads of a block, __syncwarp() those of a warp, if 
 Other barriers order the warps that arrive before those that wait. The search works on a stream of accesses.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +15,7 @@ from gemmviz.analysis.hazards.clocks import Clocks
 from gemmviz.analysis.hazards.hazard import KINDS, Conflicts, Hazard, HazardKey, HazardKind
 from gemmviz.analysis.hazards.users import NOBODY, Extremes, arrivals, ordered, used_by_several
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
@@ -335,15 +335,14 @@ def _numbered(array: int, elements: Longs) -> Longs:
     return np.where(elements >= 0, (array + 1) * (1 << 32) + elements.astype(np.int64), -1)
 
 
-def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
+def examined(trace: Trace, blocks: int | None = None) -> HazardFinder:
     """A finder that has processed the whole trace, or its first ``blocks`` blocks. Raises Cancelled."""
     unit, blocks = trace.space.threads_per_block, trace.blocks.count if blocks is None else blocks
     finder = HazardFinder(trace.arrays, trace.space, blocks)
     elements = trace.element.reshape(len(trace.element), -1, unit)[:, :blocks]
     barriers = arrivals(trace, slice(blocks))
     for step in range(trace.steps if blocks else 0):
-        if cancelled():
-            raise Cancelled
+        checkpoint()
         site = trace.site_of(step)
         numbers = elements[int(trace.row[step])]
         if site.is_barrier:

@@ -1,6 +1,6 @@
 """Totals of the costs of a step, a site, a phase or a whole launch, named as in Nsight Compute."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from operator import add, attrgetter
 from typing import Any
 
@@ -12,7 +12,7 @@ from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
 from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows, warp_rows
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.errors import Cancelled, checkpoint
+from gemmviz.model.errors import checkpoint
 from gemmviz.model.sinks import COST_COLUMNS, AccessSink, SumKey
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
@@ -202,9 +202,8 @@ class LaunchCounts(Struct):
 class LaunchCounter:
     """A ``LaunchSink`` that counts a launch from its stream of accesses, without storing them."""
 
-    def __init__(self, rules: MemoryRules, cancelled: Callable[[], bool] = lambda: False, passes: Passes = wavefronts) -> None:
+    def __init__(self, rules: MemoryRules, passes: Passes = wavefronts) -> None:
         self.rules = rules
-        self.cancelled = cancelled
         self.passes = passes
         self.arrays: tuple[MemoryArray, ...] = ()
         self._sums: dict[_AccessAndPhase, CostSums] = {}
@@ -357,8 +356,7 @@ class GroupCounter(AccessSink):
         for shift, count in shifts.items():
             moved = values + shift if mask is None else np.where(values == SWITCHED_OFF, INACTIVE, values + shift)
             for rows in access_rows(space, self.counter.rules, moved):
-                if self.counter.cancelled():
-                    raise Cancelled
+                checkpoint()
                 sums += self.counter.cost(rows, operand) * (count * times)
         return sums
 

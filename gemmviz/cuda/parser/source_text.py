@@ -6,8 +6,6 @@ from posixpath import dirname, normpath
 
 from msgspec import Struct, field
 
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-
 
 class SourceText(Struct, frozen=True):
     """Texts of a project, by their names below the project's folder, with forward slashes.

@@ -24,9 +24,9 @@ from gemmviz.cuda.nodes import (
     Read,
     Stmt,
 )
-from gemmviz.cuda.parser.source_text import COMMENT
 from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, AddressSpace, PointerType, Scalar, named_type
 from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.outline import COMMENT
 from gemmviz.model.site_kinds import SiteKind
 
 # Special registers of PTX to expressions of the thread's indices.

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from gemmviz.cuda.nodes import Evaluate, Expr, Stmt
-from gemmviz.cuda.parser.source_text import COMMENT
 from gemmviz.cuda.ptx.registers import AsmOperand
 from gemmviz.cuda.ptx.statement import asm_block
 from gemmviz.cuda.reader import cursors as k
@@ -16,6 +15,7 @@ from gemmviz.cuda.reader.intrinsics import mark_loops
 from gemmviz.cuda.reader.lowering import Lowering
 from gemmviz.cuda.types import AddressSpace, Scalar
 from gemmviz.model.errors import SourceError
+from gemmviz.model.outline import COMMENT
 from gemmviz.model.records import replace
 from gemmviz.model.site_kinds import SiteKind
 

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
 
-from gemmviz.cuda.parser.source_text import COMMENT, missing_remedy
+from gemmviz.cuda.parser.source_text import missing_remedy
 from gemmviz.cuda.parser.unit import STUBS, ParseError, Unit, plain_sentence
 from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.outline import COMMENT
 
 _WAYS_OUT = (
     ("goto", "write it as a loop, an if or a return"),

@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ from gemmviz.cuda.launch.launch_form import judged_check
 from gemmviz.cuda.launch.legality import device_for, launch_for, other_choices, shared_limit_text
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Ints, Longs
-from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError, is_cancelled
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -68,7 +68,7 @@ def most_threads(binding: Binding) -> int:
     return min(_THREADS_AT_ONCE, _MOST_DATA // held)
 
 
-def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
+def inputs(binding: Binding) -> dict[str, Any]:
     """The matrices with their initial contents. Raises SettingError if they are too large for memory."""
     problem, types = binding.setup.problem, binding.element_types
     shapes = binding.shapes
@@ -76,7 +76,7 @@ def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
     if size > _MOST_DATA:
         message = f"{listed(shapes)} would take {size >> 20:,} MiB; the interpreter holds at most {_MOST_DATA >> 20:,} MiB"
         raise SettingError(message, names=tuple(problem.sizes), remedy="choose smaller sizes")
-    return matrices(problem, shapes, types, binding.setup.filling, cancelled)
+    return matrices(problem, shapes, types, binding.setup.filling)
 
 
 _MOST_TRIED = 12
@@ -89,7 +89,6 @@ def trace_kernel(
     recording: Recording | None = None,
     *,
     budget: int | None = None,
-    cancelled: Callable[[], bool] = is_cancelled,
 ) -> Outcome:
     """Runs the kernel in lockstep over ``blocks`` (default: those of the setup, or all if it names none) and records every
     access. A kernel that faults returns the trace up to the fault.
@@ -104,18 +103,18 @@ def trace_kernel(
     if space.thread_count > most:
         message = f"{space.blocks.count:,} blocks have {space.thread_count:,} threads; at most {most:,} of these fit at once"
         raise SettingError(message, names=("blocks",), remedy="trace fewer blocks")
-    data = inputs(binding, cancelled)
+    data = inputs(binding)
     origin: dict[str, Any] = {}
     steps: int | None = None
     if recording.origins:
-        origin, steps = origins_of(binding, space, phases, recording.limit_bytes, budget, cancelled)
+        origin, steps = origins_of(binding, space, phases, recording.limit_bytes, budget)
     access_bytes = 8 if recording.values else 4
     if steps is not None and steps * space.thread_count * access_bytes > recording.limit_bytes:
         raise too_large(steps, space.thread_count, access_bytes, recording.limit_bytes)
     recorder = Recorder(space, binding.arrays, recording.values, recording.limit_bytes, steps)
     sink = within(recorder, binding, phases)
     try:
-        memories = interpret(binding, space, sink, data, wants_values=True, budget=budget, cancelled=cancelled)
+        memories = interpret(binding, space, sink, data, wants_values=True, budget=budget)
     except KernelFault as fault:
         stop = EarlyExit(fault.message, fault.array, fault.elements)
         recorded = _origins_until(origin, len(recorder.step_site))
@@ -124,12 +123,12 @@ def trace_kernel(
     trace = _traced(binding, space, recorder, origin, phases, None)
     written = {name: memory.data for name, memory in memories.items()}
     try:
-        return Outcome(checked(trace, binding, written, cancelled), INTERPRETER)
+        return Outcome(checked(trace, binding, written), INTERPRETER)
     except KernelFault as fault:
         return Outcome(None, INTERPRETER, fault.kept())
 
 
-def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = is_cancelled) -> Trace:
+def checked(trace: Trace, binding: Binding, data: dict[str, Any]) -> Trace:
     """The trace with the check of the outputs, flat arrays in ``data``. Raises KernelFault for a trace without accesses."""
     kernel = binding.setup.kernel
     if not trace.steps:
@@ -139,14 +138,13 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
     written = {name: _elements_written(trace, binding, name) for name in binding.setup.problem.output_names}
     is_all = trace.is_whole and not kernel.unfinished
-    contents = contents_of(binding, data, cancelled, trace.written_inputs)
-    return replace(trace, check=judged_check(check_result(contents, written, is_all, cancelled), kernel))
+    contents = contents_of(binding, data, trace.written_inputs)
+    return replace(trace, check=judged_check(check_result(contents, written, is_all), kernel))
 
 
 def contents_of(
     binding: Binding,
     data: dict[str, Any],
-    cancelled: Callable[[], bool] = is_cancelled,
     changed: tuple[str, ...] = (),
 ) -> Contents:
     """The flat matrices ``data`` after a run, and the contents before it of outputs that held values and of the inputs that the
@@ -154,7 +152,7 @@ def contents_of(
     """
     problem, shapes, types = binding.setup.problem, binding.shapes, binding.element_types
     before = {
-        name: initial_array(problem, name, shapes[name], types, binding.setup.filling, cancelled)
+        name: initial_array(problem, name, shapes[name], types, binding.setup.filling)
         for name in (*problem.output_names, *changed)
         if problem.holds_before(name)
     }
@@ -228,7 +226,7 @@ def _traced(
     )  # fmt: skip
 
 
-def stream_launch(setup: Setup, counter: LaunchSink, *, cancelled: Callable[[], bool] = is_cancelled) -> None:
+def stream_launch(setup: Setup, counter: LaunchSink) -> None:
     """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without storing any.
 
     Raises the errors of ``trace_kernel``, and KernelFault.
@@ -236,18 +234,16 @@ def stream_launch(setup: Setup, counter: LaunchSink, *, cancelled: Callable[[], 
     binding, warp_size = bound(setup), device_for(setup).rules.warp_size
     data, edges_differ = None, False
     try:
-        edges_differ = _edges_differ(binding, warp_size, cancelled)
+        edges_differ = _edges_differ(binding, warp_size)
     except NeedsValues:
-        data = inputs(binding, cancelled)
+        data = inputs(binding)
     for blocks in groups(binding.launch, edges_differ, most_threads(binding)):
         space = ThreadSpace(binding.launch, blocks, warp_size)
         sink = counter.sink(space, binding.arrays, binding.phase_loop)
-        interpret(binding, space, sink, data, cancelled=cancelled)
+        interpret(binding, space, sink, data)
 
 
-def blocks_to_trace(
-    setup: Setup, around: Triple = (0, 0, 0), *, limit_bytes: int, most_bytes: int, cancelled: Callable[[], bool] = is_cancelled
-) -> BlockRange:
+def blocks_to_trace(setup: Setup, around: Triple = (0, 0, 0), *, limit_bytes: int, most_bytes: int) -> BlockRange:
     """The blocks that a setup names, or a square window around ``around`` as large as fits a trace of ``limit_bytes``: all
     blocks, if possible.
 
@@ -260,7 +256,7 @@ def blocks_to_trace(
     x, y, z = (min(at, extent - 1) for at, extent in zip(around, launch.grid, strict=True))
     one = BlockRange((x, x + 1), (y, y + 1), (z, z + 1))
     try:
-        steps = _steps_run(binding, one, cancelled)
+        steps = _steps_run(binding, one)
     except KernelFault:
         return requested or one  # the trace of this block will show the fault
     bytes_per_block = 4 * launch.threads_per_block * max(1, steps)
@@ -281,15 +277,15 @@ def blocks_to_trace(
     return BlockRange(_range_around(x, wide, launch.grid[0]), _range_around(y, high, launch.grid[1]), (z, z + 1))
 
 
-def _steps_run(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) -> int:
+def _steps_run(binding: Binding, blocks: BlockRange) -> int:
     """Number of steps of some blocks. Raises KernelFault."""
     counter, phases = StepCounter(), requested_phases(binding)
     space = ThreadSpace(binding.launch, blocks, device_for(binding.setup).rules.warp_size)
     try:
-        interpret(binding, space, within(counter, binding, phases), None, cancelled=cancelled)
+        interpret(binding, space, within(counter, binding, phases), None)
     except NeedsValues:
         counter = StepCounter()
-        interpret(binding, space, within(counter, binding, phases), inputs(binding, cancelled), cancelled=cancelled)
+        interpret(binding, space, within(counter, binding, phases), inputs(binding))
     return counter.steps
 
 
@@ -347,12 +343,12 @@ def _nearest_that_fits(setup: Setup) -> dict[str, int]:
     return {}
 
 
-def _edges_differ(binding: Binding, warp_size: int, cancelled: Callable[[], bool]) -> bool:
+def _edges_differ(binding: Binding, warp_size: int) -> bool:
     """Whether the last block of the grid runs anything under a mask."""
     gx, gy, gz = binding.launch.grid
     last = ThreadSpace(binding.launch, BlockRange((gx - 1, gx), (gy - 1, gy), (gz - 1, gz)), warp_size)
     counter = StepCounter()
-    interpret(binding, last, counter, None, cancelled=cancelled)
+    interpret(binding, last, counter, None)
     return counter.masked
 
 
@@ -369,10 +365,10 @@ def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:
     return ThreadSpace(launch, blocks, device_for(setup).rules.warp_size)
 
 
-def origins(setup: Setup, blocks: BlockRange | None, cancelled: Callable[[], bool] = is_cancelled) -> dict[str, Any]:
+def origins(setup: Setup, blocks: BlockRange | None) -> dict[str, Any]:
     """Origins of the values that stores write into shared memory, as the fields of a Trace, for a run on another engine."""
     binding = bound(setup)
-    return origins_of(binding, traced_space(binding, blocks), requested_phases(binding), record_limit(), cancelled=cancelled)[0]
+    return origins_of(binding, traced_space(binding, blocks), requested_phases(binding), record_limit())[0]
 
 
 def origins_of(
@@ -381,14 +377,13 @@ def origins_of(
     phases: Phases,
     limit_bytes: int,
     budget: int | None = None,
-    cancelled: Callable[[], bool] = is_cancelled,
 ) -> tuple[dict[str, Any], int | None]:
     """Origins of the values that stores write into shared memory, from a run on tags, and the number of steps that it reached;
     empty if tags don't suffice.
     """
     recorder = OriginRecorder(space, limit_bytes)
     try:
-        interpret(binding, space, within(recorder, binding, phases), None, budget=budget, cancelled=cancelled)
+        interpret(binding, space, within(recorder, binding, phases), None, budget=budget)
     except NeedsValues:
         return {}, None
     except KernelFault:

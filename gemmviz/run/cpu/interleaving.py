@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, checkpoint
 from gemmviz.model.race import Turn
 from gemmviz.model.records import replace
 from gemmviz.model.sinks import AccessSink
@@ -26,7 +26,6 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.executor import inputs
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
-from gemmviz.run.engine import Cancel
 
 
 class Event(Struct, frozen=True):
@@ -118,15 +117,15 @@ class Interleaving:
     space.
     """
 
-    def __init__(self, binding: Binding, space: ThreadSpace, lanes: list[Bools], stopped: Cancel) -> None:
-        self._binding, self._space, self._lanes, self._stopped = binding, space, lanes, stopped
-        self._data = inputs(binding, stopped)
+    def __init__(self, binding: Binding, space: ThreadSpace, lanes: list[Bools]) -> None:
+        self._binding, self._space, self._lanes = binding, space, lanes
+        self._data = inputs(binding)
         self._logs: list[Log] = []
         self._written: set[int] = set()  # numbers of the arrays that any unit has stored into
 
     def play(self, lead: Lead | None = None) -> tuple[Stored, list[Turn]]:
         """Elements of C that the block stores, and all turns in their order: in lockstep, apart from the ``lead``. Raises
-        Cancelled once ``stopped`` is true, GemmvizError for a kernel that fails in this order.
+        Cancelled, GemmvizError for a kernel that fails in this order.
         """
         if not self._logs:
             self._begin()
@@ -165,7 +164,7 @@ class Interleaving:
         sink = _Unit(unit, self._lanes[unit], self._binding, _stores(self._logs, order, unit))
         error = None
         try:
-            interpret(self._binding, self._space, sink, self._data, wants_values=True, cancelled=self._stopped)
+            interpret(self._binding, self._space, sink, self._data, wants_values=True)
         except Cancelled:
             raise
         except GemmvizError as wrong:
@@ -194,10 +193,9 @@ class Interleaving:
         return order, sorted(stale), memory
 
     def _turns(self, lead: Lead | None) -> Iterator[Slot]:
-        """The schedule of the logs. Raises Cancelled once ``stopped`` is true."""
+        """The schedule of the logs. Raises Cancelled."""
         for turn in schedule(self._logs, lead):
-            if self._stopped():
-                raise Cancelled
+            checkpoint()
             yield turn
 
     def _initial(self, number: int) -> Any:

@@ -1,6 +1,5 @@
 """The engine that needs no GPU: the lockstep interpreter on the CPU."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import NamedSlot, Program
 from gemmviz.cuda.walk import variables_of_accesses
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import SettingError, is_cancelled
+from gemmviz.model.errors import SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
@@ -18,7 +17,7 @@ from gemmviz.run.cpu.executor import bound, inputs, requested_phases, stream_lau
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.values import Partial
-from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, TraceRequest, WatchRequest
+from gemmviz.run.engine import CountRequest, Engine, EngineRequest, RaceRequest, TraceRequest, WatchRequest
 
 
 class Interpreter(Engine):
@@ -26,25 +25,25 @@ class Interpreter(Engine):
 
     name = "the interpreter"
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         match request:
             case TraceRequest(setup, blocks, recording):
-                return trace_kernel(setup, blocks, recording, cancelled=cancelled)
+                return trace_kernel(setup, blocks, recording)
             case CountRequest(setup, counter):
-                return stream_launch(setup, counter, cancelled=cancelled)
+                return stream_launch(setup, counter)
             case WatchRequest(setup, block, thread):
-                return watch_thread(setup, block, thread, cancelled)
+                return watch_thread(setup, block, thread)
             case RaceRequest(setup, block, title):
                 from gemmviz.run.cpu.race import race_of  # imported here: a run needs none of it
 
-                return race_of(setup, block, title, cancelled)
+                return race_of(setup, block, title)
         raise self.cannot(request)
 
 
 # Values of the variables of one thread, from a run of its block.
 
 
-def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = is_cancelled) -> Watched:
+def watch_thread(setup: Setup, block: Triple, thread: Triple) -> Watched:
     """Runs one block and records the variables of one of its threads after each step of the setup's phases.
 
     Raises the errors of ``trace_kernel``, and KernelFault.
@@ -52,10 +51,10 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callabl
     binding = bound(setup)
     blocks = BlockRange(*((at, at + 1) for at in block))
     space = ThreadSpace(binding.launch, blocks, device_for(setup).rules.warp_size)
-    data = inputs(binding, cancelled)
+    data = inputs(binding)
     sink = _Notes(space, binding.program.variables, thread)
     chosen = _Chosen(sink)
-    interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data, cancelled=cancelled)
+    interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data)
     rows = sink.finished()
     return Watched(_watched_variables(binding.program), tuple(rows[step] for step in chosen.steps))
 

@@ -19,7 +19,7 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import Barrier, Mbarrier
 from gemmviz.cuda.walk import nodes_of
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
+from gemmviz.model.errors import Cancelled, GemmvizError, cancelled_after, checkpoint
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
@@ -29,7 +29,6 @@ from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.interleaving import Event, Interleaving, Lead, Slot, Stored
 from gemmviz.run.cpu.simt.interpret import Binding
-from gemmviz.run.engine import Cancel
 
 # The turns of a lockstep run to the pairs of accesses that race: two units touch one cell between the same two barriers,
 # and one of them writes.
@@ -51,10 +50,10 @@ class RacingPair(Struct, frozen=True):
     begin: int
 
 
-def racing_pairs(turns: Iterable[tuple[Slot, Event]], stopped: Cancel) -> list[RacingPair]:
+def racing_pairs(turns: Iterable[tuple[Slot, Event]]) -> list[RacingPair]:
     """The racing pairs of a lockstep run, those with the smallest leads first; of those that one order reverses, the first.
 
-    Raises Cancelled once ``stopped`` is true.
+    Raises Cancelled.
     """
     accesses: dict[int, list[Longs]] = {}
     begins: dict[int, int] = {}
@@ -78,7 +77,7 @@ def racing_pairs(turns: Iterable[tuple[Slot, Event]], stopped: Cancel) -> list[R
             accesses.setdefault(event.array, []).append(rows)
     found: dict[Lead, tuple[int, RacingPair]] = {}
     for several in accesses.values():
-        for early, late in _each(np.concatenate(several, axis=1), stopped):
+        for early, late in _each(np.concatenate(several, axis=1)):
             epoch = early[0] >> _EPOCH
             lead = Lead(late[1], epoch, late[3] - early[3] + 1, late[2])
             if lead not in found or early[4] < found[lead][0]:
@@ -87,11 +86,10 @@ def racing_pairs(turns: Iterable[tuple[Slot, Event]], stopped: Cancel) -> list[R
     return sorted(pairs, key=lambda pair: (pair.lead.steps, pair.lead.epoch, pair.lead.until, pair.lead.ahead))
 
 
-def _each(accesses: Longs, stopped: Cancel) -> Iterator[tuple[Any, Any]]:
-    """Each conflict, as its earlier and its later access. Raises Cancelled once ``stopped`` is true."""
+def _each(accesses: Longs) -> Iterator[tuple[Any, Any]]:
+    """Each conflict, as its earlier and its later access. Raises Cancelled."""
     for some in _colliding_pairs(accesses):
-        if stopped():
-            raise Cancelled
+        checkpoint()
         yield from zip(*some, strict=True)
 
 
@@ -130,18 +128,13 @@ _SEEN = 64  # turns up to the pair of which the cells are kept, stores apart
 Extents = tuple[tuple[str, tuple[int, ...]], ...]
 
 
-def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = is_cancelled) -> RaceCase:
+def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "") -> RaceCase:
     """Searches for the order in which one unit is ahead of the others by the fewest steps and C differs from that in lockstep.
 
     Raises GemmvizError for a kernel that can't be run, or not once within MOST_S, or whose launch isn't confirmed; Cancelled.
     """
     if (doubt := not_confirmed(setup.kernel)) is not None:
         raise doubt
-    end = time.monotonic() + MOST_S
-
-    def stopped() -> bool:
-        return cancelled() or time.monotonic() > end
-
     binding = bound(setup)
     if any(isinstance(part, Mbarrier) or (isinstance(part, Barrier) and part.number) for part in nodes_of(binding.program)):
         raise GemmvizError(tr("orders of warps that wait at mbarriers or numbered barriers are not searched"))
@@ -154,16 +147,17 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
     units = space.warps_per_block if by_warps else space.threads_per_block
     lanes = [_lanes_of(space, unit, by_warps) for unit in range(units)]
     kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
+    end = time.monotonic() + MOST_S
     try:
-        block_run = Interleaving(binding, space, lanes, stopped)
-        right, lockstep = block_run.play()
-        pairs = racing_pairs(block_run.lockstep(), stopped)
+        with cancelled_after(MOST_S):
+            block_run = Interleaving(binding, space, lanes)
+            right, lockstep = block_run.play()
+            pairs = racing_pairs(block_run.lockstep())
     except Cancelled:
-        if cancelled():
-            raise
+        checkpoint()
         why = f"one order of this block's {units} {kind} takes longer than {MOST_S:g} s"
         raise GemmvizError(why, remedy="choose smaller sizes: a race needs only a few phases") from None
-    result = _RaceSearch(block_run, right, lockstep, pairs, cancelled).result(units)
+    result = _RaceSearch(block_run, right, lockstep, pairs, end).result(units)
     return _race_case(setup, array, what, kind, units, result, _tile_extents(binding))
 
 
@@ -188,17 +182,17 @@ class _RaceSearch(Struct, frozen=True):
     right: Stored
     lockstep: list[Turn]
     pairs: list[RacingPair]
-    cancelled: Cancel
+    end: float
 
     def result(self, units: int) -> _RaceResult:
         orders = [pair.lead for pair in self.pairs] or [Lead(unit, 0, _FAR, _FAR) for unit in range(min(units, _MOST_UNITS))]
         tried = 0
         for lead in orders[:MOST_TRIES]:
             try:
-                wrong, turns = self.block_run.play(lead)
+                with cancelled_after(self.end - time.monotonic()):
+                    wrong, turns = self.block_run.play(lead)
             except Cancelled:
-                if self.cancelled():
-                    raise
+                checkpoint()
                 break
             tried += 1
             if not self.right.agrees_with(wrong):

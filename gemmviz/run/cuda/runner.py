@@ -16,7 +16,7 @@ from gemmviz.cuda.program import macros_of
 from gemmviz.cuda.twin.units import probed_source
 from gemmviz.files.codec import to_json
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import Cancelled, DeviceError
+from gemmviz.model.errors import DeviceError, checkpoint
 from gemmviz.model.kernel import Launch
 from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.schedule import Schedule
@@ -32,7 +32,7 @@ from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wa
 from gemmviz.run.cuda.stopwatch import time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import MOST_ROWS, Record, TwinRunner, bands, trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, real_unit, workload
-from gemmviz.run.engine import Cancel, Recording
+from gemmviz.run.engine import Recording
 from gemmviz.run.protocol import TIMEOUT_S
 
 # The schedule of a kernel, from a probe at its beginning and end: SM and time of each block.
@@ -85,9 +85,7 @@ class DeviceCounts(Struct, frozen=True):
     sums: dict[SumKey, tuple[int, ...]]
 
 
-def count_on_device(
-    nvrtc: Nvrtc, work: Workload, timeout_s: float, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
-) -> DeviceCounts:
+def count_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float, progress: Callable[[int, int], None]) -> DeviceCounts:
     """The counts of all blocks. Raises Cancelled, KernelFault for an access outside of its array, or DeviceError."""
     if float(nvrtc.gpu.compute_capability) < _LEAST_CAPABILITY:
         raise DeviceError(f"counting on the GPU needs compute capability {_LEAST_CAPABILITY}", file=work.setup.kernel.file)
@@ -99,8 +97,7 @@ def count_on_device(
     sums: dict[SumKey, np.ndarray] = {}
     done = 0
     for window in bands(work.launch, max(work.launch.threads_per_block, budget // (4 * steps))):
-        if cancelled():
-            raise Cancelled
+        checkpoint()
         space = ThreadSpace(work.launch, window)
         record = runner.run(window, budget // (4 * space.thread_count))
         for key, counted in _summed(nvrtc, work, record, space, timeout_s).items():
@@ -190,20 +187,20 @@ class CudaRunner:
         nearest = islice(other_choices(setup), _MOST_AHEAD)
         self.nvrtc.compile_ahead(twin_unit(changed, False, requests_phases(setup)) for _, _, changed in nearest)
 
-    def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Measured:
-        return time_kernel(self.nvrtc, work, timeout_s, cancelled)
+    def time(self, work: Workload, timeout_s: float) -> Measured:
+        return time_kernel(self.nvrtc, work, timeout_s)
 
     def machine_code(self, work: Workload) -> MachineCode | None:
         return self.nvrtc.machine_code(work.unit)
 
-    def cublas(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timing:
-        return time_cublas(self.nvrtc, work, timeout_s, cancelled)
+    def cublas(self, work: Workload, timeout_s: float) -> Timing:
+        return time_cublas(self.nvrtc, work, timeout_s)
 
     def copy(self, work: Workload) -> Transfer:
         return time_transfer(work)
 
-    def count(self, work: Workload, timeout_s: float, progress: Callable[[int, int], None], cancelled: Cancel) -> DeviceCounts:
-        return count_on_device(self.nvrtc, work, timeout_s, progress, cancelled)
+    def count(self, work: Workload, timeout_s: float, progress: Callable[[int, int], None]) -> DeviceCounts:
+        return count_on_device(self.nvrtc, work, timeout_s, progress)
 
     def schedule(self, work: Workload, timeout_s: float) -> Schedule:
         return schedule_on_device(self.nvrtc, work, timeout_s)

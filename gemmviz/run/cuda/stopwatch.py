@@ -11,7 +11,7 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from cupy_backends.cuda.libs import cublas
 
-from gemmviz.model.errors import Cancelled, DeviceError, is_cancelled
+from gemmviz.model.errors import DeviceError, checkpoint
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
@@ -34,15 +34,14 @@ _COMPUTE_IN_FLOAT, _ANY_ALGORITHM = 68, -1  # CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DE
 class Stopwatch:
     """Times launches, in milliseconds of the GPU: all are queued before the GPU starts the first. Raises Cancelled."""
 
-    def __init__(self, nvrtc: Nvrtc, timeout_s: float, file: str, cancelled: Callable[[], bool]) -> None:
+    def __init__(self, nvrtc: Nvrtc, timeout_s: float, file: str) -> None:
         self._hold = nvrtc(Unit(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold"))
-        self._timeout_s, self._file, self._cancelled = timeout_s, file, cancelled
+        self._timeout_s, self._file = timeout_s, file
         self._memory = cupy.cuda.alloc_pinned_memory(4)
         self._go = np.frombuffer(self._memory, np.int32, 1)
 
     def ms(self, start: Callable[[], None], launches: int) -> float:
-        if self._cancelled():
-            raise Cancelled
+        checkpoint()
         begin, end = cupy.cuda.Event(), cupy.cuda.Event()
         self._go[0] = 0
         launch(self._hold, Launch((1, 1, 1), (1, 1, 1)), [self._memory.ptr])
@@ -68,13 +67,13 @@ class Stopwatch:
         return Timing(median(times), times[quarter], times[-1 - quarter], repeats, launches)
 
 
-def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Measured:
+def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Measured:
     """Checks and times the real kernel, as it stands in its file."""
     compiled = nvrtc(work.unit)
     check_resources(compiled, work.launch, work.setup.kernel.file)
     arguments = work.real_arguments
     check, reads_c = _checked_outputs(compiled, work, arguments, timeout_s)
-    timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file, cancelled).time(launcher(compiled, work.launch, arguments))
+    timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
     resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
     setup, kernel, inputs = work.setup, work.setup.kernel, work.binding.element_types[next(iter(work.data))].name
@@ -114,7 +113,7 @@ def check_on_device(work: Workload) -> Check:
     data = {name: work.matrix(name).get() for name in work.data}
     contents = contents_of(work.binding, data)
     written = {name: np.flatnonzero(~np.isnan(contents.numbers(name))) for name in problem.output_names}
-    return check_result(contents, written, True, is_cancelled)
+    return check_result(contents, written, True)
 
 
 def _product_on_device(work: Workload) -> Check:
@@ -158,7 +157,7 @@ def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
     return Occupancy(blocks, -(-launched.threads_per_block // warp), facts["maxThreadsPerMultiProcessor"] // warp)
 
 
-def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timing:
+def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Timing:
     """Times cuBLAS on the same matrices, which it adds up in float32 (TF32 off). Raises DeviceError for types that it lacks."""
     if not work.setup.problem.is_multiply:
         raise DeviceError("cuBLAS multiplies matrices only", file=work.setup.kernel.file)
@@ -183,7 +182,7 @@ def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
     try:
         work.reset_outputs(np.nan)
         start()  # cuBLAS initialises itself
-        return Stopwatch(nvrtc, timeout_s, "cuBLAS", cancelled).time(start)
+        return Stopwatch(nvrtc, timeout_s, "cuBLAS").time(start)
     finally:
         cublas.setMathMode(handle, before)
 

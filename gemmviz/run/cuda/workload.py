@@ -14,7 +14,7 @@ from gemmviz.cuda.nodes import FunctionParameter
 from gemmviz.cuda.program import macros_of
 from gemmviz.cuda.twin.units import DeviceSource, real_source
 from gemmviz.cuda.types import PointerType, Scalar
-from gemmviz.model.errors import DeviceError, is_cancelled
+from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import NULL_POINTER, Launch
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
@@ -185,7 +185,7 @@ def workload(setup: Setup) -> Workload:
             f"{listed(sizes)} take {needed >> 20} MiB; the GPU has {free_memory() >> 20} MiB free", file=setup.kernel.file,
             remedy="choose smaller sizes",
         )  # fmt: skip
-    data = matrices(setup.problem, binding.shapes, binding.element_types, setup.filling, is_cancelled)
+    data = matrices(setup.problem, binding.shapes, binding.element_types, setup.filling)
     offsets, end = {}, _GAP_BYTES
     for name, array in data.items():
         offsets[name] = end

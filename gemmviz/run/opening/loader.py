@@ -20,7 +20,7 @@ from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.files.kinds import names_kernel_file, split_name
 from gemmviz.files.resources import cache_folder
 from gemmviz.files.whole import atomic_write, is_file
-from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest, is_cancelled
+from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin, text_hash
 from gemmviz.model.outline import KernelOutline, LaunchOutline
 from gemmviz.model.problems.catalog import IN_PARTS, PROBLEM_KINDS
@@ -58,7 +58,6 @@ def opened(
     before: KernelSpec | None = None,
     remembers: bool = False,
     progress: _Telling = lambda sentence: None,
-    cancelled: Callable[[], bool] = is_cancelled,
 ) -> Opened:
     """The shipped kernel of this name ("04_tiled", or "tiled" for short), or the kernel in this file of CUDA C++: the one that
     ``FILE:KERNEL`` names.
@@ -82,7 +81,7 @@ def opened(
         if remembered is not None and not given:
             given = remembered.launch(text)
         try:
-            search = LaunchSearch(project, path, given, progress=progress, cancelled=cancelled)
+            search = LaunchSearch(project, path, given, progress=progress)
             is_known = before is not None and not given and before.launch_from != "given"
             kernel = search.kernel_again(before) if before is not None and is_known else search.kernel()
         except SourceError as error:
@@ -258,15 +257,14 @@ class LaunchSearch:
         given: GivenLaunch,
         *,
         progress: _Telling = lambda sentence: None,
-        cancelled: Callable[[], bool] = is_cancelled,
         as_written: bool = False,
         accepts: Callable[[KernelSpec], bool] = lambda spec: True,
     ) -> None:
-        self.project, self.given, self.progress, self.cancelled = project, given, progress, cancelled
+        self.project, self.given, self.progress = project, given, progress
         self.as_written, self.accepts = as_written, accepts
         own_name = project.own_name if project.others else ""
         self.source = KernelText(path.stem, str(path), project.texts[project.own_name], own_name, project.others)
-        self.outline = outline_of(project, cancelled=cancelled)
+        self.outline = outline_of(project)
         every = self.outline.kernels
         own = [each for each in every if each.file == project.own_name and not as_written] or list(every)
         if not own:
@@ -337,7 +335,7 @@ class LaunchSearch:
         names = tuple(each.name for each in restated(named[0], launch_by_names(named[0], {}))[0].parameters) if named else ()
         if not named or before.parameter_names[: len(names)] != names:
             return self.kernel()
-        if is_right(same, self.work, self.cancelled):
+        if is_right(same, self.work):
             is_read = before.launch_from in ("unsure", "unchecked")
             return replace(same, launch_from="read", unconfirmed="") if is_read else same
         self.work = WorkBudget(_AGAIN)
@@ -355,7 +353,7 @@ class LaunchSearch:
             launches = self.outline.launches_of(kernel.name)
             if self.names.count(kernel.name) > 1:
                 launches = tuple(each for each in launches if len(each.arguments) == len(kernel.parameters))
-            self._launches[kernel] = launches or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
+            self._launches[kernel] = launches or launches_elsewhere(self.project, kernel)
         return self._launches[kernel]
 
     def _attempts_for(self, kernel: KernelOutline) -> Iterator[tuple[_Attempt, int | None]]:
@@ -411,7 +409,7 @@ class LaunchSearch:
         try:
             found = find_roles(
                 self.source, attempt.draft, given=attempt.given, likely=likely, work=self.work,
-                most_runs=most_runs, as_written=self.as_written, cancelled=self.cancelled,
+                most_runs=most_runs, as_written=self.as_written,
             )  # fmt: skip
         except SourceError as error:
             self.refusals[kernel] = error

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from gemmviz.cuda.reader_link import reader
 from gemmviz.files.codec import FormatError
 from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import KERNEL_SUFFIXES
-from gemmviz.model.errors import GemmvizError, is_cancelled
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import MOST_TEXT, ProjectFile
 from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
 
@@ -176,24 +176,22 @@ def _is_inside(path: Path, folder: Path) -> bool:
 _MOST_SEARCHED = 12  # of a project that are searched for a launch
 
 
-def outline_of(project: Project, main: str = "", *, cancelled: Callable[[], bool] = is_cancelled) -> FileOutline:
+def outline_of(project: Project, main: str = "") -> FileOutline:
     """Kernels and launches of a project's file, by default the opened one, and of the files that it includes.
 
     Raises SourceError for a text beyond the parser's limits, and Cancelled.
     """
     source = SourceText(main or project.own_name, project.texts)
-    outline: FileOutline = reader().run("outline", source, cancelled=cancelled)
+    outline: FileOutline = reader().run("outline", source)
     return outline
 
 
-def launches_elsewhere(
-    project: Project, kernel: KernelOutline, *, cancelled: Callable[[], bool] = is_cancelled
-) -> tuple[LaunchOutline, ...]:
+def launches_elsewhere(project: Project, kernel: KernelOutline) -> tuple[LaunchOutline, ...]:
     """Launches of a kernel in the first other file of the project that launches it, and not one of its own with that name."""
     function = kernel.name.rpartition("::")[2]
     for _, name in zip(range(_MOST_SEARCHED), launching_files(project, function), strict=False):
         whole = with_file(project, name)
-        outline = outline_of(whole, name, cancelled=cancelled)
+        outline = outline_of(whole, name)
         named = [each for each in outline.kernels if each.name.rpartition("::")[2] == function]
         if any(each.file != kernel.file and _has_body(each, whole) for each in named):
             continue

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,7 +25,7 @@ from gemmviz.files.codec import from_plain
 from gemmviz.files.devices import device_of
 from gemmviz.files.trace_file import read_from_folder
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import Cancelled, DeviceError, is_cancelled
+from gemmviz.model.errors import Cancelled, DeviceError, cancellable, checkpoint, is_cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
@@ -34,7 +35,6 @@ from gemmviz.model.timing import Counters, KernelSpeed, MachineCode, Measured, T
 from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import origins
 from gemmviz.run.engine import (
-    Cancel,
     CannotAnswer,
     CountRequest,
     Engine,
@@ -70,17 +70,15 @@ class WorkerLink:
         do: str,
         facts: Payload | None = None,
         *,
-        cancelled: Callable[[], bool] = is_cancelled,
         progress: Callable[[int, int], None] | None = None,
     ) -> Payload:
-        """The result of a job. Raises its error, Cancelled once ``cancelled()`` is true, DeviceError if the worker is lost."""
-        if cancelled():
-            raise Cancelled
+        """The result of a job. Raises its error, Cancelled if this thread's work is, DeviceError if the worker is lost."""
+        checkpoint()
         number = next(self._numbers)
         message = {"id": number, "do": do, **(facts or {})}
         process, replies = self._submit(number, message)
         while True:
-            if cancelled():
+            if is_cancelled():
                 process.cancel(number)
                 raise Cancelled
             try:
@@ -310,106 +308,106 @@ class RemoteGpu(Engine):
         for folder in (*before, result):
             shutil.rmtree(folder, ignore_errors=True)
 
-    def gpu(self, cancelled: Cancel = is_cancelled) -> Gpu:
+    def gpu(self) -> Gpu:
         """The GPU of the worker. Raises DeviceError if there is none or software is missing."""
-        return from_plain(self.link.run("hello", cancelled=cancelled)["gpu"], Gpu)
+        return from_plain(self.link.run("hello")["gpu"], Gpu)
 
     def warm_up(self) -> None:
         """Compiles and loads in advance what the first trace needs."""
         self.link.run("warm")
 
-    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+    def answer(self, request: EngineRequest) -> Any:
         match request:
             case TraceRequest():
-                return self._trace(request, cancelled)
+                return self._trace(request)
             case CountRequest(setup, counter):
-                counts = self._run("count", setup, {}, cancelled)
+                counts = self._run("count", setup, {})
                 sites = from_plain(counts["sites"], tuple[Site, ...])
                 sums = {(sites[site], place, phase): tuple(each) for site, place, phase, *each in counts["sums"]}
                 return counter.add_sums(from_plain(counts["arrays"], tuple[MemoryArray, ...]), sums)
             case TimeRequest(setup):
-                return self._time(setup, cancelled)
+                return self._time(setup)
             case ScheduleRequest(setup):
-                return self._schedule(setup, cancelled)
+                return self._schedule(setup)
         raise self.cannot(request)
 
-    def _trace(self, request: TraceRequest, cancelled: Cancel) -> Outcome:
+    def _trace(self, request: TraceRequest) -> Outcome:
         """The trace. Raises KernelFault if the kernel faults; unlike the interpreter, without a partial trace.
 
         The origins of shared cells are computed in this process, from the source, while the GPU runs.
         """
         setup, blocks, recording, over = request.setup, request.blocks, request.recording, threading.Event()
-        with self._folder_for_result() as folder, ThreadPoolExecutor(1) as beside:
+        with self._folder_for_result() as folder, ThreadPoolExecutor(1) as beside, cancellable(over.is_set):
             facts = {
                 "blocks": blocks,
                 "recording": replace(recording, origins=False),
                 "output": str(folder),
                 "ahead": self.ahead,
             }
-            origin = beside.submit(origins, setup, blocks, lambda: over.is_set() or cancelled()) if recording.origins else None
+            origin = beside.submit(copy_context().run, origins, setup, blocks) if recording.origins else None
             try:
-                self._run("trace", setup, facts, cancelled)
+                self._run("trace", setup, facts)
                 trace = read_from_folder(folder)
                 return Outcome(trace if origin is None else replace(trace, **origin.result()), trace.by)
             finally:
                 over.set()
 
-    def _time(self, setup: Setup, cancelled: Cancel) -> KernelSpeed:
+    def _time(self, setup: Setup) -> KernelSpeed:
         """Times of the kernel, cuBLAS and the copies. Raises CannotAnswer if the setup's device is not this machine's GPU."""
-        gpu = self.gpu(cancelled)
+        gpu = self.gpu()
         if not device_for(setup).is_of(gpu):
             remedy = "choose it as device" if device_of(gpu) is not None else "gemmviz has no file for it; run gemmviz bench"
             raise CannotAnswer(f"this machine's GPU is a different device, {gpu.name}", remedy=remedy)
-        measured = self.time_kernel(setup, cancelled)
+        measured = self.time_kernel(setup)
         try:
-            cublas: Timing | None = self.time_cublas(setup, cancelled)
+            cublas: Timing | None = self.time_cublas(setup)
         except DeviceError:
             cublas = None
-        measured = replace(measured, transfer=self.time_copies(setup, cancelled))
+        measured = replace(measured, transfer=self.time_copies(setup))
         if measured.resources is not None:
-            code = self.machine_code(setup, cancelled)
+            code = self.machine_code(setup)
             measured = replace(measured, resources=replace(measured.resources, machine_code=code))
         share = None if cublas is None or measured.timing is None else cublas.median_ms / measured.timing.median_ms
         return KernelSpeed(measured, share, f"measured here on {gpu.label}", f"measured here on {gpu.name}")
 
-    def time_kernel(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Measured:
+    def time_kernel(self, setup: Setup) -> Measured:
         """Time, resources and check of the real kernel."""
-        return from_plain(self._run("time", setup, {}, cancelled), Measured)
+        return from_plain(self._run("time", setup, {}), Measured)
 
-    def machine_code(self, setup: Setup, cancelled: Cancel = is_cancelled) -> MachineCode | None:
+    def machine_code(self, setup: Setup) -> MachineCode | None:
         """The conditional jumps of the real kernel; None without a disassembler."""
-        found = self._run("code", setup, {}, cancelled)["code"]
+        found = self._run("code", setup, {})["code"]
         return None if found is None else from_plain(found, MachineCode)
 
-    def time_cublas(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Timing:
+    def time_cublas(self, setup: Setup) -> Timing:
         """Time of cuBLAS on this setup's matrices, without TF32. Raises DeviceError for types that it doesn't multiply."""
-        return from_plain(self._run("cublas", setup, {}, cancelled), Timing)
+        return from_plain(self._run("cublas", setup, {}), Timing)
 
-    def time_copies(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Transfer:
+    def time_copies(self, setup: Setup) -> Transfer:
         """Times of the copies of A and B to the GPU and of C back."""
-        return from_plain(self._run("copy", setup, {}, cancelled), Transfer)
+        return from_plain(self._run("copy", setup, {}), Transfer)
 
-    def time_host(self, method: str, problem: Problem, cancelled: Cancel = is_cancelled) -> Timing:
+    def time_host(self, method: str, problem: Problem) -> Timing:
         """Time of the multiplication on this machine's CPU by one of ``host_speed.METHODS``."""
         try:
-            timing = self.host_link.run("host", {"method": method, "problem": problem}, cancelled=cancelled)
+            timing = self.host_link.run("host", {"method": method, "problem": problem})
         except Cancelled:
             self.host_link.stop()  # it can't interrupt a multiplication
             raise
         return from_plain(timing, Timing)
 
-    def _schedule(self, setup: Setup, cancelled: Cancel) -> Schedule:
+    def _schedule(self, setup: Setup) -> Schedule:
         with self._folder_for_result() as folder:
             output = folder / "schedule.npz"
-            result = self._run("schedule", setup, {"output": str(output)}, cancelled)
+            result = self._run("schedule", setup, {"output": str(output)})
             with np.load(output, allow_pickle=False) as arrays:
                 return Schedule(arrays["sm"], arrays["start_ns"], arrays["stop_ns"], result["tick_ns"])
 
     def verify(self, setups: list[Setup]) -> list[Counters]:
         return profiler.counters_of(setups)
 
-    def _run(self, do: str, setup: Setup, facts: dict[str, Any], cancelled: Cancel) -> Payload:
-        return self.link.run(do, {**facts, "setup": setup, "timeout_s": self.timeout_s}, cancelled=cancelled)
+    def _run(self, do: str, setup: Setup, facts: dict[str, Any]) -> Payload:
+        return self.link.run(do, {**facts, "setup": setup, "timeout_s": self.timeout_s})
 
 
 def _folder_in_memory() -> str | None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from gemmviz.files.codec import from_plain, to_plain
 from gemmviz.files.trace_file import write_to_folder
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageError
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageError, cancellable, checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
@@ -111,11 +111,11 @@ class Server:
         """Runs one job and sends its reply; returns whether the worker can run another job."""
         reply, lost = {"id": job.facts["id"]}, False
         try:
-            if job.cancel.is_set():
-                raise Cancelled
             if job.facts["do"] not in self._do:
                 raise UsageError(f"the worker has no method {job.facts['do']!r}", remedy=f"use one of {', '.join(self._do)}")
-            reply["result"] = self._do[job.facts["do"]](job)
+            with cancellable(job.cancel.is_set):
+                checkpoint()
+                reply["result"] = self._do[job.facts["do"]](job)
         except (GemmvizError, Cancelled) as error:
             lost = _loses_context(error)
             reply["error"] = error_to_plain(error, lost)
@@ -162,27 +162,26 @@ class Server:
         blocks = None if job.facts.get("blocks") is None else from_plain(job.facts["blocks"], BlockRange)
         recording = from_plain(job.facts["recording"], Recording)
         trace, cost = self._use(job, lambda runner, work: runner.trace(work, blocks, recording, job.timeout_s))
-        if job.cancel.is_set():
-            raise Cancelled
+        checkpoint()
         write_to_folder(trace, Path(job.facts["output"]))
         if job.facts.get("ahead"):
             job.afterwards = self._gpu().compile_ahead
         return {"cost": cost}
 
     def _time(self, job: Job) -> Any:
-        return self._use(job, lambda runner, work: runner.time(work, job.timeout_s, job.cancel.is_set))
+        return self._use(job, lambda runner, work: runner.time(work, job.timeout_s))
 
     def _code(self, job: Job) -> Payload:
         return {"code": self._use(job, lambda runner, work: runner.machine_code(work))}
 
     def _cublas(self, job: Job) -> Any:
-        return self._use(job, lambda runner, work: runner.cublas(work, job.timeout_s, job.cancel.is_set))
+        return self._use(job, lambda runner, work: runner.cublas(work, job.timeout_s))
 
     def _copy(self, job: Job) -> Any:
         return self._use(job, lambda runner, work: runner.copy(work))
 
     def _count(self, job: Job) -> Payload:
-        counts = self._use(job, lambda runner, work: runner.count(work, job.timeout_s, job.progress, job.cancel.is_set))
+        counts = self._use(job, lambda runner, work: runner.count(work, job.timeout_s, job.progress))
         sites = list(dict.fromkeys(site for site, _, _ in counts.sums))
         sums = [[sites.index(site), place, phase, *each] for (site, place, phase), each in counts.sums.items()]
         return {"arrays": counts.arrays, "sites": sites, "sums": sums}

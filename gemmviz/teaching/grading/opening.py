@@ -13,13 +13,13 @@ from gemmviz.cuda.launch.guessed_launch import FACTOR, completed, launch_by_name
 from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import can_run, device_for, names_for, setup_for
 from gemmviz.cuda.launch.roles import fits
-from gemmviz.cuda.parser.source_text import COMMENT, SourceText
+from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.reader_link import reader
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError
 from gemmviz.model.kernel import BLANK, KernelSpec
-from gemmviz.model.outline import BufferOutline, KernelOutline, LaunchOutline
+from gemmviz.model.outline import COMMENT, BufferOutline, KernelOutline, LaunchOutline
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY
 from gemmviz.model.records import replace

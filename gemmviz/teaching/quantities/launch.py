@@ -10,11 +10,11 @@ from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, hiding_of, stat
 from gemmviz.analysis.replay.focus import block_place, thread_number, thread_text
 from gemmviz.cuda.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import can_run, launch_for, requested_launch
-from gemmviz.cuda.parser.source_text import COMMENT
 from gemmviz.model.cases import TF32_TILE, BlockPhase
 from gemmviz.model.device import Device, MemoryRules
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outline import COMMENT
 from gemmviz.model.records import fields
 from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.sites import shared_bytes

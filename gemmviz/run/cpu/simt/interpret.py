@@ -1,7 +1,7 @@
 """Runs a Program over a space of threads, with values or by tags, and reports every access to a sink."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from gemmviz.cuda.nodes import FunctionParameter, Program, SharedArray, Touch
 from gemmviz.cuda.types import PointerType, Scalar, VectorType, scalar_of, size_bytes
 from gemmviz.cuda.walk import touches_of
 from gemmviz.model.element_types import ElementType
-from gemmviz.model.errors import KernelFault, SourceError, is_cancelled
+from gemmviz.model.errors import KernelFault, SourceError
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, Launch, place_in
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem_kind import Shape
@@ -194,7 +194,6 @@ def interpret(
     *,
     wants_values: bool = False,
     budget: int | None = None,
-    cancelled: Callable[[], bool] = is_cancelled,
 ) -> dict[str, GlobalMemory]:
     """Runs the program over ``space``, without ``matrices`` by tags, and returns the matrices after the run.
 
@@ -206,9 +205,7 @@ def interpret(
         domain = Tags(binding.program) if sink.wants == "all" else RepeatedTags(binding.program, sink.wants)
     run = Compiler(space, domain, diverging(binding.program)).statement(binding.program.body)
     budget = step_budget(binding.setup.problem.depth) if budget is None else budget
-    machine = Machine(
-        space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
-    )
+    machine = Machine(space, binding.program.slots, sink, binding.site, budget=budget, wants_values=wants_values)
     memories = {name: domain.matrix(name, binding.arrays[number], number) for number, (name, _) in enumerate(binding.matrices)}
     for argument, parameter in zip(binding.setup.kernel.args, binding.program.parameters, strict=True):
         if isinstance(parameter.type, Scalar):

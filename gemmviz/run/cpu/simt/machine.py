@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.arrays import Bools
-from gemmviz.model.errors import Cancelled, ErrorId, KernelFault, Place
+from gemmviz.model.errors import ErrorId, KernelFault, Place, checkpoint
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
@@ -94,7 +94,6 @@ class Machine:
         "barriers",
         "broken",
         "budget",
-        "cancelled",
         "epoch",
         "exited",
         "inline_depth",
@@ -124,7 +123,6 @@ class Machine:
         make_site: Callable[..., Site],
         *,
         budget: int,
-        cancelled: Callable[[], bool],
         wants_values: bool,
     ) -> None:
         self.space = space
@@ -143,7 +141,6 @@ class Machine:
         self.steps = 0
         self.place: Place | None = None
         self.budget = budget
-        self.cancelled = cancelled
         self.wants_values = wants_values
         self.make_site = make_site
         self.sites: dict[tuple[int, ...], int] = {}
@@ -156,8 +153,7 @@ class Machine:
         """Counts one unit of work. Raises Cancelled, or KernelFault when the step budget is exhausted."""
         self.steps += 1
         self.place = place
-        if self.cancelled():
-            raise Cancelled
+        checkpoint()
         if self.steps > self.budget:
             raise KernelFault(
                 tr("the kernel is still running after {steps} steps", steps=self.budget),
