@@ -1,9 +1,9 @@
 """Brings the catalogues of translations up to date with the sources: make translations.
 
-Messages are the literals in calls of ``tr``, ``trn``, ``marked``, ``many``, ``sized``, ``noun`` and ``Control``; those of a
-lesson are its texts. Each language has a folder in ``translations``, with a catalogue (``.po``) of the program and of each
-lesson that is translated. New messages are merged into them; the program loads their compiled forms (``.mo``) from
-``assets/translations``.
+Messages are the literals in calls of ``tr``, ``trn``, ``marked``, ``many``, ``sized``, ``noun`` and ``Control``, and the texts
+of files that the program shows; those of a lesson are its texts. Each language has a folder in ``translations``, with a
+catalogue (``.po``) of the program and of each lesson that is translated. New messages are merged into them; the program loads
+their compiled forms (``.mo``) from ``assets/translations``.
 docs/translating.md says how to add a language.
 """
 
@@ -24,6 +24,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, lesson_path, load_kernel, pattern_kernel_names
+from gemmviz.files.glossary import original_glossary
 from gemmviz.files.languages import LESSONS, PROGRAM
 from gemmviz.model.translation import plural
 from gemmviz.teaching.lesson_file import original_lesson, translated
@@ -107,7 +108,9 @@ def messages_of_program() -> Iterator[Message]:
 
 
 def messages_of_assets() -> Iterator[Message]:
-    """The texts of assets that the program shows: titles of themes, and what was measured."""
+    """The texts of files that the program shows: the glossary, titles of themes, and what was measured."""
+    for entry in original_glossary():
+        yield Message(entry.message, "docs/glossary.md")
     for path in sorted((ROOT / "assets" / "themes").glob("*.toml")):
         yield Message(tomllib.loads(path.read_text(encoding="utf-8"))["title"], path.relative_to(ROOT).as_posix())
     for pattern, name in (("strides-*.json", "method"), ("host-*.json", "kernel")):

@@ -7,10 +7,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gemmviz.files.glossary import GlossaryEntry, glossary, term_at
+from gemmviz.files.glossary import GlossaryEntry, glossary, original_glossary, term_at
+from gemmviz.files.languages import catalogue
 from gemmviz.gui.widgets.explaining import GlossaryBox
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.model.translation import spoken
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.text import text_width
 from tests.conftest import sure
@@ -36,6 +38,16 @@ def test_every_entry_is_plain_text() -> None:
     for entry in glossary():
         assert entry.text.strip()
         assert not set("*`[]|") & set(entry.text.replace("A[i, k]", "").replace("B[k, j]", "").replace("C[i, j]", "")), entry
+
+
+def test_every_entry_has_a_translation_whose_words_are_found_within_a_sentence() -> None:
+    with spoken("zh_CN", catalogue("zh_CN")):
+        for ours, theirs in zip(original_glossary(), glossary(), strict=True):
+            assert theirs.title != ours.title
+            assert theirs.text != ours.text
+        found = [term_at("每个线程束的请求传输 4 个扇区", index) for index in (2, 7, 14)]
+        assert [term and term.entry.title for term in found] == ["线程束、通道", "请求", "扇区、缓存行"]
+        assert term_at("同步", 1) is None
 
 
 def words_in(widget: SceneWidget) -> Iterator[tuple[QPointF, GlossaryEntry]]:

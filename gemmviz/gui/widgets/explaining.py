@@ -2,11 +2,11 @@
 
 from html import escape
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QCollator, QLocale, QPoint
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWhatsThis, QWidget
 
 from gemmviz.files.glossary import GlossaryEntry, glossary, term_at
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import language, tr
 
 _SIZE = 640, 560
 
@@ -37,7 +37,8 @@ class GlossaryBox(QDialog):
         self.resize(*_SIZE)
         self.text = QTextBrowser()
         self.text.setAccessibleName(tr("Glossary"))
-        self.text.setHtml("".join(map(entry_text, sorted(glossary(), key=lambda each: each.title.lower()))))
+        order = QCollator(QLocale(language()))
+        self.text.setHtml("".join(map(entry_text, sorted(glossary(), key=lambda each: order.sortKey(each.title)))))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
