@@ -15,7 +15,7 @@ from gemmviz.analysis.memory.warps import PerRow, Rows, request_rows
 from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Longs
-from gemmviz.model.errors import GemmvizError, checkpoint
+from gemmviz.model.errors import GemmvizError, SourceError, checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
@@ -79,32 +79,37 @@ class Arrangement(Struct, frozen=True):
 
 class Rearranged(Struct, frozen=True):
     """A tile that was rearranged: the wavefronts of one block's accesses to it ``before`` and after, and the setup with the
-    changed source, which gave a right result.
+    changed source, which gave a right result; None if the source can't be changed so, for a ``reason``.
     """
 
     array: str
     arrangement: Arrangement
     before: int
     wavefronts: int
-    setup: Setup
+    setup: Setup | None
+    reason: str = ""
 
 
 def rearranged(setup: Setup, trace: Trace) -> Iterator[Rearranged]:
     """Yield for each tile of a run the padding and the XOR with the fewest wavefronts, the better one first, if they take less
-    than the tile as it is and the kernel is right with them. Raises Cancelled.
+    than the tile as it is. Raises Cancelled.
     """
     for number, array in enumerate(trace.arrays):
         if array.space != "shared":
             continue
         before, *found = _ranked(trace, number)
         for took, arrangement in found:
-            try:
-                changed = _with(setup, array, arrangement) if took < before[0] else None
-                trial = None if changed is None else _tried(changed)
-            except GemmvizError:
+            if took >= before[0]:
                 continue
-            if changed is not None and trial is not None and trial.column_major == setup.kernel.column_major:
-                yield Rearranged(array.name, arrangement, before[0], took, changed)
+            changed, reason = None, ""
+            try:
+                changed = _with(setup, array, arrangement)
+                trial = _tried(changed)
+                if trial is None or trial.column_major != setup.kernel.column_major:
+                    changed, reason = None, tr("the result would be wrong: other code counts on the places of its elements")
+            except GemmvizError as error:
+                changed, reason = None, error.message
+            yield Rearranged(array.name, arrangement, before[0], took, changed, reason)
 
 
 def _tried(setup: Setup) -> TrialResult | None:
@@ -197,19 +202,24 @@ _CHANGES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)")
 _Span = tuple[int, int]
 
 
-def _with(setup: Setup, array: MemoryArray, arrangement: Arrangement) -> Setup | None:
-    """The setup with a rearranged tile in its source; None if the source can't be changed so."""
+def _with(setup: Setup, array: MemoryArray, arrangement: Arrangement) -> Setup:
+    """The setup with a rearranged tile in its source. Raises SourceError if the source can't be changed so."""
     declared = [each for each in program_for(setup.kernel, setup.definitions).shared if each.name == array.name]
     if len(declared) != 1 or declared[0].dims is None or len(declared[0].dims) != len(array.shape):
-        return None
+        raise SourceError(tr("the declaration of {name} doesn't say its rows and columns", name=array.name))
     own = arrangement.scaled(Fraction(declared[0].dims[-1], array.shape[-1]))
-    text = None if own is None else rearranged_text(setup.kernel.text, array.name, len(array.shape), own)
-    return None if text is None else replace(setup, kernel=replace(setup.kernel, text=text, is_shipped=False))
+    if own is None:
+        raise SourceError(tr("an element of {name} would be torn", name=array.name))
+    text = rearranged_text(setup.kernel.text, array.name, len(array.shape), own)
+    return replace(setup, kernel=replace(setup.kernel, text=text, is_shipped=False))
 
 
-def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangement) -> str | None:
-    """A kernel's text with a rearranged tile; None if the text doesn't declare it, or uses it other than by all subscripts."""
-    code = _NOT_CODE.sub(lambda match: " " * len(match[0]), text)
+def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangement) -> str:
+    """A kernel's text with a rearranged tile. Raises SourceError if the text doesn't declare it, or uses it other than by all
+    subscripts. Pointers into the tile are replaced by the tile, those into a padded row only if their type says its length.
+    """
+    text = _without_pointers(text, name, dimensions, of_rows_alone=bool(arrangement.padding and not arrangement.columns))
+    code = _code_of(text)
     changes: list[tuple[_Span, str]] = []
     for use in re.finditer(rf"\b{re.escape(name)}\b", code):
         spans = list(_subscripts(code, use.end()))
@@ -217,10 +227,10 @@ def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangem
         if (is_declared and not arrangement.padding) or (not is_declared and arrangement.padding and not arrangement.columns):
             continue
         if len(spans) != dimensions:
-            return None
+            raise _other_use(name, text, use.start())
         *_, row, column = ("", *(text[start:stop].strip() for start, stop in spans))
         if _CHANGES.search(column if arrangement.columns else row):
-            return None
+            raise _other_use(name, text, use.start())
         if arrangement.columns:
             changes.append((spans[-1], arrangement.index(column)))
         elif is_declared:
@@ -228,11 +238,108 @@ def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangem
             changes.append((spans[-1], f"{columns} + {arrangement.padding}"))
         else:
             changes.append((spans[-1], arrangement.column(row, column)))
-    if not changes or any(one[1] > other[0] for (one, _), (other, _) in pairwise(changes)):
-        return None
+    torn = next((one for (one, _), (other, _) in pairwise(changes) if one[1] > other[0]), None)
+    if torn is not None or not changes:
+        raise _other_use(name, text, torn[0] if torn else 0)
     for (start, stop), written in reversed(changes):
         text = text[:start] + written + text[stop:]
     return text
+
+
+def _code_of(text: str) -> str:
+    """The text with comments and strings blanked."""
+    return _NOT_CODE.sub(lambda match: " " * len(match[0]), text)
+
+
+def _other_use(name: str, text: str, at: int) -> SourceError:
+    line = text.count("\n", 0, at) + 1
+    return SourceError(tr("line {line} uses {name} other than as an element by its row and column", line=line, name=name))
+
+
+class _Pointer(Struct, frozen=True):
+    """A pointer or reference into a tile, and its declaration's place: element ``column + i`` behind the subscripts ``outer``
+    is what its subscript ``i`` means. ``is_of_rows``: its type says how long a row is.
+    """
+
+    name: str
+    start: int
+    stop: int
+    outer: tuple[str, ...]
+    column: str
+    is_of_rows: bool
+
+
+def _without_pointers(text: str, name: str, dimensions: int, *, of_rows_alone: bool) -> str:
+    """The text with the tile in place of the pointers and references into it that are declared in statements of their own.
+
+    Raises SourceError for one that isn't used by subscripts alone, or of which the place may have changed where it is used.
+    """
+    while True:
+        code = _code_of(text)
+        uses = re.finditer(rf"\b{re.escape(name)}\b", code)
+        pointers = (_pointer(code, use, dimensions) for use in uses)
+        pointer = next((each for each in pointers if each is not None and (each.is_of_rows or not of_rows_alone)), None)
+        if pointer is None:
+            return text
+        end = pointer.stop + _block_length(code[pointer.stop :])
+        prefix = "".join(f"[{each}]" for each in pointer.outer)
+        for each in set(re.findall(r"(?<![.\w])[A-Za-z_]\w*", f"{prefix} {pointer.column}")):
+            changed = re.compile(_CHANGED.format(each)).search(code, pointer.stop, end)
+            if changed is not None:
+                raise _other_use(pointer.name, text, changed.start())
+        changes = [((pointer.start, pointer.stop), "")]
+        for use in re.compile(rf"(?<![.\w]){re.escape(pointer.name)}\b").finditer(code, pointer.stop, end):
+            spans = list(_subscripts(code, use.end()))
+            if len(spans) != dimensions - len(pointer.outer) or use.start() < changes[-1][0][1]:
+                raise _other_use(pointer.name, text, use.start())
+            first, last = spans[0]
+            own = text[first:last].strip()
+            index = own if pointer.column == "0" else f"{pointer.column} + {_term(own)}"
+            changes.append(((use.start(), last), f"{name}{prefix}[{index}"))
+        for (start, stop), written in reversed(changes):
+            text = text[:start] + written + text[stop:]
+
+
+_CHANGED = r"(?:\+\+|--|[(,=]\s*&)\s*{0}\b|(?<![.\w]){0}\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))"
+_POINTER = re.compile(
+    r"\s*(?:const\s+)?(?:auto\s*(?:\*\s*)?(?:const\s+)?(?P<auto>\w+)|(?:\w[\w:]*\s+)*?\w[\w:]*(?:\s+const)?\s*"
+    r"(?:\*\s*(?:const\s+|__restrict__\s+)*(?P<plain>\w+)|\(\s*[*&]\s*(?:const\s+)?(?P<rows>\w+)\s*\)(?:\s*\[[^][]*\])+))"
+    r"\s*=\s*(?P<of>&?)\s*"
+)
+
+
+_READS = re.compile(r"\w\s*[\[(]|->")  # of a memory, or a call
+
+
+def _pointer(code: str, use: re.Match[str], dimensions: int) -> _Pointer | None:
+    """The pointer or reference into a tile that a statement declares from its use; None for another use."""
+    start = max(code.rfind(each, 0, use.start()) for each in ";{}") + 1
+    declared, stop = _POINTER.fullmatch(code[start : use.start()]), code.find(";", use.end())
+    spans = list(_subscripts(code, use.end()))
+    rest = re.fullmatch(r"\s*(?:\+([^,?<>=]+))?", code[spans[-1][1] + 1 if spans else use.end() : stop])
+    if declared is None or rest is None or (len(spans) == dimensions) != bool(declared["of"]):
+        return None
+    outer = [code[first:last].strip() for first, last in spans]
+    columns = [outer.pop()] if declared["of"] else []
+    columns = [_term(each) for each in columns if each != "0"] + ([rest[1].strip()] if rest[1] else [])
+    column = " + ".join(columns) or "0"
+    if _READS.search(" ".join((*outer, column))):
+        return None
+    start += len(code[start:]) - len(code[start:].lstrip())
+    line = code.rfind("\n", 0, start)
+    start = line if code[line:start].isspace() else start
+    name = declared["auto"] or declared["plain"] or declared["rows"]
+    return _Pointer(name, start, stop + 1, tuple(outer), column, declared["rows"] is not None)
+
+
+def _block_length(code: str) -> int:
+    """The characters up to the end of the block in which a piece of code begins."""
+    depth = 0
+    for at, each in enumerate(code):
+        depth += (each == "{") - (each == "}")
+        if depth < 0:
+            return at
+    return len(code)
 
 
 def _term(text: str) -> str:

@@ -13,6 +13,7 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.cases import SpeedCase
+from gemmviz.model.errors import SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
@@ -49,11 +50,11 @@ def test_what_is_found_runs_and_takes_what_was_said(
     trace, found = found_for(kernel, size, parameters)
     assert found
     for each in found:
-        after = trace_kernel(each.setup).whole
+        after = trace_kernel(sure(each.setup)).whole
         assert after.check.passed
         assert each.before == shared_wavefronts(trace, each.array) // trace.blocks.count
         assert each.wavefronts == shared_wavefronts(after, each.array) // after.blocks.count < each.before
-        assert not each.setup.kernel.is_shipped
+        assert not sure(each.setup).kernel.is_shipped
 
 
 def test_the_missing_bit_of_a_swizzle_is_found() -> None:
@@ -91,9 +92,11 @@ def test_a_tile_that_is_read_through_a_pointer_is_padded_only_if_that_is_right()
     kernel = parse_kernel(text.replace("__syncthreads();", "float* flat = &tileA[0][0]; __syncthreads();", 1), "k.cu")
     setup = setup_for(kernel, Problem(32, 32, 32), {"TILE_WIDTH": 32, "PAD": 0})
     assert [each.arrangement.padding for each in rearranged(setup, trace_kernel(setup).whole)] == [1, 0]
-    flat = parse_kernel(MMA.replace("PITCH", "64").replace("As[i / 16][i % 16]", "(&As[0][0])[i / 16 * 64 + i % 16]"), "k.cu")
-    setup = setup_for(flat, Problem(32, 16, 32))
-    assert list(rearranged(setup, trace_kernel(setup).whole)) == []
+    other = parse_kernel(MMA.replace("PITCH", "64").replace("As[i / 16][i % 16]", "(&As[0][0])[i / 16 * 64 + i % 16]"), "k.cu")
+    setup = setup_for(other, Problem(32, 16, 32))
+    padded, swizzled = rearranged(setup, trace_kernel(setup).whole)
+    assert (padded.setup, swizzled.setup) == (None, None)
+    assert "the result would be wrong" in padded.reason
 
 
 def flat_transpose(pitch: str = "TILE") -> Setup:
@@ -108,11 +111,11 @@ def test_a_tile_without_rows_is_rearranged() -> None:
     found = list(rearranged(setup, trace_kernel(setup).whole))
     assert [str(each.arrangement) for each in found] == ["1 element of padding behind every 32", "index ^ (index / 32 & 31)"]
     for each in found:
-        after = trace_kernel(each.setup).whole
+        after = trace_kernel(sure(each.setup)).whole
         assert after.check.passed
         assert each.wavefronts == 64 == shared_wavefronts(after, "tile") // after.blocks.count
-    assert "tile[(TILE * TILE) + (TILE * TILE) / 32]" in found[0].setup.kernel.text
-    assert "tile[(y * TILE + x) + (y * TILE + x) / 32]" in found[0].setup.kernel.text
+    assert "tile[(TILE * TILE) + (TILE * TILE) / 32]" in sure(found[0].setup).kernel.text
+    assert "tile[(y * TILE + x) + (y * TILE + x) / 32]" in sure(found[0].setup).kernel.text
 
 
 FLAT = """// gemmviz = 1
@@ -164,7 +167,7 @@ def test_tiles_without_rows_that_vectors_store_into_are_rearranged() -> None:
         ("Bs", "index ^ (index / 32 & 1) * 4"),
     ]
     for each in found:
-        after = trace_kernel(each.setup).whole
+        after = trace_kernel(sure(each.setup)).whole
         assert after.check.passed
         assert each.wavefronts == shared_wavefronts(after, each.array) < shared_wavefronts(trace, each.array) == each.before
 
@@ -183,8 +186,61 @@ def test_the_source_is_changed_where_the_tile_is_used() -> None:
         "[x * 2]", "[(x * 2) ^ (y >> 1 & 6) * 4]"
     )
     for use in ("tile[i++][0]", "tile[0]", "f(tile)", "tile[tile[0][0]][0]"):
-        assert rearranged_text(SOURCE.replace("tile [y][x * 2]", use), "tile", 2, Arrangement(mask=1)) is None
-    assert rearranged_text(SOURCE, "nothing", 2, Arrangement(padding=1)) is None
+        with pytest.raises(SourceError, match="uses tile other than"):
+            rearranged_text(SOURCE.replace("tile [y][x * 2]", use), "tile", 2, Arrangement(mask=1))
+    with pytest.raises(SourceError):
+        rearranged_text(SOURCE, "nothing", 2, Arrangement(padding=1))
+
+
+ROWS = [
+    "float* line = &tile[x][0]; {} line[y]", "float* line = tile[x]; {} line[y]", "auto line = tile[x]; {} line[y]",
+    "float (&line)[TILE + PAD] = tile[x]; {} line[y]", "const float* line = &tile[x][y]; {} line[0]",
+    "const float* line = tile[x] + y; {} line[0]", "float (*all)[TILE + PAD] = tile; {} all[x][y]",
+    "float* line = &tile[x][0]; {} *(&line[y])", "float* line = tile[x & TILE - 1]; {} line[x < 64 && x >= 0 ? y : 0]",
+]  # fmt: skip
+
+
+def through_a_pointer(use: str, text: str = "") -> Setup:
+    """A transposition whose stores read the tile through a pointer."""
+    text = text or load_kernel("transpose_tiled").text
+    declaration, read = use.split("{}")
+    line = next(each for each in text.splitlines() if "tile[x][y]" in each and "__shared__" not in each)
+    code, comment = line.split("//")
+    text = text.replace(
+        line, f"    {{\n        {declaration}\n    {code.replace('tile[x][y]', read.strip())}//{comment}\n    }}"
+    )
+    kernel = parse_kernel(text, "rows.cu")
+    return setup_for(kernel, Problem(kind="transpose", rows=64, columns=64), {"TILE": 32, "PAD": 0})
+
+
+@pytest.mark.parametrize("use", ROWS)
+def test_a_tile_that_is_reached_through_row_pointers_is_swizzled(use: str) -> None:
+    setup = through_a_pointer(use)
+    found = list(rearranged(setup, trace_kernel(setup).whole))
+    assert [each.reason for each in found] == ["", ""]
+    for each in found:
+        after = trace_kernel(sure(each.setup)).whole
+        assert after.check.passed
+        assert each.wavefronts == 64 == shared_wavefronts(after, "tile") // after.blocks.count
+
+
+@pytest.mark.parametrize("use", ["{0}{{}} p[y]", "{1}{{}} p[y]", "{2}{{}} p[0]"])
+def test_a_tile_without_rows_is_rearranged_behind_pointers(use: str) -> None:
+    declared = ("float* p = tile + x * TILE;", "float* p = &tile[x * TILE];", "const float* p = tile + x * TILE + y;")
+    text = load_kernel("transpose_tiled").text.replace("tile[TILE][TILE + PAD]", "tile[TILE * TILE]")
+    setup = through_a_pointer(use.format(*declared), text.replace("tile[y][x]", "tile[y * TILE + x]"))
+    found = list(rearranged(setup, trace_kernel(setup).whole))
+    assert [(each.reason, each.wavefronts) for each in found] == [("", 64), ("", 64)]
+    assert all(" p " not in sure(each.setup).kernel.text for each in found)
+
+
+@pytest.mark.parametrize("use", ["float* p = &tile[x][0]; p += y; {} p[0]", "float* p = &tile[x][0]; {} *(p + y)"])
+def test_a_pointer_that_moves_is_named_as_the_reason(use: str) -> None:
+    setup = through_a_pointer(use)
+    padded, swizzled = rearranged(setup, trace_kernel(setup).whole)
+    assert padded.setup is not None
+    assert swizzled.setup is None
+    assert "uses p other than as an element" in swizzled.reason
 
 
 @pytest.mark.parametrize("arrangement", [Arrangement(padding=8), Arrangement(chunk=8, mask=5, shift=1)])

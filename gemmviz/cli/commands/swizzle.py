@@ -27,6 +27,9 @@ def _run(args: argparse.Namespace) -> int:
     name = Path(setup.kernel.file).name
     for each in found:
         took = f"{each.wavefronts:,} wavefronts of a block instead of {each.before:,}"
+        if each.setup is None:
+            print(f"{each.array}, {each.arrangement}: {took}, but no patch: {each.reason}")
+            continue
         print(f"{each.array}, {each.arrangement}: {took}; the result is right")
         before, after = (kernel.text.splitlines(keepends=True) for kernel in (setup.kernel, each.setup.kernel))
         print("".join(unified_diff(before, after, f"a/{name}", f"b/{name}")))

@@ -164,7 +164,7 @@ def _with_cure(cause: Cause, setup: Setup, rearranged: Sequence[Rearranged]) -> 
     """The cause with its first suggestion and the view that shows it."""
     cures = list(suggestions_for(setup, cause.kind))
     if cause.kind == "banks":
-        cures += [Suggestion(f"{each.array}: {each.arrangement}", each.setup) for each in rearranged]
+        cures += [Suggestion(f"{each.array}: {each.arrangement}", each.setup) for each in rearranged if each.setup is not None]
     is_of_matrices = cause.site is not None and cause.site.instruction
     view = "fragment" if is_of_matrices else _VIEW_OF_CAUSE.get(cause.kind, "")
     return replace(cause, cure=next(iter(cures), None), view=view)
