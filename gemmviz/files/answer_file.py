@@ -199,7 +199,8 @@ def _fault_of(plain: _AnswerManifest, setup: Setup) -> KernelFault | None:
 
 def _watched_of(plain: dict[str, Any]) -> Watched:
     variables = from_plain(plain["variables"], tuple[WatchedVariable, ...])
-    return Watched(variables, tuple(tuple(_tuples_of_lists(each) for each in row) for row in plain["rows"]))
+    before = {int(step): _tuples_of_lists(row) for step, row in plain.get("before", {}).items()}
+    return Watched(variables, _tuples_of_lists(plain["rows"]), before)
 
 
 def _tuples_of_lists(plain: Any) -> Any:

@@ -345,18 +345,37 @@ class WatchedVariable(Struct, frozen=True):
 
 class Watched(Struct, frozen=True):
     """``rows[step]`` holds the value of each of ``variables`` after that step: None before its first value, a tuple for an
-    array or a vector, "A + 12" for a pointer.
+    array or a vector, "A + 12" for a pointer. ``before`` holds the values before a step that are not those after the step before:
+    those of the first step, and of one after phases that are left out.
     """
 
     variables: tuple[WatchedVariable, ...]
     rows: tuple[tuple[VariableValue, ...], ...]
+    before: dict[int, tuple[VariableValue, ...]] = field(default_factory=dict)
+
+    def during(self, step: int) -> tuple[VariableValue, ...]:
+        """The value of each variable while ``step`` makes its access, before it assigns anything."""
+        return self.before.get(step) or (self.rows[step - 1] if 0 < step < len(self.rows) else ())
 
     def at(self, step: int, site: Site) -> list[tuple[str, VariableValue]]:
-        """Names and values after ``step`` of the variables in scope at ``site``."""
-        lines = [place.line for place in (site.place, *site.calls)]
-        row = self.rows[step] if step < len(self.rows) else ()
+        """Names of the variables in scope at ``site``, and the values with which ``step`` makes its access; None for a variable
+        that the access initializes.
+        """
         return [
-            (variable.name, value)
-            for variable, value in zip(self.variables, row, strict=False)
-            if any(variable.first_line <= line <= variable.last_line for line in lines)
+            (variable.name, None if variable.first_line == site.place.line and site.place in variable.loads else value)
+            for variable, value in _in_scope(self.variables, self.during(step), site)
         ]
+
+    def after(self, step: int, site: Site) -> dict[str, VariableValue]:
+        """The values after ``step`` of the variables in scope at ``site``."""
+        row = self.rows[step] if step < len(self.rows) else ()
+        return {variable.name: value for variable, value in _in_scope(self.variables, row, site)}
+
+
+def _in_scope(
+    variables: Sequence[WatchedVariable], row: Sequence[VariableValue], site: Site
+) -> Iterator[tuple[WatchedVariable, VariableValue]]:
+    lines = [place.line for place in (site.place, *site.calls)]
+    for variable, value in zip(variables, row, strict=False):
+        if any(variable.first_line <= line <= variable.last_line for line in lines):
+            yield variable, value

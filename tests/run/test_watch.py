@@ -1,12 +1,16 @@
 """Variables of a followed thread: what a debugger would show."""
 
+import re
+from typing import Any
+
 import pytest
 
-from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace, Watched
 from gemmviz.run.cpu.executor import trace_kernel
@@ -34,8 +38,10 @@ def test_variables_of_a_tiled_thread() -> None:
             if len(products) == 2:
                 total += products[0] * products[1]
                 products = []
-                assert values["sum"] == pytest.approx(total, rel=1e-5)
-                assert values["k"] in range(5)
+                assert told.after(step, trace.site_of(step))["sum"] == pytest.approx(total, rel=1e-5)
+                assert values["k"] in range(4)
+            else:
+                assert values["sum"] == pytest.approx(total, rel=1e-5)  # the step doesn't show its own result
         if trace.site_of(step).text.startswith("A["):
             assert "k" not in values  # the inner loop's, not to be seen here
             assert values["k0"] == 4 * trace.phase[step]
@@ -73,6 +79,46 @@ def test_some_phases_show_what_the_variables_hold_there() -> None:
     trace = trace_kernel(setup, BlockRange((0, 1), (0, 1))).whole
     kept = [step for step in range(trace.steps) if trace.phase[step] in (1, 2, 4)]
     assert some.rows == tuple(whole.rows[step] for step in kept)
+    assert [some.during(step) for step in range(len(kept))] == [whole.during(step) for step in kept]
+
+
+@pytest.mark.parametrize("name", [name for name in kernel_names() if name < "13"])
+def test_the_index_of_each_access_follows_from_the_variables_that_are_shown(name: str) -> None:
+    setup = setup_for(load_kernel(name))
+    block, blocks = (0, 0, 0), BlockRange((0, 1), (0, 1))
+    trace = trace_kernel(setup, blocks).whole
+    thread = (3, 1, 0)
+    told, lane = watch_thread(setup, block, thread), trace.space.number(block, thread)
+    sizes = {"M": setup.problem.M, "N": setup.problem.N, "K": setup.problem.K, **setup.kernel.defaults, **setup.parameters}
+    checked = set()
+    for step in range(trace.steps):
+        site, element = trace.site_of(step), int(trace.element[trace.row[step], lane]) if trace.site_of(step).operands else -1
+        if element >= 0:
+            array = trace.arrays[site.operands[0].array]
+            known = {**sizes, **dict(told.at(step, site))}
+            assert element == _element(site.text, array, known), (step, site.text, known)
+            checked.add(site.place)
+    assert len(checked) == len({site.place for site in trace.sites if site.operands})
+
+
+def _element(text: str, array: MemoryArray, known: dict[str, Any]) -> int:
+    """The element that an access names, by the values of the variables: its indices are the brackets after its array."""
+    end = re.search(rf"(?<![\w]){array.name}(?=\[)", text)
+    assert end is not None, text
+    indices, depth, start = [], 0, end.end()
+    for at in range(end.end(), len(text)):
+        if text[at] == "[":
+            depth, start = depth + 1, at + 1 if not depth else start
+        elif text[at] == "]":
+            depth -= 1
+            if not depth:
+                indices.append(eval(text[start:at].replace("/", "//"), {}, known))
+                if text[at + 1 : at + 2] != "[":
+                    break
+    element = 0
+    for index, extent in zip(indices, array.shape[-len(indices) :], strict=True):
+        element = element * extent + index
+    return element
 
 
 def test_vectors_of_two_are_values_and_no_pointers() -> None:

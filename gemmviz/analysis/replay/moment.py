@@ -425,15 +425,9 @@ class Moment:
                 return float("nan") if value is None else float(value[int(self.trace.row[step]) + place, column])
         return float("nan")
 
-    @property
-    def variables(self) -> list[tuple[str, VariableValue]]:
-        """Names and known values of the variables of the first chosen thread."""
-        return self.variables_at(self.step)
-
-    def variables_at(self, step: int) -> list[tuple[str, VariableValue]]:
-        """Names and known values of the variables of the first chosen thread after another step."""
-        watched = self.watched
-        return [] if watched is None else watched.at(step, self.trace.site_of(step))
+    def variables_after(self, step: int) -> dict[str, VariableValue]:
+        """The known variables of the first chosen thread, after this or another step."""
+        return {} if self.watched is None else self.watched.after(step, self.trace.site_of(step))
 
     @property
     def homes(self) -> npt.NDArray[np.float64]:

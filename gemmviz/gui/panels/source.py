@@ -16,7 +16,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.shots.answers import branch_answer
 from gemmviz.shots.subject import step_at_text
 
-# The table of the variables of one thread, after the current step.
+# The table of the variables of one thread at the current step.
 
 _MOST_SHOWN, _MOST_IN_TIP = 6, 256
 
@@ -31,7 +31,7 @@ class Variables(QWidget):
         self.title.setText(tr("Variables"))
         self.table = Table(tr("Variables"), ["", ""], stretched=1)
         self.table.setToolTip(
-            tr("Variables of the thread after this step. Click an element of the result to follow its thread")
+            tr("Variables as the thread makes this access. Click an element of the result to follow its thread")
         )
         self.table.horizontalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)

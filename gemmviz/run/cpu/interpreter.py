@@ -44,7 +44,7 @@ class Interpreter(Engine):
 
 
 def watch_thread(setup: Setup, block: Triple, thread: Triple) -> Watched:
-    """Runs one block and records the variables of one of its threads after each step of the setup's phases.
+    """Runs one block and records the variables of one of its threads at each step of the setup's phases.
 
     Raises the errors of ``trace_kernel``, and KernelFault.
     """
@@ -55,8 +55,9 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple) -> Watched:
     sink = _Notes(space, binding.program.variables, thread)
     chosen = _Chosen(sink)
     interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data)
-    rows = sink.finished()
-    return Watched(_watched_variables(binding.program), tuple(rows[step] for step in chosen.steps))
+    rows, steps = sink.rows, chosen.steps
+    before = {at: rows[step] for at, step in enumerate(steps) if not at or step != steps[at - 1] + 1}
+    return Watched(_watched_variables(binding.program), tuple(rows[step + 1] for step in steps), before)
 
 
 def _watched_variables(program: Program) -> tuple[WatchedVariable, ...]:
@@ -121,9 +122,6 @@ class _Notes(AccessSink):
     def ended(self) -> None:
         self._note(self.took_part)
         self.machine = None
-
-    def finished(self) -> tuple[tuple[VariableValue, ...], ...]:
-        return tuple(self.rows[1:])
 
     def _note(self, is_its_own: bool) -> None:
         exited = self.machine.exited

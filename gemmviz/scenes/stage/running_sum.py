@@ -173,7 +173,7 @@ def sums_of(moment: Moment, terms: ThreadTerms, step: int) -> tuple[str, list[fl
     name, places = order
     if step < 0:
         return None
-    flat = list(_flat_values(dict(moment.variables_at(step)).get(name)))
+    flat = list(_flat_values(moment.variables_after(step).get(name)))
     if len(flat) != len(places) or all(each is None for each in flat):
         return None
     return name, [flat[place] for place in places]
@@ -215,7 +215,7 @@ def _held_when_stored(moment: Moment, name: str, stored: list[tuple[int, float |
     step = min((at for at, _ in stored), default=-1)
     if not 0 <= step < moment.trace.steps:
         return None
-    value = dict(moment.variables_at(step)).get(name)
+    value = moment.variables_after(step).get(name)
     return list(_flat_values(value)) if value is not None else None
 
 

@@ -55,9 +55,8 @@ def _loop_counters(watched: Watched, lines: list[int]) -> tuple[Counter, ...]:
     """The variables that are declared in these lines and have several whole numbers in turn."""
     found = []
     for place, variable in enumerate(watched.variables):
-        after = [_whole_text(row[place]) for row in watched.rows]
-        if len(set(after) - {""}) > 1 and variable.first_line in lines:
-            during = (after[0], *after[:-1])  # a loop goes on to its next trip right after the last access of a trip
+        during = tuple(_whole_text(watched.during(step)[place]) for step in range(len(watched.rows)))
+        if len(set(during) - {""}) > 1 and variable.first_line in lines:
             found.append(Counter(variable.name, lines.index(variable.first_line), during))
     return tuple(found)
 
