@@ -204,16 +204,13 @@ def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) 
         "notes",
         "from PySide6.QtWidgets import QLabel\n"
         "from gemmviz.gui.panel import Panel\n"
-        "PANEL = Panel('Notes', 'right', lambda model: QLabel('notes'), tour=('Notes', 'What you noted.'))\n",
+        "PANEL = Panel('Notes', lambda model: QLabel('notes'))\n",
     )
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
     assert window.docks.all["notes"].isHidden()
     window.docks.favour("notes")
-    window.start_tour()
-    assert window.tour is not None
-    assert window.tour.stops[-1][1] == "Notes"
     assert [action.text() for action in window.menus.opened("view.window.panels").actions()][-1] == "Notes"
     window.close()
 
@@ -429,7 +426,7 @@ def test_a_command_whose_arguments_fail_costs_no_other(
     "text",
     [
         "import nothing_of_the_kind\n",
-        "from gemmviz.gui.panel import Panel\nPANEL = Panel('P', 'left', lambda model: 1 / 0)\n",
+        "from gemmviz.gui.panel import Panel\nPANEL = Panel('P', lambda model: 1 / 0)\n",
     ],
 )
 def test_a_broken_panel_is_named_in_the_window(

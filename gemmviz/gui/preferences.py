@@ -71,6 +71,11 @@ class Preferences:
         return tuple(self._list("trusted"))
 
     @property
+    def last_open(self) -> list[str]:
+        """Ids of the panels that were open last."""
+        return self._list("panels")
+
+    @property
     def seen(self) -> tuple[str, ...]:
         """Lesson steps that were shown, as ``LESSON/ID``."""
         return tuple(self._list("seen"))

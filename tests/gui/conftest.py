@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.forms.setup_form import Callout, FieldEditor
-from gemmviz.gui.panel import ViewDock
 from gemmviz.gui.panels.costs import Costs
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
@@ -48,8 +47,7 @@ def window(qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
     for dock in made.docks.all.values():
         dock.show()  # all panels are open, so that every test finds its own
     made.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, made.docks.all["metrics"])  # not behind the settings
-    for name in ("settings", "request"):
-        made.docks.all[name].raise_()
+    made.docks.all["settings"].raise_()
     settings_of(made).setup.advanced.heading.setChecked(True)
     made.show()
     qtbot.waitExposed(made)
@@ -124,10 +122,6 @@ def source_of(window: MainWindow) -> Source:
 
 def costs_of(window: MainWindow) -> Costs:
     return _panel(window, "costs", Costs)
-
-
-def view_of(window: MainWindow, name: str) -> ViewDock:
-    return _panel(window, name, ViewDock)
 
 
 def callout_of(window: MainWindow) -> Callout:

@@ -122,6 +122,7 @@ def test_every_element_of_the_start_the_tour_and_a_lesson_has_a_name(reader: Non
     assert not nameless(window)
     sure(window.start_mode.panel).explore.click()
     window.start_tour()
+    qtbot.waitUntil(lambda: window.tour is not None)
     assert not nameless(sure(window.tour))
     sure(window.tour).end()
     window.model.opening.open_lesson("shared-memory")

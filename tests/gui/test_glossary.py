@@ -16,7 +16,7 @@ from gemmviz.model.translation import spoken
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.text import text_width
 from tests.conftest import sure
-from tests.gui.conftest import metrics_of, settled, view_of
+from tests.gui.conftest import metrics_of, settled
 
 
 @pytest.mark.parametrize(
@@ -90,18 +90,12 @@ def test_a_word_is_underlined_and_a_click_explains_it(
     assert stage._explained is None
 
 
-def test_panels_and_tables_explain_too(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_explain_too(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     told = list[str]()
     for module in ("scene_widget", "explaining"):
         monkeypatch.setattr(f"gemmviz.gui.widgets.{module}.explain", lambda entry, at, widget: told.append(entry.title))
-    panel = view_of(window, "occupancy")
-    window.docks.all["occupancy"].raise_()
-    qtbot.waitUntil(lambda: panel.scene is not None)
-    at, entry = next(words_in(panel))
-    QTest.mouseClick(panel, Qt.MouseButton.LeftButton, pos=at.toPoint())
-    assert told == [entry.title]
     metrics_of(window).costs.cellClicked.emit(1, 0)
-    assert told[1:] == ["sector, line"]
+    assert told == ["sector, line"]
 
 
 def test_help_has_the_whole_glossary(window: MainWindow) -> None:

@@ -1,6 +1,5 @@
 """The panels below and beside the stage: each shows its picture whole, and only pictures of what the window shows."""
 
-from functools import partial
 from gc import collect
 from pathlib import Path
 from random import Random
@@ -12,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from gemmviz.gui.panel import ViewDock
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.panels.metrics import _short_count
 from gemmviz.gui.panels.views import SavedViews
@@ -23,7 +21,7 @@ from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
 from gemmviz.shots.subject import holds
 from tests.conftest import sure
-from tests.gui.conftest import open_file, settled, view_of
+from tests.gui.conftest import metrics_of, open_file, settled
 
 
 def scene_texts(scene: Scene) -> str:
@@ -35,44 +33,23 @@ def scene_texts(scene: Scene) -> str:
     return " ".join([*labels, *cells])
 
 
-def _is_drawn(panel: ViewDock) -> bool:
-    return panel.scene is not None
-
-
-def test_every_panel_with_a_picture_shows_it_at_the_end_of_its_motion(window: MainWindow, qtbot: QtBot) -> None:
-    texts: dict[str, str] = {}
-    for name in window.docks.panels:
-        widget = window.docks.widgets[name]
-        if isinstance(widget, ViewDock):
-            window.docks.all[name].raise_()
-            qtbot.waitUntil(partial(_is_drawn, widget))
-            texts[name] = scene_texts(sure(widget.scene))
-    assert set(texts) >= {"request", "warp", "occupancy"}
-    assert "blocks per SM" in texts["occupancy"]
-    assert "limited by" in texts["occupancy"]
-    assert "lanes" in texts["request"]
-    assert "lane" in texts["warp"]
-
-
 def test_no_other_picture_stays_under_a_message(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    session, request = window.session, view_of(window, "request")
-    qtbot.waitUntil(lambda: request.scene is not None)
+    session, metrics = window.session, metrics_of(window)
     session.show(replace(session.shot, setup=session.shot.setup.changed(M=12), view="launch"))  # needs no run
-    assert request.stale
-    assert request.scene is None
+    qtbot.waitUntil(lambda: not metrics.isEnabled())
     window.model.commands.show_view("stage")
-    qtbot.waitUntil(lambda: request.scene is not None and not request.stale)
+    qtbot.waitUntil(metrics.isEnabled)
     path = tmp_path / "plain.cu"
     path.write_text("int main() { return 0; }\n")
     open_file(window.model, path)
     scene = sure(window.replay.stage.scene)
     assert "plain.cu can't be shown" in scene_texts(scene)
     assert scene.find("A") is None
-    assert request.scene is None
+    qtbot.waitUntil(lambda: not metrics.isEnabled())
     assert not window.replay.timeline.isVisible()
     session.notices.drop("file")  # the message is closed
     assert sure(window.replay.stage.scene).find("A") is not None
-    qtbot.waitUntil(lambda: request.scene is not None and not request.stale)
+    qtbot.waitUntil(metrics.isEnabled)
 
 
 def test_menus_keep_their_entries_when_they_open(window: MainWindow) -> None:
@@ -88,9 +65,9 @@ def test_menus_keep_their_entries_when_they_open(window: MainWindow) -> None:
         entry.menu()  # PySide ties the menu to the entry, and ends its wrapper with that of the entry
     assert all(map(isValid, (*made, *menus._menus.values())))
     assert menus.opened("view.window.panels").actions() == list(panels.values())
-    dock = window.docks.all["occupancy"]
+    dock = window.docks.all["costs"]
     for is_hidden in (True, False):
-        panels["Occupancy"].trigger()
+        panels["Costs"].trigger()
         assert dock.isHidden() is is_hidden
     assert not menus.opened("file.recent").menuAction().isEnabled()
     assert "No file was opened" in menus.opened("file.recent").menuAction().toolTip()

@@ -104,7 +104,9 @@ def test_rows_and_the_timeline_have_the_menu_too(window: MainWindow, qtbot: QtBo
     assert (entries["follow"].isEnabled(), entries["copy"].isEnabled()) == (False, False)
 
 
-def test_a_right_click_opens_the_menu(window: MainWindow) -> None:
+@pytest.mark.parametrize("floats", [False, True])
+def test_a_right_click_opens_the_menu(window: MainWindow, floats: bool) -> None:
+    window.docks.all["metrics"].setFloating(floats)
     for widget in (window.replay.stage, window.replay.timeline.slider, metrics_of(window).costs.viewport()):
         at = QPoint(widget.width() // 2, widget.height() // 2)
         QApplication.sendEvent(widget, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, widget.mapToGlobal(at)))

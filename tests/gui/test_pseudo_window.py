@@ -104,6 +104,7 @@ def test_a_lesson_and_the_tour_have_none(accented_window: MainWindow, qtbot: QtB
     qtbot.waitUntil(lambda: bool(accented_window.model.course.lesson.steps), timeout=_LONG_MS)
     _settle(accented_window, qtbot)
     accented_window.start_tour()
+    qtbot.waitUntil(lambda: accented_window.tour is not None)
     assert _plain(accented_window, accented_window) == []
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import DEFAULT_KERNEL, lesson_names
@@ -134,4 +134,36 @@ def test_the_start_page_is_used_by_keys(first: MainWindow, qtbot: QtBot) -> None
     assert cards[1].hasFocus()
     QTest.keyClick(cards[1], Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: first.model.course.lesson.name == cards[1].name, timeout=_LONG_MS)
+    first.close()
+
+
+def test_explore_points_out_what_can_be_changed(first: MainWindow, qtbot: QtBot) -> None:
+    sure(first.start_mode.panel).explore.click()
+    slider = first.replay.tiles.slider
+    qtbot.waitUntil(first._ring.isVisible)
+    assert first._ring.geometry().contains(slider.mapTo(first, slider.rect().center()))
+    assert "Drag the slider" in QToolTip.text()
+    first.close()
+
+
+@pytest.mark.parametrize("state", ["start", "benchmark", "device", "lesson"])
+def test_the_tour_shows_a_replay_and_only_what_is_there(first: MainWindow, qtbot: QtBot, state: str) -> None:
+    match state:
+        case "benchmark":
+            first.model.commands.toggle_benchmark()
+        case "device":
+            first.model.commands.show_view("device")
+        case "lesson":
+            first.model.opening.open_lesson("coalescing")
+            qtbot.waitUntil(lambda: first.model.course.is_on, timeout=_LONG_MS)
+    first.menus.all["tour"].trigger()
+    qtbot.waitUntil(lambda: first.tour is not None, timeout=_LONG_MS)
+    tour = sure(first.tour)
+    assert tour.stops[0][0] is first.replay.stage
+    assert state == "lesson" or first.replay.timeline in [stop[0] for stop in tour.stops]
+    for number, (widget, _, text) in enumerate(tour.stops):
+        hole = tour._hole(number)
+        assert hole.width() >= widget.width() > 30, text
+        assert first.rect().intersects(hole), text
+    tour.end()
     first.close()

@@ -65,7 +65,6 @@ from tests.gui.conftest import (
     source_of,
     spin_of,
     text_in,
-    view_of,
 )
 
 DARK, LIGHT = load_theme("dark"), load_theme("light")
@@ -812,11 +811,58 @@ def test_escape_leaves_one_thing_at_a_time(window: MainWindow, qtbot: QtBot) -> 
     assert window.replay.stage.hasFocus()
 
 
+def test_the_drawer_opens_with_what_was_open_in_it(qtbot: QtBot) -> None:
+    store = InMemoryStore(shot=shot_text(default_shot()))
+    window = MainWindow(store)
+    qtbot.addWidget(window)
+    window.show()
+    docks, button = window.docks, window.panels_button
+
+    def is_open() -> list[str]:
+        return [dock.objectName() for dock in docks.drawer]
+
+    assert is_open() == []
+    button.click()
+    assert is_open() == ["settings"]
+    docks.favour("metrics")
+    docks.favour("settings")
+    button.click()
+    assert is_open() == []
+    window.close()
+    window = MainWindow(store)
+    qtbot.addWidget(window)
+    window.show()
+    docks = window.docks
+    assert is_open() == []
+    window.panels_button.click()
+    assert is_open() == ["settings", "metrics"]
+    qtbot.waitUntil(lambda: not docks.all["settings"].visibleRegion().isEmpty())
+    window.resize(1366, 768)
+    qtbot.waitUntil(lambda: window.width() == 1366)
+    sides = {window.dockWidgetArea(dock) for name, dock in docks.all.items() if name != "source"}
+    assert sides == {Qt.DockWidgetArea.RightDockWidgetArea}
+    window.close()
+
+
+def test_escape_leaves_an_open_lesson_where_it_is(window: MainWindow, qtbot: QtBot) -> None:
+    window.docks.reset()
+    pictured(window, qtbot, lambda: window.model.opening.open_lesson("coalescing"))
+    qtbot.waitUntil(lambda: settled(window) and window.model.course.is_on)
+    before = window.docks.layout_state()
+    window.lecture.begin()
+    window.lecture.end()
+    for _ in range(2):
+        QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.docks.all["lessons"].isHidden()
+    assert window.docks.layout_state() == before
+
+
 def test_the_tour_has_five_captions_and_ends(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: settled(window))
     qtbot.waitUntil(lambda: not window.warming._timer.isActive(), timeout=10_000)  # a panel that is made moves the stage
     qtbot.wait(60)
     window.start_tour()
+    qtbot.waitUntil(lambda: window.tour is not None)
     titles, places = [], set()
     for _ in range(5):
         tour = sure(window.tour)
@@ -832,8 +878,8 @@ def test_the_tour_has_five_captions_and_ends(window: MainWindow, qtbot: QtBot) -
     assert window.replay.stage.hasFocus()
     assert not window.replay.stage._is_entered  # no ring is drawn around the stage
     window.start_tour()
-    assert window.tour is not None
-    qtbot.keyClick(window.tour, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window.tour is not None)
+    qtbot.keyClick(sure(window.tour), Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.tour is None)
 
 
@@ -850,15 +896,6 @@ def test_a_step_by_hand_plays_itself_out(window: MainWindow, qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: window.session.shot.moment == 1.0, timeout=3000)
     assert window.replay.stage.motion == ()
     assert window.session.navigation.run_step == 1
-
-
-def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot: QtBot) -> None:
-    request, session, trace = view_of(window, "request"), window.session, shown_of(window).trace
-    qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("memory-sentence") is not None)
-    session.navigation.go_to_step(
-        next(step for step in range(session.navigation.run_steps) if trace.site_of(step).text == "tileA[y][k]")
-    )
-    qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("banks") is not None)
 
 
 def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot: QtBot) -> None:

@@ -57,4 +57,4 @@ class Costs(QWidget):
         return plot
 
 
-PANEL = Panel(marked("Costs"), "bottom", Costs, order=6)
+PANEL = Panel(marked("Costs"), Costs, order=6)

@@ -275,4 +275,4 @@ class _Choice(QWidget):
         self.button.click()
 
 
-PANEL = Panel(marked("Lessons"), "right", Lessons, order=3)
+PANEL = Panel(marked("Lessons"), Lessons, order=3)

@@ -232,4 +232,4 @@ def _short_count(count: int) -> str:
     return spaced(count)
 
 
-PANEL = Panel(marked("Metrics"), "right", Metrics, order=3, least_width=296, scrolls=True)
+PANEL = Panel(marked("Metrics"), Metrics, order=3, least_width=296, scrolls=True)

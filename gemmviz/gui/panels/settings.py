@@ -45,12 +45,4 @@ class Settings(QWidget):
         self.wheel.guard(self)  # another kernel may have other parameters
 
 
-_TOUR = (
-    marked("Settings"),
-    marked(
-        "Change a size or a tile width: the kernel runs again and the picture follows. Settings that can't "
-        "run show the limit that they exceed and offer the nearest valid value. At the top, choose the "
-        "threads to watch and what colours mean."
-    ),
-)
-PANEL = Panel(marked("Settings"), "right", Settings, order=1, least_width=284, scrolls=True, tour=_TOUR)
+PANEL = Panel(marked("Settings"), Settings, order=1, least_width=284, scrolls=True)

@@ -129,11 +129,4 @@ class Source(QSplitter):
             session.say(answer)
 
 
-_TOUR = (
-    marked("Source"),
-    marked(
-        "The source code of the kernel, with the current access highlighted. Click a line to go to its next "
-        "step. The variables of the watched thread are below."
-    ),
-)
-PANEL = Panel(marked("Source"), "left", Source, order=2, tour=_TOUR)
+PANEL = Panel(marked("Source"), Source, order=2)

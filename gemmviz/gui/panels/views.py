@@ -194,4 +194,4 @@ class SavedViews(QWidget):
         self.build.setCurrentIndex(BUILDS.index(chosen.build) if chosen else 0)
 
 
-PANEL = Panel(marked("Saved views"), "right", SavedViews, order=9)
+PANEL = Panel(marked("Saved views"), SavedViews, order=9)

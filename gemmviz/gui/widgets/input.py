@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtCore import QEvent, QMargins, QObject, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
 
@@ -101,9 +101,10 @@ def _takes(field: QObject, event: QKeyEvent) -> bool | None:
     return None
 
 
-# A ring around a widget that Tab reached and that shows no focus itself: a scrolling panel, or a text without a cursor.
+# A ring around a widget that Tab reached and that shows no focus itself: a scrolling panel, or a text without a cursor; or
+# around a widget that is pointed out for a moment.
 
-RING = 3.0  # pixels: width of a ring's inner line
+RING, _ROOM = 3.0, 6  # pixels: width of a ring's inner line; between a widget that is pointed out and its ring
 _BARE = (QScrollArea, QPlainTextEdit, QTextEdit)
 
 
@@ -117,11 +118,12 @@ def draw_ring(painter: QPainter, box: QRectF, palette: QPalette) -> None:
 
 
 class FocusRing(QWidget):
-    """The ring of a window. It lies over the widget that it surrounds, and goes when the focus does."""
+    """The ring of a window. It lies over the widget that it surrounds, and goes when the focus does, or after a time."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._inner: QWidget | None = None
+        self._room = 0  # pixels between the widget and the ring
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
@@ -129,9 +131,18 @@ class FocusRing(QWidget):
         """Show the ring around a widget with the focus, if the widget shows nothing itself."""
         self._leave()
         if isinstance(widget, _BARE) and widget.hasFocus():
-            self._inner = widget
-            widget.installEventFilter(self)
-            self._place()
+            self._begin(widget)
+
+    def mark(self, widget: QWidget, for_ms: int) -> None:
+        """Show the ring around a widget for a time."""
+        self._leave()
+        self._begin(widget, _ROOM)
+        QTimer.singleShot(for_ms, self, self._leave)
+
+    def _begin(self, widget: QWidget, room: int = 0) -> None:
+        self._inner, self._room = widget, room
+        widget.installEventFilter(self)
+        self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         match event.type():
@@ -149,7 +160,7 @@ class FocusRing(QWidget):
     def _place(self) -> None:
         if self._inner is not None:
             at = self._inner.mapTo(self.window(), self._inner.rect().topLeft())
-            self.setGeometry(at.x(), at.y(), self._inner.width(), self._inner.height())
+            self.setGeometry(QRect(at, self._inner.size()).marginsAdded(QMargins(*[self._room] * 4)))
             self.show()
             self.raise_()
 

@@ -17,7 +17,6 @@ from gemmviz.scenes.kit.shapes import LabelUnder, label_at
 
 _HOVER_MS = 90
 _LINE_BELOW = 0.14  # of a text's size: from its baseline to the line below a word that is explained
-_FRAME, _LEAST_FRAME = 1600.0, 1100.0  # units
 _RING = 3.0  # pixels: around the picture when it has the keyboard's focus
 _PIXELS_AT_ONCE = 1 << 20  # of a picture that is prepared: a few milliseconds
 _Ahead = tuple[Scene, Layers, list[QRect | None]]  # a picture that is prepared, and what differs from the present one
@@ -333,21 +332,6 @@ class SceneWidget(QWidget):
         self.forget_still()
         self.tables.changed()
         self.resized.emit()
-
-
-class SceneDock(SceneWidget):
-    """A scene in a dock: the picture alone, as wide as the dock."""
-
-    def __init__(self, name: str, what: str, parent: QWidget | None = None) -> None:
-        super().__init__(name, parent)
-        self.setMinimumSize(240, 110)
-        self.setAccessibleDescription(what)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-
-    def frame_size(self, type_scale: float) -> tuple[float, float]:
-        """Width and height of a frame that fills the widget, within readable limits: the smaller, the larger its text."""
-        width = max(_LEAST_FRAME, round(_FRAME / type_scale))
-        return width, round(max(0.15 * width, min(0.75 * width, width * self.height() / max(1, self.width()))))
 
 
 def _canvas(scene: Scene) -> tuple[float, float, str]:

@@ -1,12 +1,12 @@
-"""The docks around the stage, one for each panel of ``gemmviz.gui.panels``: the source at the left, and closed at first, tabs
-at the right and below the stage.
+"""The docks beside the stage, one for each panel of ``gemmviz.gui.panels``: the source at the left, all others as tabs of a
+drawer at the right, which is closed at first.
 """
 
 from collections.abc import Callable
 from functools import cache
 
-from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.files.extensions import Catalog, extensions_in
-from gemmviz.gui.panel import DockArea, Panel
+from gemmviz.gui.panel import Panel
 from gemmviz.gui.style import LETTERS
 from gemmviz.gui.widgets.controls import scrolled
 from gemmviz.gui.window_model import WindowModel
@@ -28,12 +28,8 @@ from gemmviz.model.translation import tr
 _SOURCE, _MOST_SOURCE, _LEAST_REST = 480, 0.21, 740  # pixels: 54 characters; of the width; pixels for all else
 _RIGHT, _MOST_RIGHT = 340, 0.26  # pixels; of the width
 _ROOM = 240, 154  # pixels: the least place of a panel, kept until it is made, so that the stage doesn't give way to it then
-_DRAWERS: tuple[DockArea, DockArea] = ("right", "bottom")
-_LAYOUT_VERSION = 2  # layouts of version 1 had panels on all sides
-_AREAS: dict[DockArea, Qt.DockWidgetArea] = {
-    "left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea,
-    "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
-}  # fmt: skip
+_AT_LEFT, _FIRST_OPEN = "source", "settings"
+_LAYOUT_VERSION = 3  # layouts of earlier versions had panels on more sides
 
 
 @cache
@@ -43,7 +39,16 @@ def panels() -> Catalog[Panel]:
 
 
 class _Dock(QDockWidget):
-    """A dock whose title has the letters of the window."""
+    """A dock whose title has the letters of the window. ``menu_requested``: the dock and the place on the screen, of a right
+    click in a floating one; the window that a dock is in gets those in it.
+    """
+
+    menu_requested = Signal(QWidget, QPoint)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        event.setAccepted(self.isFloating())
+        if self.isFloating():
+            self.menu_requested.emit(self, event.globalPos())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.isFloating():
@@ -71,7 +76,8 @@ class _Widgets(dict[str, QWidget]):
 
 class Docks:
     """The docks of a window. ``all``: the docks by the id of their panel; ``widgets``: the panels' own widgets, made when their
-    dock is shown first; ``panels``: the panels in use; ``broken``: one error for each panel that can't be used.
+    dock is shown first; ``panels``: the panels in use; ``broken``: one error for each panel that can't be used;
+    ``last_open``: the ids of the panels that were in the drawer when it was closed, the one in front last.
     """
 
     def __init__(self, window: QMainWindow, model: WindowModel) -> None:
@@ -80,20 +86,27 @@ class Docks:
         self.panels = dict(panels())
         self.widgets = _Widgets(self._widget)
         self.all = {name: self._dock(name, panel) for name, panel in self.panels.items()}
+        self.last_open: list[str] = []
         self._hidden: list[QDockWidget] | None = None
 
-    def _dock(self, name: str, panel: Panel) -> QDockWidget:
+    def _dock(self, name: str, panel: Panel) -> _Dock:
         dock = _Dock(tr(panel.title), self.window)
         dock.setObjectName(name)
         room = QWidget()
         room.setMinimumSize(*_ROOM)
         dock.setWidget(room)
-        self.window.addDockWidget(_AREAS[panel.area], dock)
+        self._put(dock)
         dock.toggleViewAction().triggered.connect(lambda on: self.favour(name) if on else None)  # Qt shows it behind others
         dock.visibilityChanged.connect(lambda on: self.widgets[name] if on else None)
-        if name == "source":
+        if name == _AT_LEFT:
             dock.visibilityChanged.connect(self.model.show_source)
         return dock
+
+    def _put(self, dock: QDockWidget) -> None:
+        """Put a dock into its place."""
+        is_left = dock.objectName() == _AT_LEFT
+        area = Qt.DockWidgetArea.LeftDockWidgetArea if is_left else Qt.DockWidgetArea.RightDockWidgetArea
+        self.window.addDockWidget(area, dock)
 
     def _widget(self, name: str) -> QWidget:
         """The widget of a panel, in its dock. A faulty extension has an empty one, and no dock."""
@@ -118,14 +131,25 @@ class Docks:
         room.deleteLater()
         return widget
 
-    def in_area(self, area: DockArea) -> list[QDockWidget]:
-        """Return the docks of an area."""
-        return [self.all[name] for name, panel in self.panels.items() if panel.area == area]
-
     @property
     def drawer(self) -> list[QDockWidget]:
-        """The docks beside and below the stage that are open."""
-        return [each for area in _DRAWERS for each in self._shown(area) if not each.isFloating()]
+        """The docks of the drawer that are open."""
+        docks = (self.all[name] for name in self.panels if name != _AT_LEFT)
+        return [dock for dock in docks if not dock.isHidden() and not dock.isFloating()]
+
+    def toggle_drawer(self) -> None:
+        """Close the drawer, or open it with the panels that were open in it last."""
+        if drawer := self.drawer:
+            self.close(drawer)
+        else:
+            for name in [each for each in self.last_open if each in self.all] or [_FIRST_OPEN]:
+                self.favour(name)
+
+    def close(self, docks: list[QDockWidget]) -> None:
+        """Close docks of the drawer, and remember them."""
+        self.last_open = [dock.objectName() for dock in sorted(docks, key=lambda dock: not dock.visibleRegion().isEmpty())]
+        for dock in docks:
+            dock.hide()
 
     @property
     def are_hidden(self) -> bool:
@@ -161,27 +185,23 @@ class Docks:
             self.window.removeDockWidget(dock)
         layout.activate()  # also removes the tab bars
         layout.setEnabled(False)  # an active layout would create tab bars twice
-        for name, panel in self.panels.items():
+        for name in self.panels:
             dock = self.all[name]
             dock.setFloating(False)
             dock.show()
-            self.window.addDockWidget(_AREAS[panel.area], dock)
-        self.window.setCorner(Qt.Corner.BottomLeftCorner, _AREAS["left"])
-        self.window.setCorner(Qt.Corner.BottomRightCorner, _AREAS["right"])
-        for area in _DRAWERS:
-            first, *others = drawer = self.in_area(area)
-            for dock in others:
-                self.window.tabifyDockWidget(first, dock)
-            for dock in drawer:
-                dock.hide()
+            self._put(dock)
+        first, *others = self.drawer
+        for dock in others:
+            self.window.tabifyDockWidget(first, dock)
+        for dock in (first, *others):
+            dock.hide()
         layout.setEnabled(True)
         layout.activate()
         self.fit()
 
     def favour(self, name: str) -> None:
         """Show a panel, in front of its neighbours."""
-        others = self.in_area(self.panels[name].area)
-        is_first = all(each.isHidden() for each in others)
+        is_first = not self.drawer
         self.all[name].show()
         self.all[name].raise_()
         if is_first:
@@ -189,15 +209,9 @@ class Docks:
 
     def fit(self) -> None:
         """Size the docks for the current window; in small windows the stage keeps most of the space."""
-        width, height = self.window.width(), self.window.height()
+        width = self.window.width()
         scale = QApplication.font().pixelSize() / LETTERS  # panels are as wide as their text needs
         source = max(_ROOM[0], min(round(_SOURCE * scale), round(_MOST_SOURCE * width), width - _LEAST_REST))
         right = max(296, min(round(_RIGHT * scale), round(_MOST_RIGHT * width)))
-        across = [(self.in_area("left")[0], source), *((each, right) for each in self._shown("right")[:1])]
-        self.window.resizeDocks([dock for dock, _ in across], [size for _, size in across], Qt.Orientation.Horizontal)
-        low = min(176, height // 5 if height > 700 else height // 7)
-        for each in self._shown("bottom")[:1]:
-            self.window.resizeDocks([each], [low], Qt.Orientation.Vertical)
-
-    def _shown(self, area: DockArea) -> list[QDockWidget]:
-        return [each for each in self.in_area(area) if not each.isHidden()]
+        docks = [self.all[_AT_LEFT], *self.drawer[:1]]
+        self.window.resizeDocks(docks, [source, right][: len(docks)], Qt.Orientation.Horizontal)

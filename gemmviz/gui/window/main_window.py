@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QChildEvent, QElapsedTimer, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QChildEvent, QElapsedTimer, QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QContextMenuEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QTabBar,
     QToolButton,
+    QToolTip,
     QVBoxLayout,
     QWidget,
 )
@@ -27,6 +28,7 @@ from gemmviz.files.whole import is_folder
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
+from gemmviz.gui.widgets.controls import MESSAGE_MS, tip_text
 from gemmviz.gui.widgets.input import FocusRing, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window.action import ActionContext
@@ -72,7 +74,7 @@ _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
 _LEAST_STAGE = 432  # pixels: with both sides at their least, a window of 1024
 
-_LOADING_MS = 3000
+_LOADING_MS, _LAYOUT_MS = 3000, 50
 _LESSONS, _START = "lessons", "start"
 
 
@@ -98,7 +100,9 @@ class MainWindow(QMainWindow):
         self._ring = FocusRing(self)
         self._lay_out()
         self.docks = Docks(self, self.model)
-        self._add_panel_buttons()
+        for dock in self.docks.all.values():
+            dock.menu_requested.connect(self._open_menu)
+        self._add_panel_button()
         self.start_mode = StartMode(self.model, self.docks, self._row, self._on_explore)
         self._tours_later = False
         self.menus = Menus(
@@ -123,14 +127,18 @@ class MainWindow(QMainWindow):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what can be done with what was clicked; beside pictures and tables, the panels."""
-        at = event.globalPos()
-        pointed = pointed_in(self.childAt(self.mapFromGlobal(at)), at)
-        if pointed is None:
+        if not self._open_menu(self, event.globalPos()):
             super().contextMenuEvent(event)
-            return
+
+    def _open_menu(self, within: QWidget, at: QPoint) -> bool:
+        """Open the menu of what is at a place of the screen in a window, and return whether there is one."""
+        pointed = pointed_in(within.childAt(within.mapFromGlobal(at)), at)
+        if pointed is None:
+            return False
         menu = point_menu(pointed, self.model.commands, self.docks, self.menus.all["export"], self)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(at)
+        return True
 
     def _lay_out(self) -> None:
         self.tabs = QTabBar(drawBase=False, expanding=False)
@@ -168,22 +176,19 @@ class MainWindow(QMainWindow):
         self.menuBar().setAccessibleName(tr("Menus"))
         self.tabs.setAccessibleName(tr("Pages"))
 
-    def _add_panel_buttons(self) -> None:
-        """Add buttons that open the drawer: one for the settings, one with all panels."""
-        settings, panels = QToolButton(), QToolButton()
-        settings.setDefaultAction(self.docks.all["settings"].toggleViewAction())
-        panels.setText(tr("Panels"))
-        panels.setToolTip(tr("Open panels beside the picture"))
-        panels.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(panels)
+    def _add_panel_button(self) -> None:
+        """Add the button that opens and closes the drawer, with a menu of all panels."""
+        self.panels_button = button = QToolButton(autoRaise=True, popupMode=QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        button.setText(tr("Panels"))
+        button.setAccessibleName(button.text())
+        button.setToolTip(tr("Open the panels beside the picture that were open last, or close them"))
+        button.clicked.connect(self.docks.toggle_drawer)
+        menu = QMenu(button)
         menu.aboutToShow.connect(lambda: self._list_panels(menu))
-        panels.setMenu(menu)
+        button.setMenu(menu)
         row = self._top.layout()
         assert row is not None
-        for button in (settings, panels):
-            button.setAutoRaise(True)
-            button.setAccessibleName(button.text())
-            row.addWidget(button)
+        row.addWidget(button)
 
     def _list_panels(self, menu: QMenu) -> None:
         menu.clear()
@@ -197,7 +202,7 @@ class MainWindow(QMainWindow):
         session.benchmarks.changed.connect(self._show_title)
         self.model.opening.form_requested.connect(self._ask_for_launch)
         self.model.opening.choice_requested.connect(self._ask_for_kernel)
-        self._lesson = ""
+        self._lesson, self._was_away = "", False
         self.model.course.changed.connect(self._on_lesson)
         session.player.changed.connect(self._on_player)
         self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
@@ -306,6 +311,10 @@ class MainWindow(QMainWindow):
         if title and title != self._lesson:
             self.docks.favour(_LESSONS)
         self._lesson = title
+        is_away = self.model.course.position.is_away
+        if is_away and not self._was_away:
+            self._on_explore()
+        self._was_away = is_away
 
     def _on_tab(self, page: int) -> None:
         if (page == _BENCHMARK) != self.session.display.is_benchmark:
@@ -349,21 +358,44 @@ class MainWindow(QMainWindow):
             self.start_tour()
 
     def _on_explore(self) -> None:
+        """Show what can be changed: with the tour if it is due, else by a mark for a moment."""
         if self._tours_later:
             self._tours_later = False
-            QTimer.singleShot(0, self.start_tour)  # after the docks have taken their places
+            self.start_tour()
+        else:
+            QTimer.singleShot(_LAYOUT_MS, self._mark_control)
+
+    def _mark_control(self) -> None:
+        slider = self.replay.tiles.slider
+        widget, what = (
+            (slider, tr("Drag the slider: the kernel runs again with each size, and the picture follows."))
+            if slider.isVisible()
+            else (self.panels_button, tr("The settings are here: change anything, and the picture follows."))
+        )
+        self._ring.mark(widget, MESSAGE_MS)
+        QToolTip.showText(widget.mapToGlobal(QPoint(0, -2 * widget.height())), tip_text(what), widget, QRect(), MESSAGE_MS)
 
     def _hide_docks(self, on: bool) -> None:
         self.start_mode.leave()
         self.docks.hide(on)
 
     def start_tour(self) -> None:
-        """Start the tour: captions beside the parts of the window."""
+        """Start the tour: captions beside the parts of the window, which shows a replay for it unless a lesson is open."""
+        self.start_mode.leave()
+        display = self.session.display
+        if not self.model.course.is_on and not (display.is_replay and display.has_time):
+            self.start_mode.show_first()
+        QTimer.singleShot(_LAYOUT_MS, self._tour)
+
+    def _tour(self) -> None:
         from gemmviz.gui.window.tour import Tour, tour_stops
 
-        if self.tour is None:
-            self.start_mode.leave()
-            self.tour = Tour(self, tour_stops(self.replay, self.docks), self.session.display.theme)
+        if self.session.is_working:
+            QTimer.singleShot(_LAYOUT_MS, self._tour)
+        elif self.tour is None:
+            replay, source = self.replay, self.docks.all["source"]
+            stops = tour_stops(replay.stage, replay.timeline, replay.tiles, source, self.panels_button)
+            self.tour = Tour(self, stops, self.session.display.theme)
             self.tour.finished.connect(self._on_toured)
 
     def _on_toured(self) -> None:
@@ -375,6 +407,7 @@ class MainWindow(QMainWindow):
         """Restore the window, its panels and the preferences."""
         self.restoreGeometry(self.preferences.data("geometry"))
         self.docks.restore(self.preferences.data("layout"))
+        self.docks.last_open = self.preferences.last_open
         self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
         self.session.player.set_calm(self.preferences.text("motion") == "calm")
         self.session.engines.requested = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
@@ -439,7 +472,9 @@ class MainWindow(QMainWindow):
         self.preferences.put("page", _START if self.start_mode.is_on else "")
         self.docks.hide(False)  # temporarily hidden docks are not saved as hidden
         self.preferences.put("geometry", self.saveGeometry())
-        for key, value in (("layout", self.docks.layout_state()), ("speed", self.session.player.speed)):
+        for key, value in (
+            ("layout", self.docks.layout_state()), ("panels", self.docks.last_open), ("speed", self.session.player.speed),
+        ):  # fmt: skip
             self.preferences.put(key, value)
         self.preferences.keep_shot(self.session.shot)
         if self._lecture is not None:

@@ -56,14 +56,18 @@ class StartMode:
             self.model.released.emit()
 
     def explore(self) -> None:
-        """Show all panels around the tiled multiplication."""
-        session, first = self.model.session, default_shot()
+        """Show the tiled multiplication, for changes."""
         self.leave()
+        self.show_first()
+        self._on_explore()
+
+    def show_first(self) -> None:
+        """Show the tiled multiplication, unless a replay of it is shown."""
+        session, first = self.model.session, default_shot()
         if session.shot.setup.kernel.name != first.setup.kernel.name or not session.display.is_replay:
             self.model.opening.forget_file()
             shot = replace(first, theme=session.shot.theme, type_scale=session.shot.type_scale)
             session.show(shot, RequestedSizes.of(first.setup))
-        self._on_explore()
 
     def follow_shot(self) -> None:
         """Leave when another kernel or view is shown; sizes may be tried beside the cards."""

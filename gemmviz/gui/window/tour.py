@@ -4,11 +4,9 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.widgets.controls import set_look
 from gemmviz.gui.widgets.scene_widget import faded
-from gemmviz.gui.window.docks import Docks
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.theme import Theme
 
@@ -16,33 +14,44 @@ TourStep = tuple[QWidget, str, str]
 _CAPTION_WIDTH, _GAP = 380, 24
 
 
-def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
+def tour_stops(stage: QWidget, time: QWidget, tiles: QWidget, source: QWidget, panels: QWidget) -> list[TourStep]:
     """Return widget, title and text of each caption."""
-    stage = tr(
+    of_stage = tr(
         "B is above C, A is to its left, and the block's shared tiles are between them. Bright cells are "
         "accessed in this step. Copies move from a matrix to a tile and to a thread. Hover over a cell for "
         "details. Click an element of the result to follow its thread."
     )
-    time = tr(
+    of_time = tr(
         "Press Space to play or pause, an arrow key for one step, Page Up or Page Down for one phase. + and − change the speed."
     )
-    stops: list[TourStep] = [(replay.stage, tr("The stage"), stage), (replay.timeline, tr("Time"), time)]
-    for name, panel in docks.panels.items():
-        if panel.tour is not None and not docks.all[name].isHidden():
-            title, text = panel.tour
-            stops.append((docks.all[name], tr(title), tr(text)))
-    return stops
+    of_source = tr(
+        "The source code of the kernel, with the current access highlighted. Click a line to go to its next "
+        "step. The variables of the watched thread are below."
+    )
+    of_panels = tr(
+        "Settings, counts, costs, lessons and saved views open beside the picture. A click opens those that were open last, "
+        "the arrow lists all."
+    )
+    return [
+        (stage, tr("The stage"), of_stage),
+        (time, tr("Time"), of_time),
+        (tiles, tr("Tile size"), tr("Drag the slider: the kernel runs again with each size, and the picture follows.")),
+        (source, tr("Source"), of_source),
+        (panels, tr("Panels"), of_panels),
+    ]
 
 
 class Tour(QWidget):
-    """An overlay of the window. Enter or Next goes on, Escape ends; ``finished`` is emitted in both cases."""
+    """An overlay of the window. Enter or Next goes on, Escape ends; ``finished`` is emitted in both cases. Parts of the window
+    that aren't shown are left out.
+    """
 
     finished = Signal()
 
     def __init__(self, window: QWidget, stops: list[TourStep], theme: Theme) -> None:
         super().__init__(window)
         self._over = window
-        self.stops, self.theme, self.number = stops, theme, 0
+        self.stops, self.theme, self.number = [stop for stop in stops if stop[0].isVisible()], theme, 0
         self.setGeometry(window.rect())
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Tour"))
@@ -109,8 +118,6 @@ class Tour(QWidget):
     def _hole(self, number: int) -> QRect:
         """Return the place of a part of the window."""
         target = self.stops[number][0]
-        if not target.isVisible():
-            return QRect(self.rect().center(), self.rect().center())
         return QRect(target.mapTo(self._over, QPoint(0, 0)), target.size()).adjusted(-3, -3, 3, 3)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -320,10 +320,11 @@ def _all_blocks(context: ActionContext) -> None:
 
 def _leave_innermost(context: ActionContext) -> None:
     """Leave the innermost of what is open: the answer, the panel with the focus, a warp or thread that is watched, the
-    comparison, the panels, full screen.
+    comparison, the panels but an open lesson, full screen.
     """
     model, docks, window, session = context.model, context.docks, context.window, context.model.session
-    block, drawer = Focus(session.shot.focus.block), docks.drawer
+    block = Focus(session.shot.focus.block)
+    drawer = [dock for dock in docks.drawer if dock.objectName() != "lessons" or not model.course.is_on]
     focused = [dock for dock in drawer if dock.isAncestorOf(QApplication.focusWidget() or window)]
     if model.answers.sentences:
         model.answers.clear()
@@ -332,8 +333,7 @@ def _leave_innermost(context: ActionContext) -> None:
     elif session.shot.against is not None and not focused:
         model.commands.compare_with(None)
     elif drawer:
-        for dock in focused or drawer:
-            dock.hide()
+        docks.close(focused or drawer)
         model.released.emit()
     elif window.isFullScreen():
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowFullScreen)

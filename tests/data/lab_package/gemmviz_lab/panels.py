@@ -10,4 +10,4 @@ def _make(model: WindowModel) -> QWidget:
     return QLabel("notes of the lab")
 
 
-NOTES = Panel("Lab notes", "right", _make)
+NOTES = Panel("Lab notes", _make)
