@@ -191,10 +191,9 @@ class Docks:
             dock.show()
             self._put(dock)
         first, *others = self.drawer
-        for dock in others:
-            self.window.tabifyDockWidget(first, dock)
-        for dock in (first, *others):
-            dock.hide()
+        for other in others:
+            self.window.tabifyDockWidget(first, other)
+        self.close([first, *others])
         layout.setEnabled(True)
         layout.activate()
         self.fit()
