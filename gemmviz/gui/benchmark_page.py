@@ -75,7 +75,7 @@ class CurveList(QTreeWidget):
         for family in dict.fromkeys(curve.family for curve in curves):
             several = [curve for curve in curves if curve.family == family]
             colour = QColor(colours[family])
-            top = self._entry(self, family, any(shown[curve.label] for curve in several), colour, family)
+            top = self._entry(self, tr(family), any(shown[curve.label] for curve in several), colour, family)
             for curve in several if len(several) > 1 else ():
                 short = tr(curve.label.removeprefix(family).strip(" ,")) or tr("only")
                 self._entry(top, short, shown[curve.label], colour, curve.label)

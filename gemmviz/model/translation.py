@@ -190,7 +190,7 @@ def capital(text: str) -> str:
 def listed(names: Iterable[str], last: Literal["and", "or"] = "and") -> str:
     """Names in a sentence: "A, B and C"."""
     *others, end = [*names] or [""]
-    return tr(_LIST_FORMS[last], others=", ".join(others), last=end) if others else end
+    return tr(_LIST_FORMS[last], others=tr(", ").join(others), last=end) if others else end
 
 
 def ordinal(number: int) -> str:

@@ -5,6 +5,8 @@ import pytest
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.files.languages import catalogue
+from gemmviz.model.translation import spoken
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.nesting_view import nesting_motion, nesting_scene
@@ -41,3 +43,10 @@ def test_tables_are_as_large_as_what_each_stores(kernel: str, part: tuple[int, i
 def test_tables_come_one_after_the_other() -> None:
     moment = watched("10_warp_tiled", Focus((0, 0, 0)))
     assert [len(tables(moment, share)) for share in (0.0, 0.6, 0.9, 1.0)] == [2, 3, 4, 4]
+
+
+def test_names_that_are_wider_than_their_tables_are_written_in_full() -> None:
+    moment = watched("09_vectorised", Focus((1, 0, 0), None, THREAD))
+    with spoken("zh_CN", catalogue("zh_CN")):
+        drawn = nesting_scene(moment, ViewOptions(width=1100, height=900)).all
+    assert "线程块 (1, 0): 64 × 64" in [each.texts[0] for each in drawn if isinstance(each, Labels)]

@@ -175,7 +175,7 @@ def _heading(step: LessonStep) -> str:
 
 
 def _sign(step: LessonStep) -> str:
-    asks = step.question is not None and not step.title.endswith("?")
+    asks = step.question is not None and not step.title.endswith(("?", "？"))
     return " ?" if asks else " ✎" if step.exercise else ""
 
 

@@ -243,7 +243,7 @@ def chart_rows(chart: Chart) -> Iterator[ChartRow]:
     """Yield a row for each point of a curve, each segment of a bar, and each value beside the curves."""
     for curve in chart.curves:
         for (x, y), text in zip(curve.points, curve.texts, strict=True):
-            yield curve.label, f"{x:g}", number(y), text
+            yield tr(curve.label), f"{x:g}", number(y), text
     for bars in chart.bars:
         for x, bottom, height in zip(bars.x, bars.bottoms, bars.heights, strict=True):
             yield (
@@ -260,7 +260,7 @@ def chart_facts(chart: Chart) -> Iterator[tuple[str, str]]:
     """Yield the facts of a chart as names and texts: its axes, each curve with its points, its bars, and its notes."""
     yield tr("Axes"), tr("{y} by {x}", y=chart.y.label, x=chart.x.label)
     for curve in chart.curves:
-        yield curve.label, ", ".join(f"{x:g}: {number(y)}" for x, y in curve.points)
+        yield tr(curve.label), ", ".join(f"{x:g}: {number(y)}" for x, y in curve.points)
     for bars in chart.bars:
         yield capital(tr(bars.role)), ", ".join(f"{x:g}: {number(y)}" for x, y in zip(bars.x, bars.heights, strict=True))
     for aside in chart.asides:

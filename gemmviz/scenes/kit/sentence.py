@@ -465,7 +465,7 @@ def global_cost(counts: Counts, rules: MemoryRules) -> str:
     lost = counts.lost_sectors
     values = {"needed": counted(counts.needed_sectors), "lost": counted(lost)}
     excess = tr("{needed} needed, {lost} lost", **values) if lost else counted(tr("none lost"))
-    return f"{moved}: {excess}"
+    return tr("{moved}: {excess}", moved=moved, excess=excess)
 
 
 def shared_cost(counts: Counts, rules: MemoryRules, matrices: int = 1) -> str:
@@ -476,7 +476,7 @@ def shared_cost(counts: Counts, rules: MemoryRules, matrices: int = 1) -> str:
     made = many(count, "instruction") if is_whole else many(count, "request")
     lost = counts.excessive_wavefronts
     tail = tr("{conflicts} excess (bank conflicts)", conflicts=counted(lost)) if lost else counted(tr("no bank conflicts"))
-    return f"{made}, {many(counts.wavefronts, 'wavefront')}: {tail}"
+    return tr("{made}, {wavefronts}: {tail}", made=made, wavefronts=many(counts.wavefronts, "wavefront"), tail=tail)
 
 
 def compiled_branch(code: MachineCode | None, branch: Place) -> str:

@@ -86,6 +86,7 @@ def _tables(moment: Moment, options: ViewOptions) -> list[_Table]:
         box = box.shifted(y=(above.height - box.height) / 2)
         inside = _part_of(box, extents[number], extents[min(number + 1, len(parts) - 1)])
         is_whole = is_square or number < len(parts) - 2
+        head = head.trimmed(right=NEAR - _GAP)  # a name may be wider than its table
         tables.append(_Table(f"{names[number]}: {len(down)} × {len(across)}", head, box, inside, is_whole, fill))
     return tables
 
