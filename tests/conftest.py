@@ -27,7 +27,7 @@ from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Outcome, Trace
-from gemmviz.run.choosing import engine_for
+from gemmviz.run.choosing import engine_for, with_stored_answers
 from gemmviz.run.cpu.executor import bound, inputs, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
@@ -146,6 +146,9 @@ def kernel_from(
 def once(kernel: KernelSpec) -> AbstractContextManager[Engine]:
     """The interpreter, which runs each launch once."""
     return nullcontext(ENGINE)
+
+
+stored_first = with_stored_answers(once)  # for tests of what is drawn: what is stored with the lessons isn't counted again
 
 
 def trace_of(spec: KernelSpec | str, m: int = 4, n: int = 4, k: int = 4, **options: Any) -> Trace:

@@ -20,7 +20,7 @@ from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.subject import focus_at
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
-from tests.conftest import moment_of, once, piece, sure, trace_of
+from tests.conftest import moment_of, piece, stored_first, sure, trace_of
 from tests.legible import too_small, wrong_with
 from tests.run.test_matrix_instructions import MMA, MOVED, wmma_kernel
 
@@ -210,7 +210,7 @@ def test_in_a_low_frame_the_lanes_that_can_be_read_are_shown() -> None:
 
 
 def test_the_steps_of_the_lesson_are_small_figures() -> None:
-    slides = list(lesson_reel(shipped_lesson("tensor-cores"), once, ExportOptions(RenderOptions(1920, 1080))).slides())
+    slides = list(lesson_reel(shipped_lesson("tensor-cores"), stored_first, ExportOptions(RenderOptions(1920, 1080))).slides())
     assert len(slides) == 12
     assert all(len(scene_svg(slide.scene).encode()) <= 150_000 for slide in slides)
 

@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squar
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.export import Prepared, prepare
 from gemmviz.shots.picture import options_for, theme_of
-from tests.conftest import once
+from tests.conftest import stored_first
 from tests.pseudo import pseudo, texts_of
 from tests.shots.test_every_view import shot_of
 
@@ -48,7 +48,7 @@ def test_no_view_gives_a_count_away(view: str) -> None:
     asked: dict[tuple[int, str], set[str]] = {}
     for name, speak in _LANGUAGES.items():
         with speak():
-            stage = prepare(shot_of(view), once)
+            stage = prepare(shot_of(view), stored_first)
             steps = steps_of(stage, 0.0, 0.3, 0.6, 1.0)
             for step in steps:
                 asked_at(stage, step, 1.0)  # what is remembered of the answered picture isn't shown
@@ -67,7 +67,7 @@ FACTS_BESIDE = ("code",)  # views that give the room of their facts to the rest 
 
 @pytest.mark.parametrize("view", [name for name, view in views().items() if not view.is_count and name not in FACTS_BESIDE])
 def test_whatever_is_no_count_is_there(view: str) -> None:
-    stage = prepare(shot_of(view), once)
+    stage = prepare(shot_of(view), stored_first)
     (step,) = steps_of(stage, 0.3)
     whole, asked = (asked_at(stage, step, share) for share in (1.0, 0.0))
     kept = [each for each in whole.all if each.meaning not in ("count", "lanes", "banks", "action", "cost")]

@@ -21,7 +21,7 @@ from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
 from gemmviz.shots.subject import subject_for, subject_of_view
 from tests.app_model import TestModel
-from tests.conftest import once
+from tests.conftest import stored_first
 from tests.legible import texts_of, too_small, wrong_with
 from tests.pseudo import pseudo
 
@@ -78,7 +78,7 @@ def test_every_view_can_be_read(view: str) -> None:
     All themes have the same letters.
     """
     shot = shot_of(view)
-    stage = prepare(shot, once)
+    stage = prepare(shot, stored_first)
     for step in sorted({0, stage.steps // 3, stage.steps // 2, stage.steps - 1}):
         scene = picture(shot, stage.subject(step))
         assert (wrong_with(scene), too_small(scene)) == ([], []), step

@@ -1,6 +1,7 @@
 """The ladder shows what the recordings hold, and counts that agree with the profiler's; a profile shows recorded counters."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ H200, H100 = ASSETS / "benchmark-nvidia-h200.json", ASSETS / "tensor-speeds-nvid
 N = 4096
 
 
+@cache
 def ladder() -> Ladder:
     shot = Shot(setup_for(load_kernel("15_swizzled")), chart=ChartChoice(width=32), view="ladder")
     return value_of(Ladder, Knowledge(shot, engine_for("cpu")))

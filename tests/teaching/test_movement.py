@@ -7,14 +7,14 @@ from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepare
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reveal import parts_of
-from tests.conftest import once
+from tests.conftest import stored_first
 
 INSTANTS = (0.0, 0.25, 0.5, 0.75)  # moments of a motion that are compared with its end
 MOST_STILLS = 15
 
 
 def prepared(stop: LessonStep) -> Prepared:
-    return prepare(stop.shot, once)
+    return prepare(stop.shot, stored_first)
 
 
 def moves(stop: LessonStep, stage: Prepared) -> bool:
