@@ -48,7 +48,7 @@ def program_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Program:
     except SourceError as error:
         if error.place is None or error.place.line > spec.text.count("\n") + 1:  # it is about the entry, read behind the text
             error.place = place_in(spec.text, "entry")
-        if spec.blanks and error.place is not None and _is_blank(spec, error.place.line):
+        if spec.blanks and error.place is not None and BLANK.search(spec.text.split("\n")[error.place.line - 1]):
             error.remedy = "fill in the blank /*?*/"
         error.in_file(spec.file)
         raise
@@ -60,11 +60,6 @@ def check_source(spec: KernelSpec, parameters: Mapping[str, int]) -> None:
     if refusal is not None:
         refusal.in_file(spec.file)
         raise refusal
-
-
-def _is_blank(spec: KernelSpec, line: int) -> bool:
-    """Whether a student has still to write something in a line."""
-    return BLANK.search(spec.text.split("\n")[line - 1]) is not None
 
 
 @lru_cache(maxsize=64)

@@ -127,7 +127,7 @@ def _read_step(plain: Any, path: FieldPath, places: Places) -> Any:
         if isinstance(plain, dict) and "from" in plain:
             return _taken(plain, path, places)
         if isinstance(plain, dict) and "shot" not in plain:
-            raise FormatError(f"step {_step_number(path)} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')
+            raise FormatError(f"step {int(path[1]) + 1} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')
         return _with_shots(plain, path, places)
     except GemmvizError as error:
         error.place = error.place or nearest_place(places, path)
@@ -161,11 +161,6 @@ def _path_in_shot(error: GemmvizError) -> FieldPath:
         case SettingError(names=(name, *_)):
             return ("setup", name)
     return ("setup", "kernel")
-
-
-def _step_number(path: FieldPath) -> int:
-    """Number of a step from 1."""
-    return int(path[1]) + 1
 
 
 class _Taken(Struct, frozen=True, forbid_unknown_fields=True):

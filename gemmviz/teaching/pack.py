@@ -86,7 +86,7 @@ def _question_html(question: Question, launch: str, about: str) -> Element:
     _add_text(SubElement(element, "name"), _short_name(f"{launch}: {question.text}"))
     _add_text(SubElement(element, "questiontext", format="html"), html)
     _add_text(SubElement(element, "generalfeedback", format="html"), _paragraph_html(question.choices[question.right].why))
-    for tag, value in {"idnumber": _id(html), **_SETTINGS}.items():
+    for tag, value in {"idnumber": f"gemmviz-{hashlib.sha256(html.encode()).hexdigest()[:16]}", **_SETTINGS}.items():
         SubElement(element, tag).text = value
     for choice in question.choices:
         answer = SubElement(element, "answer", fraction="100" if choice.right else "0", format="html")
@@ -97,11 +97,6 @@ def _question_html(question: Question, launch: str, about: str) -> Element:
 
 def _short_name(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
-def _id(html: str) -> str:
-    """An identifier that differs between questions, and is the same whenever a question is generated again."""
-    return f"gemmviz-{hashlib.sha256(html.encode()).hexdigest()[:16]}"
 
 
 def _add_text(element: Element, text: str) -> None:

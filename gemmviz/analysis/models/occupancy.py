@@ -91,15 +91,11 @@ def occupancy_limits(device: Device, needs: Needs, shared_bytes: int | None = No
     fits = 1 <= needs.threads <= device.max_threads_per_block
     limits = {
         SLOTS: device.max_blocks_per_sm,
-        WARPS: _blocks_by_warps(device, warps) if fits else 0,
+        WARPS: _most_warps(device) // warps if fits else 0,
         REGISTERS: None if needs.registers is None else _blocks_by_registers(device, warps, needs.registers),
         SHARED: _blocks_by_shared(device, needs, device.shared_per_sm if shared_bytes is None else shared_bytes),
     }
     return OccupancyLimits(limits, needs, warps, device)
-
-
-def _blocks_by_warps(device: Device, warps: int) -> int:
-    return _most_warps(device) // warps
 
 
 def _most_warps(device: Device) -> int:

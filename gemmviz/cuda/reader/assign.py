@@ -109,7 +109,7 @@ def copied(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node)
     """The node of ``target = value`` for structs."""
     effects = (value.effects if isinstance(value, Thing) else ()) + (target.effects if isinstance(target, Thing) else ())
     pairs = [(to, of) for to, of in _pairs(low, target, value, node) if not _is_unset(low, of)]
-    parts = (*effects, *(_assigned(low, to, of, node) for to, of in pairs))
+    parts = (*effects, *(assign(low, to, "", low.loaded(of, node), node, node, False) for to, of in pairs))
     if isinstance(target, Thing):
         return Thing(target.type, target.symbol, parts)
     return Sequence(VOID, parts)
@@ -118,10 +118,6 @@ def copied(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node)
 def _is_unset(low: Lowering, value: Expr) -> bool:
     """Whether a member has no value for sure: a copy leaves it so."""
     return isinstance(value, Read) and low.unset.get(value.slot) == len(low.loop_stack)
-
-
-def _assigned(low: Lowering, target: Expr, value: Expr, node: Node) -> Expr:
-    return assign(low, target, "", low.loaded(value, node), node, node, False)
 
 
 def _pairs(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Iterator[tuple[Expr, Expr]]:

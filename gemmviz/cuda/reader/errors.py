@@ -48,12 +48,8 @@ def way_out(message: str) -> str:
 def first_error(unit: Unit, file: str, first: int, last: int) -> ParseError | None:
     """The first error in these lines of a file of the project."""
     return next(
-        (each for each in unit.errors if any(_within(spot.line, first, last) for spot in each.spots if spot.file == file)), None
+        (each for each in unit.errors if any(first <= spot.line <= last for spot in each.spots if spot.file == file)), None
     )
-
-
-def _within(line: int, first: int, last: int) -> bool:
-    return first <= line <= last
 
 
 class MixedSpaces(Exception):

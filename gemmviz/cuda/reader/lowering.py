@@ -291,7 +291,7 @@ class Lowering:
             case Scalar(), Scalar():
                 if isinstance(expr, Const):
                     return self.converted_constant(expr, to)
-                return expr if _same(source, to) else Convert(to, expr)
+                return expr if source is to or source.element is to.element else Convert(to, expr)
             case PointerType(), Scalar(kind="b"):
                 return Convert(to, expr)
             case Scalar(), PointerType() if isinstance(expr, Const) and not expr.value:
@@ -449,10 +449,6 @@ def space_of(expr: Expr) -> AddressSpace | None:
         case PointerType(space=space) | ArrayType(space=space):
             return space
     return None
-
-
-def _same(a: Scalar, b: Scalar) -> bool:
-    return a is b or a.element is b.element
 
 
 def _widths_differ(a: CType, b: CType) -> bool:

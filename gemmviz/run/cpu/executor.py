@@ -315,18 +315,13 @@ def bound(setup: Setup) -> Binding:
             why = f"the result is checked against {listed(_input_names(setup.problem))}"
             raise SourceError(f"the launch must pass {array.name}: {why}", file=kernel.file)
     declared = shared_bytes(binding.arrays)
-    if declared > device.shared_limit(_opts_in(binding)):
+    if declared > device.shared_limit(binding.setup.kernel.opts_in_to_shared and binding.launch.shared_bytes > 0):
         raise SettingError(
             f"the kernel has {declared} bytes of shared memory in a block; {shared_limit_text(kernel, device)}",
             names=(*setup.parameters, "device"), remedy="choose smaller tiles", nearest=_nearest_that_fits(setup),
             id="shared-memory",
         )  # fmt: skip
     return binding
-
-
-def _opts_in(binding: Binding) -> bool:
-    """Whether a block may have more shared memory than without cudaFuncSetAttribute, which static arrays never may."""
-    return binding.setup.kernel.opts_in_to_shared and binding.launch.shared_bytes > 0
 
 
 def _input_names(problem: Problem) -> list[str]:

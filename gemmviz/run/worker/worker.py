@@ -117,7 +117,7 @@ class Server:
                 checkpoint()
                 reply["result"] = self._do[job.facts["do"]](job)
         except (GemmvizError, Cancelled) as error:
-            lost = _loses_context(error)
+            lost = any(kind.__name__ == "LostContext" for kind in type(error).__mro__)
             reply["error"] = error_to_plain(error, lost)
         except OSError as error:
             reply["error"] = error_to_plain(GemmvizError(f"the worker can't write its result: {error}"))
@@ -194,10 +194,6 @@ class Server:
     def _host(self, job: Job) -> Any:
         problem = from_plain(job.facts["problem"], Problem)
         return to_plain(host_speed.METHODS[job.facts["method"]](problem.M, problem.N, problem.K))
-
-
-def _loses_context(error: Exception) -> bool:
-    return any(kind.__name__ == "LostContext" for kind in type(error).__mro__)
 
 
 def serve() -> int:

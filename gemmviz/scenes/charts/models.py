@@ -38,7 +38,7 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     shown = {row.kernel for row in benchmark.rows if row.base in _OF_GROWTH}
     curves = tuple(curve for curve in chart.curves if curve.family in shown)
     sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
-    ticks = tuple((float(n), f"{n}\n{_four_digits(blocks_at(n, width) / sms)}") for n in sizes)
+    ticks = tuple((float(n), f"{n}\n{blocks_at(n, width) / sms:.4g}") for n in sizes)
     label = tr(
         "N; below it, blocks of {width} × {width} threads for each of the {sms} SMs of {gpu}",
         width=width,
@@ -48,11 +48,6 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     x = Axis(label, is_log=True, ticks=ticks)
     even = Mark(width * sms**0.5, tr("a block for each SM"))
     return replace(chart, x=x, curves=curves, marks=(even,))
-
-
-def _four_digits(value: float) -> str:
-    """Return a number as text with four digits."""
-    return f"{value:.4g}"
 
 
 def _common_width(benchmark: Benchmark) -> int:

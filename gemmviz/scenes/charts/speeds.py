@@ -118,7 +118,7 @@ def strides_chart(times: StrideTimes) -> Chart:
     chains = times.of(_CACHE)
     curves = tuple(_curve(stride, rows) for stride, rows in chains.items())
     lengths = sorted({row.elements for rows in chains.values() for row in rows})
-    slow = [row.elements for rows in chains.values() for row in rows if _misses(row, rows)]
+    slow = [row.elements for rows in chains.values() for row in rows if row.cycles > _MORE * rows[0].cycles]
     longest = max((n for n in lengths if n < min(slow, default=0)), default=0)
     return Chart(
         tr("Cycles of a load by the stride between elements: {device}", device=times.gpu.name),
@@ -139,11 +139,6 @@ def strides_chart(times: StrideTimes) -> Chart:
         notes=(times.source,),
         remark=tr(times.method),
     )
-
-
-def _misses(row: StrideTime, rows: list[StrideTime]) -> bool:
-    """Whether loads of a chain take longer than those of the shortest one."""
-    return row.cycles > _MORE * rows[0].cycles
 
 
 def _curve(stride: int, rows: list[StrideTime]) -> Curve:
@@ -386,15 +381,10 @@ def host_chart(benchmark: Benchmark) -> Chart:
     """Return the rates of all loops on the CPU, and of kernels on the GPU with and, dashed, without their copies."""
     host = {row.kernel for row in benchmark.rows if is_of_host(row)}
     on_host = [curve for curve in rates(benchmark) if curve.family in host]
-    on_gpu = [_shown(curve) for curve in with_transfer(benchmark)]
+    on_gpu = [replace(curve, shown=curve.family == _TILED and curve.main) for curve in with_transfer(benchmark)]
     y, curves = Axis("GFLOP/s", is_log=True), [*on_host, *on_gpu]
     chart = recorded_chart(benchmark, tr("CPU and GPU"), SIZE, y, curves, POINT, lines=False)
     return replace(chart, beside=tuple(family for family in chart.beside if family not in host))
-
-
-def _shown(curve: Curve) -> Curve:
-    """Return a GPU's curve, shown if it is of the tiled kernel: others can be chosen."""
-    return replace(curve, shown=curve.family == _TILED and curve.main)
 
 
 # Rates in single and in double precision, and on tensor cores.

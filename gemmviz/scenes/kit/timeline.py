@@ -24,7 +24,7 @@ _NAME_AIR, _PHASES = 14.0, 1.7  # between names and tracks; height of the phases
 def timeline_primitives(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the timeline without the current position."""
     columns = min(replay.steps, _MOST_COLUMNS)
-    fill = _fill(replay, columns)
+    fill = replay.cached(("timeline", columns), lambda: _filled(replay, columns))
     rows = TRACKS
     step = room.width / columns
     cells = Cells(
@@ -151,11 +151,6 @@ def _track_colours(theme: Theme) -> tuple[str, ...]:
 def _name_colours(theme: Theme) -> tuple[str, ...]:
     """Return colours in which the names of the tracks can be read."""
     return theme.accent("A"), theme.accent("B"), theme.faint, theme.text, theme.accent("C")
-
-
-def _fill(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
-    """Return the palette entry of each track in each column: (tracks, columns)."""
-    return replay.cached(("timeline", columns), lambda: _filled(replay, columns))
 
 
 def _filled(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:

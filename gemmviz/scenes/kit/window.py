@@ -121,7 +121,7 @@ def _lens_of(moment: Moment) -> Window:
     rows = c[:2] if c else a[:2] if a else (0, m)
     columns = c[2:] if c else b[2:] if b else (0, n)
     depths = [each for each in (a[2:] if a else None, b[:2] if b else None) if each]
-    inside = (min(d[0] for d in depths), max(d[1] for d in depths)) if depths else _end_of_k(moment, k)
+    inside = (min(d[0] for d in depths), max(d[1] for d in depths)) if depths else ((0, 1) if moment.phase < 0 else (k - 1, k))
     least = _LEAST_STRETCH if scope is moment.scope else _LEAST_OF_TILES
     return Window(_around(rows, m), _around(columns, n), _stretch(inside, k, least), (m, n, k))
 
@@ -131,11 +131,6 @@ def _shared_scope(moment: Moment) -> Scope:
     if all(each.space != "shared" for each in moment.trace.arrays):
         return moment.scope
     return moment.cached("block's scope", lambda: scope_of(replace(moment.focus, warp=None, thread=None), moment.trace))
-
-
-def _end_of_k(moment: Moment, k: int) -> Range:
-    """Return the last accessed k of A and B, else the first that will be accessed."""
-    return (0, 1) if moment.phase < 0 else (k - 1, k)
 
 
 def _around(inside: tuple[int, ...], extent: int) -> Range:

@@ -98,14 +98,10 @@ def launch_mistakes(formulas: Mapping[str, Sequence[str]], device: str, sizes: S
                 except GemmvizError as error:
                     yield TaskMistake(path, error.message, error.remedy or "write it as in ceil_div(N, 16)")
             threads, most = math.prod(values), limits["max_threads_per_block"]
-            if part == "block" and threads > most and _are_known(texts, known):
+            if part == "block" and threads > most and all(name in known or name.isdigit() for name in names_in(texts)):
                 yield TaskMistake(
                     ("kernel", part), f"the block would have {threads:,} threads", f"at most {most:,} are allowed"
                 )
-
-
-def _are_known(texts: Sequence[str], known: Mapping[str, int]) -> bool:
-    return all(name in known or name.isdigit() for name in names_in(texts))
 
 
 def criterion_mistakes(

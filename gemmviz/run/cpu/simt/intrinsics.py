@@ -184,7 +184,7 @@ def _in_warp(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
         outer = outer_of(space, machine.mask, mask, value)
         values, masks = (over_warps(each, outer, space) for each in (value, mask))
         here = over_warps(True if machine.mask is None else machine.mask, outer, space)
-        active = here & _exists(space)
+        active = here & over_warps(True, (1,) * len(space.block_shape), space)
         named = (masks.astype(np.uint64)[..., None] >> np.arange(LANES, dtype=np.uint64)) & np.uint64(1) != 0
         _check_own_bit(machine, node, active & ~np.diagonal(named, axis1=-2, axis2=-1), outer, space)
         found = compute(values, active[..., None, :] & named)
@@ -213,10 +213,6 @@ def _in_block(node: Call, value: Closure, space: ThreadSpace) -> Closure:
 def _dtype(node: Call) -> Any:
     assert isinstance(node.type, Scalar)
     return node.type.dtype
-
-
-def _exists(space: ThreadSpace) -> Bools:
-    return over_warps(True, (1,) * len(space.block_shape), space)
 
 
 def _check_own_bit(machine: Machine, node: Call, bad: Bools, outer: tuple[int, ...], space: ThreadSpace) -> None:
