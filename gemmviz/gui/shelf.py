@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.cuda.launch.catalog import lesson_names
-from gemmviz.gui.thumbnails import HEIGHT, WIDTH, CardContents
+from gemmviz.gui.small_pictures import HEIGHT, WIDTH, CardContents
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import choice, line
 from gemmviz.gui.window_model import WindowModel

@@ -6,9 +6,7 @@ from types import ModuleType
 from psygnal import Signal
 
 from gemmviz.gui.preferences import Preferences
-from gemmviz.gui.step_pictures import StepPictures
-from gemmviz.gui.thumbnails import Thumbnails
-from gemmviz.gui.view_pictures import ViewPictures
+from gemmviz.gui.small_pictures import StepPictures, Thumbnails, ViewPictures
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.session.app_model import AppModel
 from gemmviz.session.session import Session

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.view_pictures import PICTURE
+from gemmviz.gui.small_pictures import PICTURE
 from gemmviz.gui.window.action import MENUS, VIEW_MENUS
 from gemmviz.gui.window.actions.view_actions import VIEW_KEYS
 from gemmviz.gui.window.main_window import MainWindow

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gemmviz.cuda.launch.catalog import lesson_names
-from gemmviz.gui import thumbnails
-from gemmviz.gui.thumbnails import CardContents, Thumbnails
+from gemmviz.gui import small_pictures
+from gemmviz.gui.small_pictures import CardContents, Thumbnails
 from gemmviz.render.qt.raster import Raster
 from gemmviz.teaching import shelf
 from gemmviz.teaching.shelf import lesson_facts
@@ -34,11 +34,11 @@ def test_a_busy_window_gets_one_frame_at_a_time(monkeypatch: pytest.MonkeyPatch)
             pause(0.0)
             return self.is_set()
 
-    monkeypatch.setattr(thumbnails, "Event", Lazy)
-    monkeypatch.setattr(thumbnails, "time", SimpleNamespace(sleep=lambda seconds: None, monotonic=lambda: 0.0))
+    monkeypatch.setattr(small_pictures, "Event", Lazy)
+    monkeypatch.setattr(small_pictures, "time", SimpleNamespace(sleep=lambda seconds: None, monotonic=lambda: 0.0))
     monkeypatch.setattr(shelf, "thumbnail_frames", lambda lesson, theme: iter(range(5)))
     monkeypatch.setattr(Raster, "array", lambda _, frame: frame)
-    monkeypatch.setattr(thumbnails, "encode_png", lambda frame: frame)
+    monkeypatch.setattr(small_pictures, "encode_png", lambda frame: frame)
     cards = Thumbnails(post)
     cards.theme = "dark"
     name = lesson_names()[0]

@@ -4,8 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QListWidget, QListWidgetItem, QWidget
 
-from gemmviz.gui.step_pictures import icon_of
-from gemmviz.gui.thumbnails import HEIGHT, WIDTH
+from gemmviz.gui.small_pictures import HEIGHT, WIDTH, icon_of
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import tr
 from gemmviz.shots.shot import Shot

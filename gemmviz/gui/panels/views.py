@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.gui.panel import Panel
-from gemmviz.gui.step_pictures import icon_of
-from gemmviz.gui.thumbnails import HEIGHT, WIDTH
+from gemmviz.gui.small_pictures import HEIGHT, WIDTH, icon_of
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import set_name
 from gemmviz.gui.widgets.input import OPENING, keep_keys
