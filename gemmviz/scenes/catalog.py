@@ -15,7 +15,7 @@ CHARTS = {  # views that are a chart of their subject and nothing else; its modu
     "copy_cost": (marked("Compute, and compute + copies"), Benchmark, "speeds.transfer_chart", 605),
     "cpu_and_gpu": (marked("CPU and GPU, with and without copies"), Benchmark, "speeds.host_chart", 607),
     "growth": (marked("GFLOP/s by size, and blocks for each SM"), Benchmark, "models.growth_chart", 606),
-    "per_thread": (marked("Occupancy and speed by elements for each thread"), Benchmark, "per_thread.per_thread_chart", 609),
+    "per_thread": (marked("Occupancy and speed by elements for each thread"), Benchmark, "speeds.per_thread_chart", 609),
     "precision": (marked("Float, double and tensor cores"), Benchmark, "speeds.precision_chart", 608),
     "rate": (marked("GFLOP/s by size"), Benchmark, "speeds.rate_chart", 601),
     "share": (marked("Share of cuBLAS by size"), Benchmark, "speeds.share_chart", 602),

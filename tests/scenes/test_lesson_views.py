@@ -26,8 +26,7 @@ from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.charts.per_thread import per_thread_chart
-from gemmviz.scenes.charts.speeds import strides_chart
+from gemmviz.scenes.charts.speeds import per_thread_chart, strides_chart
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.view import ViewOptions

@@ -34,8 +34,7 @@ from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window.action import ActionContext
 from gemmviz.gui.window.bars import Banner, LaunchStrip, Status
 from gemmviz.gui.window.docks import Docks
-from gemmviz.gui.window.menus import Menus, Warming
-from gemmviz.gui.window.point_menu import point_menu, pointed_in
+from gemmviz.gui.window.menus import Menus, Warming, point_menu, pointed_in
 from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError

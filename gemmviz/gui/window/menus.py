@@ -1,4 +1,4 @@
-"""The menu bar and its shortcuts, made from the table of actions."""
+"""The menu bar and its shortcuts, made from the table of actions, and the menu of a right click."""
 
 import platform
 from collections.abc import Callable, Iterable, Iterator
@@ -6,8 +6,8 @@ from contextlib import suppress
 from html import escape
 from typing import Any, Protocol
 
-from PySide6.QtCore import QObject, Qt, QTimer, qVersion
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QObject, QPoint, QPointF, Qt, QTimer, qVersion
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QMenu, QTextBrowser, QVBoxLayout, QWidget
 
 from gemmviz import RELEASES, __version__
@@ -16,18 +16,23 @@ from gemmviz.files.devices import devices
 from gemmviz.files.extensions import Catalog
 from gemmviz.files.extras import installed_distributions
 from gemmviz.files.resources import resource
+from gemmviz.gui.stage.timeline import TimelineSlider
 from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
 from gemmviz.gui.widgets.explaining import GlossaryBox
+from gemmviz.gui.widgets.fact_table import PLACE, Table
 from gemmviz.gui.widgets.refresh import is_covered
+from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window.action import MENUS, VIEW_MENUS, Action, ActionContext
 from gemmviz.gui.window.actions.file_actions import edit_actions, export_actions, file_actions, kernel_actions
 from gemmviz.gui.window.actions.play_actions import lecture_actions, play_actions
 from gemmviz.gui.window.actions.view_actions import VIEW_KEYS, other_pictures, view_actions, watch_actions
 from gemmviz.gui.window.docks import Docks
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.translation import marked, tr
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import view_named, views
+from gemmviz.session.commands import Commands
+from gemmviz.session.pointed import Deed, Pointed, deeds
 from gemmviz.shots.subject import subjects
 
 # The list of keyboard shortcuts, made from the table of actions.
@@ -293,3 +298,51 @@ class Warming(QObject):
 
 def _catalogs() -> tuple[Catalog[Any], ...]:
     return views(), subjects(), formats(), devices()
+
+
+# The menu of a right click on a picture, a table or the timeline.
+
+
+def pointed_in(widget: QWidget | None, at: QPoint) -> Pointed | None:
+    """Return what lies at a place of the screen in a widget or one around it; None if it is no picture, table or timeline."""
+    while widget is not None:
+        here = widget.mapFromGlobal(at)
+        if isinstance(widget, SceneWidget):
+            return Pointed(widget.hit(QPointF(here)), widget.text_at(QPointF(here)))
+        if isinstance(widget, Table):
+            item = widget.itemAt(widget.viewport().mapFromGlobal(at))
+            first = None if item is None else widget.item(item.row(), 0)
+            place = None if first is None else first.data(PLACE)
+            return Pointed(None, "" if item is None else item.text(), place if isinstance(place, Place) else None)
+        if isinstance(widget, TimelineSlider):
+            return Pointed(step=widget.step_at(here.x()))
+        widget = None if widget.isWindow() else widget.parentWidget()
+    return None
+
+
+def point_menu(pointed: Pointed, commands: Commands, docks: Docks, export: QAction, parent: QWidget) -> QMenu:
+    """Return the menu. Entries that do nothing here are disabled, with the reason as their tooltip."""
+    menu = QMenu(parent)
+    menu.setToolTipsVisible(True)
+    for each in deeds(pointed, commands, lambda: _show(docks, "source"), QGuiApplication.clipboard().setText):
+        _add(menu, each)
+    menu.addSeparator()
+    menu.addAction(export)
+    return menu
+
+
+def _add(menu: QMenu, deed: Deed) -> None:
+    run: Callable[[], object] = deed.run
+    entry = menu.addAction(deed.title)
+    entry.setObjectName(deed.id)
+    entry.setEnabled(not deed.why_not)
+    entry.setToolTip(tip_text(deed.why_not))
+    entry.triggered.connect(lambda: run())
+
+
+def _show(docks: Docks, name: str) -> None:
+    """Show a panel, in front of others."""
+    dock = docks.all[name]
+    if dock.isHidden():
+        dock.toggleViewAction().trigger()
+    dock.raise_()

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gemmviz.analysis.replay.first_blocks import first_threads, matrices_read, read_by_first
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.reads import first_threads, matrices_read, read_by_first
 from gemmviz.model.arrays import Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import many, marked, tr

@@ -7,19 +7,21 @@ import numpy as np
 from msgspec import Struct, field
 
 from gemmviz.analysis.hazards.hazard import Hazard
+from gemmviz.analysis.memory.counts import Counts
 from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import text_hash
+from gemmviz.model.problems.catalog import MULTIPLY
 from gemmviz.model.records import replace
 from gemmviz.model.setup import MOST_SEED, Filling
 from gemmviz.model.sites import LoopInfo
 from gemmviz.model.translation import listed
 from gemmviz.run.engine import Engine
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.grading.grade import BarrierGap, CheckResult, Grade, HandIn, JudgedRow
 from gemmviz.teaching.grading.opening import OpenedHandIn, opened_hand_in, precision_error
-from gemmviz.teaching.grading.praise import RIGHTNESS, praise
 from gemmviz.teaching.grading.task import Task, TaskCheck
 from gemmviz.teaching.lesson import ExerciseSize
 from gemmviz.teaching.requirements import SizeRun, at_costly_access, at_wrong_access
@@ -282,9 +284,9 @@ class _Judging:
                 replays += [] if replay[0] in shots else [replay]
                 result = replace(result, replay=[*shots, replay[0]].index(replay[0]))
             results.append(result)
-        is_right = all(each.status == "passed" for each in results if each.id in RIGHTNESS)
+        is_right = all(each.status == "passed" for each in results if each.id in _RIGHTNESS)
         told = [run for run in self.runs.values() if run.size not in self.task.private]
-        good = praise(told[-1]) if is_right and told else ()
+        good = _praise(told[-1]) if is_right and told else ()
         return Judged(Grade(tuple(results), file, kernel, notes, good), tuple(replays))
 
     def _replay(self, state: CheckState) -> tuple[Shot, SizeRun] | None:
@@ -365,3 +367,53 @@ def _because(size: str, error: GemmvizError | None) -> str:
     why = error.message if error is not None and error.id == _UNCONFIRMED else str(error)
     is_fault = isinstance(error, KernelFault) and error.id != _UNCONFIRMED
     return (f"at {size}, " if size else "") + (f"the run ended early ({error.id})" if error and is_fault else why)
+
+
+# What a right kernel does well, from the counts of its launch: sentences for the page of its student.
+
+_RIGHTNESS = frozenset(("parses", "guards", "hazards", "result"))  # checks that a kernel passes if it is right
+_FEWER_READS = 2  # times: what a kernel with tiles reads less than one without, at least
+
+
+def _praise(run: SizeRun) -> tuple[str, ...]:
+    """The size of a run and the sentences about it; none if its launch can't be counted, or does nothing well."""
+    try:
+        sentences = (*_global_memory(run.facts), *_shared_memory(run.facts))
+    except GemmvizError:
+        return ()
+    return (f"At {run.size.words}:", *sentences) if sentences else ()
+
+
+def _totals(facts: Knowledge, space: str) -> dict[tuple[str, str], Counts]:
+    """The costs of all accesses of a memory, by the name of the array and the direction."""
+    totals: dict[tuple[str, str], Counts] = {}
+    for (_, each), cost in facts.counts.accesses.items():
+        array = facts.counts.arrays[each.array]
+        if array.space == space:
+            key = array.name, each.access
+            totals[key] = totals.get(key, Counts()) + cost
+    return totals
+
+
+def _global_memory(facts: Knowledge) -> list[str]:
+    sentences = []
+    for (name, access), cost in _totals(facts, "global").items():
+        if cost.requests and not cost.excessive_sectors:
+            what = "reads" if access == "read" else "writes"
+            sentences.append(f"The {what} of {name} are coalesced: {cost.sectors:,} sectors moved, {cost.sectors:,} needed.")
+    problem = facts.setup.problem
+    products = (problem.flops or 0) // 2 if problem.kind.name == MULTIPLY else 0
+    for name in ("A", "B"):
+        reads = facts.counts.elements("global", "read", name)
+        if reads and products >= _FEWER_READS * reads:
+            sentences.append(f"{name} is read {reads:,} times; without tiles it would be {products:,} times.")
+    return sentences
+
+
+def _shared_memory(facts: Knowledge) -> list[str]:
+    costs = _totals(facts, "shared").values()
+    requests, excess = sum(each.requests for each in costs), sum(each.excessive_wavefronts for each in costs)
+    wavefronts = sum(each.wavefronts for each in costs)
+    if not requests or excess:
+        return []
+    return [f"Shared memory has no bank conflict: {wavefronts:,} wavefronts, {wavefronts:,} needed."]

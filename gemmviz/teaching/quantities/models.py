@@ -12,7 +12,7 @@ from gemmviz.model.timing import CUBLAS, Measured
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
 from gemmviz.scenes.charts.models import blocks_at
-from gemmviz.scenes.charts.per_thread import per_thread_rows
+from gemmviz.scenes.charts.speeds import per_thread_rows
 from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.subject import value_of

@@ -4,10 +4,9 @@ import numpy as np
 
 from gemmviz.analysis.memory.banks import lane_words
 from gemmviz.analysis.memory.warps import warp_rows
-from gemmviz.analysis.replay.first_blocks import first_threads, matrices_read, read_by_first
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.private import exchanged_elements, private_values, threads_at_work
-from gemmviz.analysis.replay.reads import copies_of, products_of
+from gemmviz.analysis.replay.reads import copies_of, first_threads, matrices_read, products_of, read_by_first
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.knowledge import Knowledge
