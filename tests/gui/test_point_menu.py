@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from gemmviz.gui.window.menus import point_menu, pointed_in
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.gui.window.menus import point_menu, pointed_in
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.session.pointed import deeds
 from tests.conftest import sure
