@@ -9,34 +9,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from gemmviz.cuda.nodes import (
-    Assign,
-    Block,
-    Break,
-    Call,
-    Component,
-    Continue,
-    Declare,
-    Deref,
-    Evaluate,
-    Expr,
-    If,
-    Index,
-    Inline,
-    Instruction,
-    Loop,
-    Program,
-    Read,
-    Return,
-    Select,
-    Stmt,
-    Unrolled,
-)
+from gemmviz.cuda import nodes as n
 from gemmviz.cuda.walk import inner_parts
 
 
 @lru_cache(maxsize=64)
-def diverging(program: Program) -> frozenset[int]:
+def diverging(program: n.Program) -> frozenset[int]:
     """Numbers, among the accesses, of the branches at which lanes of a warp may part."""
     flow = _Flow()
     flow.note_exits(program.body)
@@ -54,39 +32,39 @@ class _Flow(Struct):
 
     slots: set[int] = field(default_factory=set)
     branches: set[int] = field(default_factory=set)
-    exits: dict[int, list[Expr]] = field(default_factory=dict)
+    exits: dict[int, list[n.Expr]] = field(default_factory=dict)
 
-    def note_exits(self, node: Any) -> tuple[list[Expr], bool]:
+    def note_exits(self, node: Any) -> tuple[list[n.Expr], bool]:
         """Fills ``exits`` for the loops within a node; returns the node's own such conditions, and whether it leaves a loop."""
-        conditions: list[Expr] = []
-        leaves = isinstance(node, Break | Continue | Return)
+        conditions: list[n.Expr] = []
+        leaves = isinstance(node, n.Break | n.Continue | n.Return)
         for each in inner_parts(node):
             more, leaves_too = self.note_exits(each)
             conditions += more
             leaves |= leaves_too
-            if isinstance(node, Loop) and each is node.body:
+            if isinstance(node, n.Loop) and each is node.body:
                 self.exits.setdefault(node.number, []).extend(more)
-        if isinstance(node, If) and leaves:
+        if isinstance(node, n.If) and leaves:
             conditions.append(node.condition)
         return conditions, leaves
 
-    def statement(self, node: Stmt | None, apart: bool) -> None:
+    def statement(self, node: n.Stmt | None, apart: bool) -> None:
         match node:
-            case Block(statements=statements):
+            case n.Block(statements=statements):
                 for each in statements:
                     self.statement(each, apart)
-            case If(condition=condition, then=then, otherwise=otherwise, branch=branch):
+            case n.If(condition=condition, then=then, otherwise=otherwise, branch=branch):
                 apart = self._branch(branch, condition, apart) or apart
                 self.statement(then, apart)
                 self.statement(otherwise, apart)
-            case Loop():
+            case n.Loop():
                 self._loop(node, apart)
-            case Unrolled(loop=loop):
+            case n.Unrolled(loop=loop):
                 self._loop(loop, apart)
-            case Declare(slot=slot, value=value) | Return(slot=slot, value=value) if value is not None:
+            case n.Declare(slot=slot, value=value) | n.Return(slot=slot, value=value) if value is not None:
                 self._gives(slot, value, apart)
                 self._effects(value, apart)
-            case Evaluate(expression=expression):
+            case n.Evaluate(expression=expression):
                 self._effects(expression, apart)
             case None:
                 return
@@ -94,7 +72,7 @@ class _Flow(Struct):
                 for each in inner_parts(node):
                     self._effects(each, apart)
 
-    def _loop(self, loop: Loop, apart: bool) -> None:
+    def _loop(self, loop: n.Loop, apart: bool) -> None:
         """A loop that some lanes leave before others runs for only some of them from then on."""
         ends_apart = loop.condition is not None and self._branch(loop.branch, loop.condition, apart)
         apart = apart or ends_apart or any(map(self.differs, self.exits[loop.number]))
@@ -102,7 +80,7 @@ class _Flow(Struct):
         if loop.step is not None:
             self._effects(loop.step, apart)
 
-    def _branch(self, branch: int | None, condition: Expr, apart: bool) -> bool:
+    def _branch(self, branch: int | None, condition: n.Expr, apart: bool) -> bool:
         """Whether a condition differs; notes the branch then."""
         self._effects(condition, apart)
         differs = self.differs(condition)
@@ -113,18 +91,18 @@ class _Flow(Struct):
     def _effects(self, node: Any, apart: bool) -> None:
         """What an expression assigns."""
         match node:
-            case Assign(target=target, value=value):
-                while isinstance(target, Component):
+            case n.Assign(target=target, value=value):
+                while isinstance(target, n.Component):
                     target = target.of
-                if isinstance(target, Read):
+                if isinstance(target, n.Read):
                     self._gives(target.slot, value, apart)
-            case Inline(bindings=bindings, body=body):
+            case n.Inline(bindings=bindings, body=body):
                 for slot, value in bindings:
                     self._gives(slot, value, apart)
                     self._effects(value, apart)
                 self.statement(body, apart)
                 return
-            case Select(condition=condition, then=then, otherwise=otherwise, branch=branch):
+            case n.Select(condition=condition, then=then, otherwise=otherwise, branch=branch):
                 differs = self._branch(branch, condition, apart)
                 self._effects(then, apart or differs)
                 self._effects(otherwise, apart or differs)
@@ -132,17 +110,17 @@ class _Flow(Struct):
         for each in inner_parts(node):
             self._effects(each, apart)
 
-    def _gives(self, slot: int | None, value: Expr, apart: bool) -> None:
+    def _gives(self, slot: int | None, value: n.Expr, apart: bool) -> None:
         if slot is not None and (apart or self.differs(value)):
             self.slots.add(slot)
 
     def differs(self, node: Any) -> bool:
         """Whether the value of an expression may differ between the threads of a block."""
         match node:
-            case Index(of_block=of_block):
+            case n.Index(of_block=of_block):
                 return not of_block
-            case Read(slot=slot) | Inline(result=int(slot)):
+            case n.Read(slot=slot) | n.Inline(result=int(slot)):
                 return slot in self.slots
-            case Deref() | Instruction() | Call(args=()):
+            case n.Deref() | n.Instruction() | n.Call(args=()):
                 return True
         return any(map(self.differs, inner_parts(node)))

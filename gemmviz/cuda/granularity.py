@@ -11,39 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from gemmviz.cuda.nodes import (
-    Assign,
-    Barrier,
-    Base,
-    Binary,
-    Call,
-    Component,
-    Const,
-    Convert,
-    Declare,
-    DeclareArray,
-    Deref,
-    Expr,
-    Extent,
-    Index,
-    Inline,
-    Instruction,
-    LoadMatrix,
-    Logic,
-    Loop,
-    MakeVector,
-    Offset,
-    Program,
-    Read,
-    Reinterpret,
-    Return,
-    Select,
-    Sequence,
-    StoreMatrix,
-    Touch,
-    Unary,
-    touches,
-)
+from gemmviz.cuda import nodes as n
 from gemmviz.cuda.types import UCHAR, USHORT, ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of
 from gemmviz.cuda.walk import nodes_of, parts
 from gemmviz.model.records import replace
@@ -55,7 +23,7 @@ _BYTE_SCALAR = UCHAR
 
 
 @lru_cache(maxsize=64)
-def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
+def types_of_memories(program: n.Program) -> dict[int, frozenset[Scalar]]:
     """The scalar types by which each parameter and each shared array may be accessed, by slot. Instructions that move matrices
     of 16-bit elements access such.
     """
@@ -65,11 +33,11 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
     everything = {slot for several in targets.values() for slot in several}
     types: dict[int, set[Scalar]] = {slot: set() for slot in memories}
     shared = {each.slot for each in program.shared}
-    untyped = {id(touch.at) for part in nodes_of(program) for touch in touches(part) if not touch.is_typed}
+    untyped = {id(touch.at) for part in nodes_of(program) for touch in n.touches(part) if not touch.is_typed}
     for part in nodes_of(program):
-        of_matrix = isinstance(part, LoadMatrix | StoreMatrix)
+        of_matrix = isinstance(part, n.LoadMatrix | n.StoreMatrix)
         at = part.row if of_matrix else part
-        if isinstance(at, Deref) and (of_matrix or id(at) not in untyped):
+        if isinstance(at, n.Deref) and (of_matrix or id(at) not in untyped):
             in_shared = getattr(at.pointer.type, "space", None) == "shared"
             for slot in _roots(at.pointer, targets, everything) & (shared if in_shared else memories):
                 types[slot].add(USHORT if of_matrix else scalar_of(at.type))
@@ -77,36 +45,36 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
 
 
 @lru_cache(maxsize=64)
-def written_memories(program: Program) -> frozenset[int]:
+def written_memories(program: n.Program) -> frozenset[int]:
     """The slots of the parameters and shared arrays that may be written."""
     memories = {each.slot for each in program.parameters if isinstance(each.type, PointerType)}
     memories |= {each.slot for each in program.shared}
     targets = _pointer_targets(program, {slot: {slot} for slot in memories}, unknown_is_all=True)
-    written = (touch for part in nodes_of(program) for touch in touches(part) if touch.how == "write")
+    written = (touch for part in nodes_of(program) for touch in n.touches(part) if touch.how == "write")
     return frozenset(slot for touch in written for slot in _roots(touch.at.pointer, targets, memories) & memories)
 
 
 @lru_cache(maxsize=64)
-def _given(program: Program) -> tuple[tuple[Any, Expr], ...]:
+def _given(program: n.Program) -> tuple[tuple[Any, n.Expr], ...]:
     """Everything that a variable (by its slot), a local array, or the target of an assignment is given in a program."""
     return tuple(each for part in nodes_of(program) for each in _given_by(part))
 
 
-def _given_by(part: Any) -> Iterable[tuple[Any, Expr]]:
+def _given_by(part: Any) -> Iterable[tuple[Any, n.Expr]]:
     """What a node gives itself, without the nodes below it."""
     match part:
-        case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+        case n.Declare(slot=slot, value=value) | n.Return(slot=int(slot), value=value) if value is not None:
             return ((slot, value),)
-        case DeclareArray(values=tuple(values)):
+        case n.DeclareArray(values=tuple(values)):
             return ((part, value) for value in values)
-        case Assign(target=target, value=value):
+        case n.Assign(target=target, value=value):
             return ((target, value),)
-        case Inline(bindings=bindings):
+        case n.Inline(bindings=bindings):
             return bindings
     return ()
 
 
-def _pointer_targets(program: Program, targets: _Targets, unknown_is_all: bool) -> _Targets:
+def _pointer_targets(program: n.Program, targets: _Targets, unknown_is_all: bool) -> _Targets:
     """The memories, or local arrays, into which each pointer variable may point. ``targets``: those that are known."""
     flows = [(getattr(to, "slot", to), value) for to, value in _given(program) if isinstance(value.type, PointerType)]
     changed = True
@@ -122,20 +90,20 @@ def _pointer_targets(program: Program, targets: _Targets, unknown_is_all: bool) 
     return targets
 
 
-def _roots(node: Expr, targets: Mapping[int, set[int]], unknown: set[int]) -> set[int]:
+def _roots(node: n.Expr, targets: Mapping[int, set[int]], unknown: set[int]) -> set[int]:
     """The slots of the memories or arrays into which a pointer may point; ``unknown`` if that isn't known."""
     match node:
-        case Base(slot=slot):
+        case n.Base(slot=slot):
             return {slot}
-        case Read(slot=slot) | Inline(result=int(slot)):
+        case n.Read(slot=slot) | n.Inline(result=int(slot)):
             return targets.get(slot, set())
-        case Offset(pointer=pointer) | Reinterpret(pointer=pointer):
+        case n.Offset(pointer=pointer) | n.Reinterpret(pointer=pointer):
             return _roots(pointer, targets, unknown)
-        case Select(then=then, otherwise=otherwise):
+        case n.Select(then=then, otherwise=otherwise):
             return _roots(then, targets, unknown) | _roots(otherwise, targets, unknown)
-        case Assign(target=target):
+        case n.Assign(target=target):
             return _roots(target, targets, unknown)
-        case Sequence(parts=(*_, last)):
+        case n.Sequence(parts=(*_, last)):
             return _roots(last, targets, unknown)
     return unknown
 
@@ -183,7 +151,7 @@ def is_float(ctype: Any) -> bool:
 
 
 @lru_cache(maxsize=64)
-def number_slots(program: Program, contents: frozenset[int]) -> frozenset[int]:
+def number_slots(program: n.Program, contents: frozenset[int]) -> frozenset[int]:
     """The float variables that never hold a value of a matrix. ``contents``: the integer variables that may."""
     given = list(_floats_given(program))
     slots = {slot for slot, _ in given} | {each.slot for each in program.parameters if is_float(each.type)}
@@ -194,39 +162,39 @@ def number_slots(program: Program, contents: frozenset[int]) -> frozenset[int]:
         slots -= tainted
 
 
-def _floats_given(program: Program) -> Iterator[tuple[int, Expr]]:
+def _floats_given(program: n.Program) -> Iterator[tuple[int, n.Expr]]:
     """Every float variable with everything that it is given."""
     for to, value in _given(program):
         match to:
             case int() if is_float(value.type):
                 yield to, value
-            case Read(slot=slot, type=ctype) if is_float(ctype):
+            case n.Read(slot=slot, type=ctype) if is_float(ctype):
                 yield slot, value
 
 
-def is_number(node: Expr, slots: frozenset[int] | set[int], contents: frozenset[int]) -> bool:
+def is_number(node: n.Expr, slots: frozenset[int] | set[int], contents: frozenset[int]) -> bool:
     """Whether a value follows from numbers alone, where the float variables in ``slots`` and the integers not in ``contents``
     hold such.
     """
     match node:
-        case Const() | Index() | Extent():
+        case n.Const() | n.Index() | n.Extent():
             return True
-        case Read(slot=slot, type=Scalar() as ctype):
+        case n.Read(slot=slot, type=Scalar() as ctype):
             return slot in slots if ctype.is_float else slot not in contents
-        case Unary(operand=operand) | Convert(operand=operand):
+        case n.Unary(operand=operand) | n.Convert(operand=operand):
             return is_number(operand, slots, contents)
-        case Binary(left=left, right=right) | Logic(left=left, right=right):
+        case n.Binary(left=left, right=right) | n.Logic(left=left, right=right):
             return is_number(left, slots, contents) and is_number(right, slots, contents)
-        case Select(condition=condition, then=then, otherwise=otherwise):
+        case n.Select(condition=condition, then=then, otherwise=otherwise):
             return all(is_number(each, slots, contents) for each in (condition, then, otherwise))
-        case Assign(target=Read() as target, value=value):
+        case n.Assign(target=n.Read() as target, value=value):
             return is_number(target, slots, contents) and is_number(value, slots, contents)
-        case Call(name=name, args=args):
+        case n.Call(name=name, args=args):
             return not name.startswith("__shfl") and all(is_number(each, slots, contents) for each in args)
-        case Sequence(parts=several):
+        case n.Sequence(parts=several):
             return all(is_number(each, slots, contents) for each in several)
-        case Inline(bindings=bindings, body=body, result=result):
-            reads_none = not any(isinstance(part, Deref | Component | Barrier) for part in parts(body))
+        case n.Inline(bindings=bindings, body=body, result=result):
+            reads_none = not any(isinstance(part, n.Deref | n.Component | n.Barrier) for part in parts(body))
             bound = [slot for slot, value in bindings if is_float(value.type)]
             own = bound + ([result] if result is not None and is_float(node.type) else [])
             return reads_none and slots.issuperset(own) and all(is_number(value, slots, contents) for _, value in bindings)
@@ -247,48 +215,48 @@ class SlotContents(Struct, frozen=True):
     targets: _Targets
     is_empty: bool = False
 
-    def has(self, node: Expr) -> bool:
+    def has(self, node: n.Expr) -> bool:
         """Whether the value of an integer or vector expression holds something of a memory, or follows from such."""
         if self.is_empty:
             return False
         match node:
-            case Read(slot=slot):
+            case n.Read(slot=slot):
                 return slot in self.slots
-            case Deref(access=None, pointer=pointer):
+            case n.Deref(access=None, pointer=pointer):
                 return not self.slots.isdisjoint(self.roots(pointer))
-            case Deref():
+            case n.Deref():
                 return True
-            case Component(of=of):
+            case n.Component(of=of):
                 return self.has(of)
-            case MakeVector(parts=several) | Call(args=several):
+            case n.MakeVector(parts=several) | n.Call(args=several):
                 return any(self._reaches(each) for each in several)
-            case Unary(operand=operand) | Convert(operand=operand):
+            case n.Unary(operand=operand) | n.Convert(operand=operand):
                 return self._reaches(operand)
-            case Binary(left=left, right=right) | Logic(left=left, right=right):
+            case n.Binary(left=left, right=right) | n.Logic(left=left, right=right):
                 return self._reaches(left) or self._reaches(right)
-            case Select(condition=condition, then=then, otherwise=otherwise):
+            case n.Select(condition=condition, then=then, otherwise=otherwise):
                 return any(self._reaches(each) for each in (condition, then, otherwise))
-            case Assign(target=target, value=value, store=store):
+            case n.Assign(target=target, value=value, store=store):
                 return store is not None or self._reaches(target) or self._reaches(value)
-            case Inline(result=int(result)):
+            case n.Inline(result=int(result)):
                 return result in self.slots
-            case Sequence(parts=several) if several:
+            case n.Sequence(parts=several) if several:
                 return self._reaches(several[-1])
-        return isinstance(node, Instruction)
+        return isinstance(node, n.Instruction)
 
-    def _reaches(self, node: Expr) -> bool:
+    def _reaches(self, node: n.Expr) -> bool:
         """Whether an operand of any type holds something of a memory."""
         if isinstance(node.type, PointerType):
             return False
         return not is_number(node, self.numbers, self.slots) if is_float(node.type) else self.has(node)
 
-    def roots(self, pointer: Expr) -> set[int]:
+    def roots(self, pointer: n.Expr) -> set[int]:
         """The local arrays into which a pointer may point."""
         return _roots(pointer, self.targets, {slot for several in self.targets.values() for slot in several})
 
 
 @lru_cache(maxsize=64)
-def contents(program: Program) -> SlotContents:
+def contents(program: n.Program) -> SlotContents:
     """What a program's variables hold of its memories."""
     given = [*_held_values(program)]
     targets = _pointer_targets(program, {}, unknown_is_all=False)
@@ -297,7 +265,7 @@ def contents(program: Program) -> SlotContents:
         more = set(known.slots)
         for to, value in given:
             if not isinstance(value.type, PointerType) and known._reaches(value):
-                more |= known.roots(to.pointer) if isinstance(to, Deref) else {to}
+                more |= known.roots(to.pointer) if isinstance(to, n.Deref) else {to}
         for several in targets.values():  # what one pointer reaches holds contents alike
             if not several.isdisjoint(more):
                 more |= several
@@ -307,7 +275,7 @@ def contents(program: Program) -> SlotContents:
         known = SlotContents(number_slots(program, slots), slots, targets)
 
 
-def _integers(program: Program) -> Iterator[Expr]:
+def _integers(program: n.Program) -> Iterator[n.Expr]:
     """All integers and vectors that are computed."""
     for part in nodes_of(program):
         ctype = getattr(part, "type", None)
@@ -315,17 +283,17 @@ def _integers(program: Program) -> Iterator[Expr]:
             yield part
 
 
-def _held_values(program: Program) -> Iterator[tuple[Any, Expr]]:
+def _held_values(program: n.Program) -> Iterator[tuple[Any, n.Expr]]:
     """Every variable, and every place in local memory, with everything that it is given. Floats other than in arrays are left
     out.
     """
     for to, value in _given(program):
         match to:
-            case Deref(access=None) if getattr(to.pointer.type, "space", None) == "local":
+            case n.Deref(access=None) if getattr(to.pointer.type, "space", None) == "local":
                 yield to, value
-            case Read(slot=slot) | Component(of=Read(slot=slot)) if not is_float(to.type):
+            case n.Read(slot=slot) | n.Component(of=n.Read(slot=slot)) if not is_float(to.type):
                 yield slot, value
-            case int() | DeclareArray() if not is_float(value.type):
+            case int() | n.DeclareArray() if not is_float(value.type):
                 yield getattr(to, "slot", to), value
 
 
@@ -338,11 +306,11 @@ class _Flow(NamedTuple):
     node: int
     targets: set[int]
     sources: set[int]
-    value: Expr
+    value: n.Expr
 
 
 @lru_cache(maxsize=64)
-def _flows(program: Program) -> tuple[_Flow, ...]:
+def _flows(program: n.Program) -> tuple[_Flow, ...]:
     """All values that a program gives, in the order of the source. Integers that hold nothing of a memory are no sources."""
     held = contents(program).slots
     return tuple(
@@ -356,23 +324,23 @@ def _targets(to: Any, held: frozenset[int]) -> set[int]:
     """The variable or array that is given something, or through which an assignment reaches memory."""
     if isinstance(to, int):
         return {to}
-    while isinstance(to, Deref | Offset | Reinterpret | Component):
-        to = to.of if isinstance(to, Component) else to.pointer
-    return {to.slot} if isinstance(to, DeclareArray | Read | Base) else _variables_in(to, held)
+    while isinstance(to, n.Deref | n.Offset | n.Reinterpret | n.Component):
+        to = to.of if isinstance(to, n.Component) else to.pointer
+    return {to.slot} if isinstance(to, n.DeclareArray | n.Read | n.Base) else _variables_in(to, held)
 
 
 def _variables_in(node: Any, held: frozenset[int]) -> set[int]:
     """The variables in a node, without integers that hold nothing of a memory."""
-    read = (part for part in parts(node) if isinstance(part, Base | Read))
-    return {part.slot for part in read if isinstance(part, Base) or part.slot in held or not _is_integer(part)}
+    read = (part for part in parts(node) if isinstance(part, n.Base | n.Read))
+    return {part.slot for part in read if isinstance(part, n.Base) or part.slot in held or not _is_integer(part)}
 
 
-def _is_integer(node: Read) -> bool:
+def _is_integer(node: n.Read) -> bool:
     return isinstance(node.type, Scalar) and not node.type.is_float
 
 
 @lru_cache(maxsize=64)
-def given_once(program: Program) -> frozenset[int]:
+def given_once(program: n.Program) -> frozenset[int]:
     """Identities of the nodes whose values are given to variables and memories, none of which follows from itself."""
     same, flows = dict[int, int](), _flows(program)
 
@@ -411,14 +379,14 @@ def _reached(start: set[int], sources_of: Mapping[int, set[int]]) -> set[int]:
 # Finds the variables whose values can reach shared memory, which alone determine the contents of its tiles.
 
 
-def carriers(program: Program) -> frozenset[int]:
+def carriers(program: n.Program) -> frozenset[int]:
     """Slots whose values may be stored into shared memory, directly or through other variables and pointers to them.
 
     Integers that follow from the sizes and the thread's indices are not included.
     """
     held = contents(program).slots
     given = [way for flow in _flows(program) for way in _ways(flow)]
-    written = (touch for part in nodes_of(program) for touch in touches(part) if _stores_to_shared(touch))
+    written = (touch for part in nodes_of(program) for touch in n.touches(part) if _stores_to_shared(touch))
     found = {slot for touch in written for value in touch.given for slot in _variables_in(value, held)}
     while True:
         more = {slot for to, of in given if to & found for slot in of} - found
@@ -428,19 +396,19 @@ def carriers(program: Program) -> frozenset[int]:
 
 
 @lru_cache(maxsize=64)
-def idle_loops(program: Program) -> frozenset[int]:
+def idle_loops(program: n.Program) -> frozenset[int]:
     """Numbers of the loops that neither store into shared memory nor change a variable that may reach it."""
     reaching = carriers(program)
     bringing = {id(part) for part in nodes_of(program) if _may_store(part)}
     bringing |= {flow.node for flow in _flows(program) if any(to & reaching for to, _ in _ways(flow))}
-    loops = (part for part in nodes_of(program) if isinstance(part, Loop))
+    loops = (part for part in nodes_of(program) if isinstance(part, n.Loop))
     return frozenset(loop.number for loop in loops if bringing.isdisjoint(map(id, parts(loop))))
 
 
 def _may_store(part: Any) -> bool:
     """Whether a node itself may store into shared memory."""
-    passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
-    return passes_pointer or any(map(_stores_to_shared, touches(part)))
+    passes_pointer = isinstance(part, n.Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
+    return passes_pointer or any(map(_stores_to_shared, n.touches(part)))
 
 
 def _ways(flow: _Flow) -> Iterator[tuple[set[int], set[int]]]:
@@ -450,5 +418,5 @@ def _ways(flow: _Flow) -> Iterator[tuple[set[int], set[int]]]:
         yield flow.sources, flow.targets
 
 
-def _stores_to_shared(touch: Touch) -> bool:
+def _stores_to_shared(touch: n.Touch) -> bool:
     return touch.how == "write" and getattr(touch.at.pointer.type, "space", None) not in ("global", "local")

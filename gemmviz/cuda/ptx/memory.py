@@ -2,35 +2,8 @@
 
 from collections.abc import Sequence
 
+from gemmviz.cuda import nodes as n
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
-from gemmviz.cuda.nodes import Assign as AssignNode
-from gemmviz.cuda.nodes import (
-    AtAddress,
-    Atomic,
-    AtomicOp,
-    Binary,
-    Block,
-    Commit,
-    Component,
-    Const,
-    Copy,
-    Declare,
-    Deref,
-    Evaluate,
-    Expr,
-    LoadMatrix,
-    MakeVector,
-    MatrixProduct,
-    Mbarrier,
-    MbarrierOp,
-    MoveMatrix,
-    Offset,
-    Read,
-    Reinterpret,
-    Stmt,
-    StoreMatrix,
-    Wait,
-)
 from gemmviz.cuda.ptx.registers import PTX_TYPES, AsmInstruction, Registers, address_parts, vector_elements
 from gemmviz.cuda.types import BOOL, CHAR, INT, UINT, ULONG, VOID, AddressSpace, CType, PointerType, Scalar, VectorType
 from gemmviz.model.site_kinds import SiteKind
@@ -42,7 +15,7 @@ _CACHED = {
     "L2::64B", "L2::128B", "L2::256B", "shared::cta", "shared", "global", "async",
 }  # fmt: skip
 _BULK_SPACES = {"global", "shared::cta", "shared::cluster"}
-_PTX_ATOMICS: dict[str, AtomicOp] = {
+_PTX_ATOMICS: dict[str, n.AtomicOp] = {
     "add": "add", "min": "min", "max": "max", "exch": "exch", "cas": "cas", "and": "and", "or": "or", "xor": "xor",
     "inc": "inc", "dec": "dec",
 }  # fmt: skip
@@ -57,7 +30,7 @@ class MemoryInstructions:
     def __init__(self, registers: Registers) -> None:
         self.registers, self.around, self.place = registers, registers.around, registers.around.place
 
-    def translated(self, instruction: AsmInstruction) -> Stmt | None:
+    def translated(self, instruction: AsmInstruction) -> n.Stmt | None:
         """The node of an instruction that touches memory; None for any other."""
         match instruction.opcode, instruction.modifiers:
             case "ld", _:
@@ -67,19 +40,19 @@ class MemoryInstructions:
             case (("atom" | "red"), _):
                 return self._atomic(instruction)
             case "cp", ("async", "commit_group"):
-                return Commit(self.place)
+                return n.Commit(self.place)
             case "cp", ("async", "wait_all"):
-                return Block((Commit(self.place), self._wait(Const(INT, 0))))
+                return n.Block((n.Commit(self.place), self._wait(n.Const(INT, 0))))
             case "cp", ("async", "wait_group"):
                 return self._wait(self._value(instruction.operands[0], INT))
             case "cp", ("async", ("ca" | "cg"), *_):
                 return self._copy(instruction)
             case "cp", ("async", "mbarrier", "arrive", *_):
-                return self._at_mbarrier("copies", instruction.operands[0], Const(INT, int(not instruction.has("noinc"))))
+                return self._at_mbarrier("copies", instruction.operands[0], n.Const(INT, int(not instruction.has("noinc"))))
             case "cp", ("async", "bulk", "prefetch", "L2", *_):
-                return Block(())
+                return n.Block(())
             case "cp", ("async", "bulk", "commit_group"):
-                return Commit(self.place)
+                return n.Commit(self.place)
             case "cp", ("async", "bulk", "wait_group", *_):
                 return self._wait(self._value(instruction.operands[0], INT))
             case "cp", ("async", "bulk", to, of, *_) if {to, of} <= _BULK_SPACES:
@@ -91,13 +64,13 @@ class MemoryInstructions:
             case "movmatrix", ("sync", "aligned", "m8n8", "trans", "b16"):
                 target, given = instruction.operands
                 access = self.around.access("matrix", None, 1, instruction="movmatrix")
-                return self.registers.assign(target, MoveMatrix(UINT, self.place, access, self._value(given, UINT)))
+                return self.registers.assign(target, n.MoveMatrix(UINT, self.place, access, self._value(given, UINT)))
             case "mma", ("sync", "aligned", shape, "row", "col", d, a, b, _):
                 matrix = MATRIX_INSTRUCTIONS.get(f"mma_{shape}_{d}_{a}_{b}")
                 return None if matrix is None else self._product(instruction, matrix)
         return None
 
-    def _matrices(self, instruction: AsmInstruction) -> Stmt | None:
+    def _matrices(self, instruction: AsmInstruction) -> n.Stmt | None:
         """Ldmatrix and stmatrix of 8 x 8 matrices of 16 bits."""
         count = {"x1": 1, "x2": 2, "x4": 4}.get(instruction.one_of("x1", "x2", "x4"), 0)
         known = {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta", "b16"}
@@ -108,16 +81,16 @@ class MemoryInstructions:
         names = vector_elements(registers)
         if len(names) != count:
             raise self.around.error(f"{instruction.name} takes {count} registers", "write one for each matrix")
-        row = Deref(UINT, self._pointed(address, UINT, "shared"), self.place)
+        row = n.Deref(UINT, self._pointed(address, UINT, "shared"), self.place)
         name = f"{instruction.opcode}.trans" if is_transposed else instruction.opcode
         access = self.around.access("matrix", "shared", count, instruction=name)
         if not is_load:
             values = tuple(self._value(name, UINT) for name in names)
-            return Evaluate(StoreMatrix(VOID, self.place, access, row, values, is_transposed))
+            return n.Evaluate(n.StoreMatrix(VOID, self.place, access, row, values, is_transposed))
         ctype = UINT if count == 1 else VectorType(UINT, count)
-        return self._given(names, LoadMatrix(ctype, self.place, access, row, count, is_transposed), UINT)
+        return self._given(names, n.LoadMatrix(ctype, self.place, access, row, count, is_transposed), UINT)
 
-    def _product(self, instruction: AsmInstruction, matrix: MatrixInstruction) -> Stmt:
+    def _product(self, instruction: AsmInstruction, matrix: MatrixInstruction) -> n.Stmt:
         targets, *given = (vector_elements(each) for each in instruction.operands)
         names = [name for each in given for name in each]
         if (*map(len, given), len(targets)) != (*matrix.registers, matrix.registers[-1]):
@@ -126,36 +99,40 @@ class MemoryInstructions:
             raise self.around.error(message, "write as many as it takes")
         values = tuple(self._value(name, scalar) for name, scalar in zip(names, matrix.parameters, strict=True))
         access = self.around.access("product", None, 1, instruction=matrix.name)
-        return self._given(targets, MatrixProduct(matrix.result, self.place, access, matrix.name, values), matrix.result.scalar)
+        return self._given(
+            targets, n.MatrixProduct(matrix.result, self.place, access, matrix.name, values), matrix.result.scalar
+        )
 
-    def _given(self, names: Sequence[str], value: Expr, scalar: Scalar) -> Stmt:
+    def _given(self, names: Sequence[str], value: n.Expr, scalar: Scalar) -> n.Stmt:
         """Assigns the components of a value to registers."""
         slot = self.around.new_slot()
-        whole = Read(value.type, slot, "", False, self.place)
-        parts: list[Expr] = [whole] if len(names) == 1 else [Component(scalar, whole, i, self.place) for i in range(len(names))]
+        whole = n.Read(value.type, slot, "", False, self.place)
+        parts: list[n.Expr] = (
+            [whole] if len(names) == 1 else [n.Component(scalar, whole, i, self.place) for i in range(len(names))]
+        )
         assigned = (self.registers.assign(name, part) for name, part in zip(names, parts, strict=True))
-        return Block((Declare(slot, value), *assigned))
+        return n.Block((n.Declare(slot, value), *assigned))
 
-    def _wait(self, pending: Expr) -> Stmt:
-        return Wait(self.around.access("wait", None, 1), pending, self.place, False)
+    def _wait(self, pending: n.Expr) -> n.Stmt:
+        return n.Wait(self.around.access("wait", None, 1), pending, self.place, False)
 
-    def _load(self, instruction: AsmInstruction) -> Stmt:
+    def _load(self, instruction: AsmInstruction) -> n.Stmt:
         names = vector_elements(instruction.operands[0])
         scalar = self._scalar(instruction, names[0])
         deref, space = self._target(instruction, instruction.operands[1], scalar, len(names))
         access = self.around.access("load", space, len(names))
-        return self._given(names, Deref(deref.type, deref.pointer, self.place, access), scalar)
+        return self._given(names, n.Deref(deref.type, deref.pointer, self.place, access), scalar)
 
-    def _store(self, instruction: AsmInstruction) -> Stmt:
+    def _store(self, instruction: AsmInstruction) -> n.Stmt:
         names = vector_elements(instruction.operands[1])
         scalar = self._scalar(instruction, names[0])
         deref, space = self._target(instruction, instruction.operands[0], scalar, len(names))
         parts = tuple(self._value(name, scalar) for name in names)
-        value = MakeVector(deref.type, parts) if isinstance(deref.type, VectorType) else parts[0]
+        value = n.MakeVector(deref.type, parts) if isinstance(deref.type, VectorType) else parts[0]
         access = self.around.access("store", space, len(names))
-        return Evaluate(AssignNode(deref.type, deref, value, None, None, access, False, self.place))
+        return n.Evaluate(n.Assign(deref.type, deref, value, None, None, access, False, self.place))
 
-    def _atomic(self, instruction: AsmInstruction) -> Stmt:
+    def _atomic(self, instruction: AsmInstruction) -> n.Stmt:
         op = _PTX_ATOMICS.get(instruction.one_of(*_PTX_ATOMICS))
         known = {*_CACHED, *_PTX_ATOMICS, *PTX_TYPES, "acquire", "release", "acq_rel"}
         if op is None or not known.issuperset(instruction.modifiers):
@@ -164,10 +141,10 @@ class MemoryInstructions:
         scalar = next(PTX_TYPES[each] for each in instruction.modifiers if each in PTX_TYPES)
         deref, space = self._target(instruction, given[1], scalar, 1)
         args = tuple(self._value(name, scalar) for name in given[2:])
-        node = Atomic(scalar, self.place, self.around.access("atomic", space, 1), op, deref, args)
-        return self.registers.assign(given[0], node) if given[0] else Evaluate(node)
+        node = n.Atomic(scalar, self.place, self.around.access("atomic", space, 1), op, deref, args)
+        return self.registers.assign(given[0], node) if given[0] else n.Evaluate(node)
 
-    def _copy(self, instruction: AsmInstruction) -> Stmt:
+    def _copy(self, instruction: AsmInstruction) -> n.Stmt:
         target, source, size, *rest = instruction.operands
         count = int(size, 0) if size.isdigit() else self._constant(size)
         ctype = _COPY_TYPES.get(count)
@@ -177,9 +154,11 @@ class MemoryInstructions:
         taken = self._value(rest[0], UINT) if rest else None
         to, of = self._pointed(target, ctype, "shared"), self._pointed(source, ctype, "global")
         access = self.around.access("copy", "shared", count // 4, is_async=True)
-        return Evaluate(Copy(VOID, self.place, access, Deref(ctype, to, self.place), Deref(ctype, of, self.place), taken))
+        return n.Evaluate(
+            n.Copy(VOID, self.place, access, n.Deref(ctype, to, self.place), n.Deref(ctype, of, self.place), taken)
+        )
 
-    def _bulk_copy(self, instruction: AsmInstruction) -> Stmt:
+    def _bulk_copy(self, instruction: AsmInstruction) -> n.Stmt:
         """A copy of any multiple of 16 bytes, from or to shared memory."""
         target, source, size, *rest = instruction.operands
         into: AddressSpace = "global" if instruction.modifiers[2] == "global" else "shared"
@@ -188,16 +167,16 @@ class MemoryInstructions:
         at = None if into == "global" else self._word(rest[0])
         ctype = VectorType(UINT, count // UINT.bytes)
         to, start = (
-            Deref(ctype, self._pointed(name, ctype, space), self.place) for name, space in ((target, into), (source, of))
+            n.Deref(ctype, self._pointed(name, ctype, space), self.place) for name, space in ((target, into), (source, of))
         )
         access = self.around.access("copy", into, count // UINT.bytes, is_async=True)
-        return Evaluate(Copy(VOID, self.place, access, to, start, None, at))
+        return n.Evaluate(n.Copy(VOID, self.place, access, to, start, None, at))
 
-    def _mbarrier(self, instruction: AsmInstruction, op: str) -> Stmt | None:
+    def _mbarrier(self, instruction: AsmInstruction, op: str) -> n.Stmt | None:
         operands = instruction.operands
         at = next((number for number, each in enumerate(operands) if each.startswith("[")), 0)
         given, rest = operands[at], [self._value(each, UINT) for each in operands[at + 1 :]]
-        one, none = Const(UINT, 1), Const(UINT, 0)
+        one, none = n.Const(UINT, 1), n.Const(UINT, 0)
         match op:
             case "init":
                 return self._at_mbarrier("init", given, *rest)
@@ -211,17 +190,17 @@ class MemoryInstructions:
                 return self._at_mbarrier("arrive", given, none, *rest)
             case "test_wait" | "try_wait":
                 wait = self._at_mbarrier("wait", given, *(rest[:1] if instruction.has("parity") else ()))
-                return Block((wait, self.registers.assign(operands[0], Const(BOOL, True))))
+                return n.Block((wait, self.registers.assign(operands[0], n.Const(BOOL, True))))
             case "inval":
-                return Block(())
+                return n.Block(())
         return None
 
-    def _at_mbarrier(self, op: MbarrierOp, address: str, *args: Expr) -> Stmt:
+    def _at_mbarrier(self, op: n.MbarrierOp, address: str, *args: n.Expr) -> n.Stmt:
         kind: SiteKind = "init" if op == "init" else "wait" if op == "wait" else "arrive"
-        return Mbarrier(self.around.access(kind, "shared", 1), self.place, op, self._word(address), args)
+        return n.Mbarrier(self.around.access(kind, "shared", 1), self.place, op, self._word(address), args)
 
-    def _word(self, address: str) -> Deref:
-        return Deref(ULONG, self._pointed(address, ULONG, "shared"), self.place)
+    def _word(self, address: str) -> n.Deref:
+        return n.Deref(ULONG, self._pointed(address, ULONG, "shared"), self.place)
 
     def _constant(self, name: str) -> int:
         given = self.registers.given.get(name)
@@ -249,7 +228,7 @@ class MemoryInstructions:
     def _vector(instruction: AsmInstruction) -> str:
         return next((each for each in instruction.operands if each.startswith("{")), "")
 
-    def _target(self, instruction: AsmInstruction, operand: str, scalar: Scalar, width: int) -> tuple[Deref, AddressSpace]:
+    def _target(self, instruction: AsmInstruction, operand: str, scalar: Scalar, width: int) -> tuple[n.Deref, AddressSpace]:
         """What an address of an instruction designates, and the memory that it is in."""
         space = _PTX_SPACES.get(instruction.one_of("global", "shared"))
         if "shared::cta" in instruction.modifiers:
@@ -257,9 +236,9 @@ class MemoryInstructions:
         ctype = scalar if width == 1 else VectorType(scalar, width)
         pointer = self._pointed(operand, ctype, space)
         found = pointer.type.space if isinstance(pointer.type, PointerType) else None
-        return Deref(ctype, pointer, self.place), space or found or "global"
+        return n.Deref(ctype, pointer, self.place), space or found or "global"
 
-    def _pointed(self, operand: str, ctype: CType, space: AddressSpace | None) -> Expr:
+    def _pointed(self, operand: str, ctype: CType, space: AddressSpace | None) -> n.Expr:
         """The pointer to ``ctype`` that an address operand means."""
         parts = address_parts(operand)
         if parts is None:
@@ -268,23 +247,23 @@ class MemoryInstructions:
         register = self.registers[name]
         if isinstance(register.type, PointerType):
             return self._moved(self.registers.variable(name), distance, ctype)
-        address: Expr = self.registers.number(name)
+        address: n.Expr = self.registers.number(name)
         assert isinstance(address.type, Scalar)
         if distance:
-            address = Binary(address.type, "+", address, Const(address.type, distance), self.place)
-        return AtAddress(PointerType(ctype, space), address, self.place)
+            address = n.Binary(address.type, "+", address, n.Const(address.type, distance), self.place)
+        return n.AtAddress(PointerType(ctype, space), address, self.place)
 
-    def _moved(self, pointer: Read, distance: int, ctype: CType) -> Expr:
+    def _moved(self, pointer: n.Read, distance: int, ctype: CType) -> n.Expr:
         """A pointer moved by some bytes, as one to another type."""
         assert isinstance(pointer.type, PointerType)
         result, moved = PointerType(ctype, pointer.type.space), pointer
         if not distance:
-            return pointer if pointer.type == result else Reinterpret(result, pointer, self.place)
+            return pointer if pointer.type == result else n.Reinterpret(result, pointer, self.place)
         chars = PointerType(CHAR, pointer.type.space)
-        moved = Reinterpret(chars, pointer, self.place)  # type: ignore[assignment]
-        return Reinterpret(result, Offset(chars, moved, Const(INT, distance), 1), self.place)
+        moved = n.Reinterpret(chars, pointer, self.place)  # type: ignore[assignment]
+        return n.Reinterpret(result, n.Offset(chars, moved, n.Const(INT, distance), 1), self.place)
 
-    def _value(self, name: str, scalar: Scalar) -> Expr:
+    def _value(self, name: str, scalar: Scalar) -> n.Expr:
         return self.registers.value(name, scalar)
 
     def _unknown(self, instruction: AsmInstruction) -> Exception:

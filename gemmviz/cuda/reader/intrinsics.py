@@ -9,38 +9,9 @@ sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a st
 from collections.abc import Callable
 
 from gemmviz.cuda import fold
+from gemmviz.cuda import nodes as n
 from gemmviz.cuda.functions import FUNCTIONS, function_for
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, PREFIX
-from gemmviz.cuda.nodes import (
-    Address,
-    Assign,
-    Atomic,
-    AtomicOp,
-    Barrier,
-    Binary,
-    Block,
-    Call,
-    Commit,
-    Const,
-    Copy,
-    Declare,
-    Deref,
-    Evaluate,
-    Expr,
-    Fence,
-    Inline,
-    MakeVector,
-    MatrixProduct,
-    Mbarrier,
-    MbarrierOp,
-    Read,
-    Reinterpret,
-    Return,
-    Sequence,
-    Stmt,
-    Unary,
-    Wait,
-)
 from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.ptx.registers import numbered_barrier, special_register
 from gemmviz.cuda.reader.assign import assign
@@ -68,8 +39,8 @@ from gemmviz.cuda.types import (
 from gemmviz.model.records import replace
 from gemmviz.model.site_kinds import SiteKind
 
-Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
-StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
+Intrinsic = Callable[[Lowering, str, list[Node], Node], n.Expr]
+StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], n.Stmt]
 _WARP, _FEWEST = 32, 2
 # Calls by which the lanes of a warp or the threads of a block exchange values.
 
@@ -84,85 +55,85 @@ def mark_loops(low: Lowering) -> None:
         low.loops[number] = replace(low.loops[number], holds_barrier=True)
 
 
-def barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+def barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
     is_block = name != "__syncwarp"
     mask = low.value(arguments[0]) if arguments and not is_block else None
-    if isinstance(mask, Const) and int(mask.value).bit_count() < _FEWEST:  # nobody waits for another lane
-        return Block(())
+    if isinstance(mask, n.Const) and int(mask.value).bit_count() < _FEWEST:  # nobody waits for another lane
+        return n.Block(())
     number = low.add_access("barrier" if is_block else "warp barrier", None, node)
     if is_block:
         mark_loops(low)
     if name == _GRID_SYNC:
         low.accesses[number] = replace(low.accesses[number], visible_to="grid")
-    return Barrier(number, low.place(node), is_block)
+    return n.Barrier(number, low.place(node), is_block)
 
 
-def _shuffle(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _shuffle(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     ctype = low.type_of(node)
     values = [low.value(argument) for argument in arguments]
     before = [low.converted(values.pop(0), UINT, node)] if name.endswith("_sync") else []
-    width = values[2] if len(values) == 3 else Const(INT, _WARP)
+    width = values[2] if len(values) == 3 else n.Const(INT, _WARP)
     moved = low.converted(values[0], ctype, node)
     lane, width = (low.converted(each, INT, node) for each in (values[1], width))
-    return Call(ctype, name, (*before, moved, lane, width), low.place(node))
+    return n.Call(ctype, name, (*before, moved, lane, width), low.place(node))
 
 
-def _vote(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _vote(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     """A vote, match or reduction. The old ones without a mask ask the lanes that are active."""
     place, given = low.place(node), [low.value(argument) for argument in arguments]
-    mask: Expr = Call(UINT, "__activemask", (), place)
+    mask: n.Expr = n.Call(UINT, "__activemask", (), place)
     if name.endswith("_sync"):
         mask = low.converted(given.pop(0), UINT, node)
     value = given[0] if name.startswith("__match") else low.converted(given[0], _voted(low, name, node), node)
-    return Call(low.type_of(node), name.removesuffix("_sync") + "_sync", (mask, value), place)
+    return n.Call(low.type_of(node), name.removesuffix("_sync") + "_sync", (mask, value), place)
 
 
 def _voted(low: Lowering, name: str, node: Node) -> CType:
     return low.type_of(node) if name.startswith("__reduce") else INT
 
 
-def _match_all_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _match_all_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     """``__match_all_sync``: also writes whether all lanes have the same value."""
     place, mask, value = low.place(node), low.value(arguments[0]), low.value(arguments[1])
     target = low.value(arguments[2])
     slot, result = low.new_slot(), low.new_slot()
-    found = Read(UINT, slot, name, False, place)
-    matched = Call(UINT, name, (low.converted(mask, UINT, node), value), place)
+    found = n.Read(UINT, slot, name, False, place)
+    matched = n.Call(UINT, name, (low.converted(mask, UINT, node), value), place)
     assert isinstance(target.type, PointerType)
-    is_same = low.converted(Binary(BOOL, "!=", found, Const(UINT, 0), place), INT, node)
-    deref = Deref(INT, target, place)
+    is_same = low.converted(n.Binary(BOOL, "!=", found, n.Const(UINT, 0), place), INT, node)
+    deref = n.Deref(INT, target, place)
     store = None if target.type.space == "local" else low.access("store", deref, node)
-    written = Evaluate(Assign(INT, deref, is_same, None, None, store, False, place))
-    return Inline(UINT, (), Block((Declare(slot, matched), written, Return(result, found))), result, place)
+    written = n.Evaluate(n.Assign(INT, deref, is_same, None, None, store, False, place))
+    return n.Inline(UINT, (), n.Block((n.Declare(slot, matched), written, n.Return(result, found))), result, place)
 
 
-def _barrier_vote(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _barrier_vote(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     """``__syncthreads_count`` and the like: a barrier, then a vote of the block."""
     place, slot, result = low.place(node), low.new_slot(), low.new_slot()
     given = low.converted(low.value(arguments[0]), INT, node)
     stop = barrier(low, name, [], node)
-    vote = Call(INT, name, (Read(INT, slot, name, False, place),), place)
-    return Inline(INT, ((slot, given),), Block((stop, Return(result, vote))), result, place)
+    vote = n.Call(INT, name, (n.Read(INT, slot, name, False, place),), place)
+    return n.Inline(INT, ((slot, given),), n.Block((stop, n.Return(result, vote))), result, place)
 
 
-def _active_mask(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
-    return Call(UINT, name, (), low.place(node))
+def _active_mask(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
+    return n.Call(UINT, name, (), low.place(node))
 
 
-def _lane_id(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _lane_id(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     lane = special_register("laneid", low.place(node))
     assert lane is not None
     assert isinstance(lane.type, Scalar)
     return lane
 
 
-def _matrix_product(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _matrix_product(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     """A product of matrices, which the header of wmma calls."""
     matrix = MATRIX_INSTRUCTIONS[name.removeprefix(PREFIX)]
     pairs = zip(arguments, matrix.parameters, strict=True)
     values = tuple(low.converted(low.value(argument), scalar, node) for argument, scalar in pairs)
     access = low.add_access("product", None, node, instruction=matrix.name)
-    return MatrixProduct(matrix.result, low.place(node), access, matrix.name, values)
+    return n.MatrixProduct(matrix.result, low.place(node), access, matrix.name, values)
 
 
 WARP_STATEMENTS = {"__syncthreads": barrier, "__syncwarp": barrier, _GRID_SYNC: barrier}
@@ -187,7 +158,7 @@ _OF_PAIRS = {
 _COMPARISONS = ("==", "!=", "<=", ">=")
 
 
-def operated(low: Lowering, name: str, arguments: list[Node], node: Node, this: Expr | Thing | None) -> Expr:
+def operated(low: Lowering, name: str, arguments: list[Node], node: Node, this: n.Expr | Thing | None) -> n.Expr:
     """The node of an operator's call. ``name``: the function, such as "operator+=" or "operator float"."""
     op = name.removeprefix("operator").strip()
     if this is not None and not arguments:
@@ -197,7 +168,7 @@ def operated(low: Lowering, name: str, arguments: list[Node], node: Node, this: 
         *(low.expression(each) for each in arguments),
     ]
     if op in ("++", "--"):
-        return assign(low, first, op[0], Const(INT, 1), node, node.parts[0], bool(others))
+        return assign(low, first, op[0], n.Const(INT, 1), node, node.parts[0], bool(others))
     if op.endswith("=") and op not in _COMPARISONS:
         return _assigned_number(low, first, op[:-1], low.value(arguments[-1]), node)
     left = low.loaded(first, arguments[0])
@@ -207,40 +178,40 @@ def operated(low: Lowering, name: str, arguments: list[Node], node: Node, this: 
     return _of_pairs(low, op, left, right, node) if isinstance(left.type, VectorType) else combined(low, op, left, right, node)
 
 
-def _number_designated(low: Lowering, name: str, this: Expr | Thing, node: Node) -> Expr:
+def _number_designated(low: Lowering, name: str, this: n.Expr | Thing, node: Node) -> n.Expr:
     if isinstance(this, Thing):
         raise low.error(f"{name} is not supported here", node, id="unsupported")
     return this
 
 
-def _assigned_number(low: Lowering, target: Expr, op: str, value: Expr, node: Node) -> Expr:
+def _assigned_number(low: Lowering, target: n.Expr, op: str, value: n.Expr, node: Node) -> n.Expr:
     left = node.parts[0]
     if not op or not isinstance(target.type, VectorType):
         return assign(low, target, op, value, node, left, False)
     return assign(low, target, "", _of_pairs(low, op, low.loaded(target, left), value, node), node, left, False)
 
 
-def _of_pairs(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Expr:
+def _of_pairs(low: Lowering, op: str, left: n.Expr, right: n.Expr, node: Node) -> n.Expr:
     if op not in _OF_PAIRS:
         raise low.error(f"{op} does not work on a {left.type}", node)
     result = BOOL if op in _COMPARISONS or op in "<>" else left.type
-    return Call(result, _OF_PAIRS[op], (left, low.converted(right, left.type, node)), low.place(node))
+    return n.Call(result, _OF_PAIRS[op], (left, low.converted(right, left.type, node)), low.place(node))
 
 
-def _signed(low: Lowering, op: str, value: Expr, node: Node) -> Expr:
+def _signed(low: Lowering, op: str, value: n.Expr, node: Node) -> n.Expr:
     """A sign before a number or a pair; a sum with a zero would lose that of a zero."""
     if op == "+":
         return value
     if isinstance(value.type, VectorType):
-        return Call(value.type, "__hneg2", (value,), low.place(node))
+        return n.Call(value.type, "__hneg2", (value,), low.place(node))
     if op != "-" or not isinstance(value.type, Scalar):
         raise low.error(f"{op} does not work on a {value.type}", node)
-    return Unary(value.type, op, value)
+    return n.Unary(value.type, op, value)
 
 
 # Calls of atomic functions, asynchronous copies, fences, and conversions of pointers to addresses.
 
-_ATOMIC_FUNCTIONS: dict[str, AtomicOp] = {
+_ATOMIC_FUNCTIONS: dict[str, n.AtomicOp] = {
     "atomicAdd": "add", "atomicSub": "sub", "atomicMin": "min", "atomicMax": "max", "atomicExch": "exch", "atomicCAS": "cas",
     "atomicAnd": "and", "atomicOr": "or", "atomicXor": "xor", "atomicInc": "inc", "atomicDec": "dec",
 }  # fmt: skip
@@ -250,7 +221,7 @@ _WORD_TYPES = {1: UINT, 2: VectorType(UINT, 2), 4: VectorType(UINT, 4)}
 _SMALL_TYPES = {1: named_type("unsigned char"), 2: named_type("unsigned short")}
 
 
-def _atomic_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _atomic_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     pointer, place = low.value(arguments[0]), low.place(node)
     if not isinstance(pointer.type, PointerType) or not isinstance(pointer.type.to, Scalar | VectorType):
         raise low.error(f"{name} takes a pointer to a number", node)
@@ -264,93 +235,93 @@ def _atomic_call(low: Lowering, name: str, arguments: list[Node], node: Node) ->
     width = ctype.count if isinstance(ctype, VectorType) else 1
     op = _ATOMIC_FUNCTIONS[name.removesuffix("_block").removesuffix("_system")]
     access = low.add_access("atomic", space or "global", node, width)
-    return Atomic(ctype, place, access, op, Deref(ctype, pointer, place), args)
+    return n.Atomic(ctype, place, access, op, n.Deref(ctype, pointer, place), args)
 
 
-def _pipeline_copy(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+def _pipeline_copy(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
     """``__pipeline_memcpy_async``: the bytes that it fills with zero are the last ones."""
     count = int(low.constant(arguments[2], "the size of an asynchronous copy").value)
     if count not in (4, 8, 16):
         raise low.error(f"{name} copies 4, 8 or 16 bytes, not {count}", node)
-    taken: Expr | None = None
+    taken: n.Expr | None = None
     if len(arguments) > 3:
         filled = low.converted(low.value(arguments[3]), UINT, node)
-        if not isinstance(filled, Const) or filled.value:
-            taken = Binary(UINT, "-", Const(UINT, count), filled, low.place(node))
+        if not isinstance(filled, n.Const) or filled.value:
+            taken = n.Binary(UINT, "-", n.Const(UINT, count), filled, low.place(node))
     return asynchronous_copy(low, low.value(arguments[0]), low.value(arguments[1]), count, taken, node)
 
 
-def asynchronous_copy(low: Lowering, target: Expr, source: Expr, count: int, taken: Expr | None, node: Node) -> Stmt:
+def asynchronous_copy(low: Lowering, target: n.Expr, source: n.Expr, count: int, taken: n.Expr | None, node: Node) -> n.Stmt:
     """The copy of ``count`` bytes between two pointers, of which ``taken`` are read."""
     to, of = (_pointing(low, each, count, node) for each in (target, source))
     space = target.type.space if isinstance(target.type, PointerType) else None
     access = low.add_access("copy", space, node, max(1, count // _BYTES_OF_WORD))
     low.accesses[access] = replace(low.accesses[access], is_async=True)
-    return Evaluate(Copy(VOID, low.place(node), access, to, of, taken))
+    return n.Evaluate(n.Copy(VOID, low.place(node), access, to, of, taken))
 
 
-def _pointing(low: Lowering, pointer: Expr, count: int, node: Node) -> Deref:
+def _pointing(low: Lowering, pointer: n.Expr, count: int, node: Node) -> n.Deref:
     ctype = _SMALL_TYPES.get(count) or _WORD_TYPES.get(count // _BYTES_OF_WORD)
     if not isinstance(pointer.type, PointerType) or not isinstance(ctype, Scalar | VectorType):
         raise low.error("an asynchronous copy takes two pointers", node)
     place = low.place(node)
-    return Deref(ctype, Reinterpret(PointerType(ctype, pointer.type.space), pointer, place), place)
+    return n.Deref(ctype, n.Reinterpret(PointerType(ctype, pointer.type.space), pointer, place), place)
 
 
-def _commit(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
-    return Commit(low.place(node))
+def _commit(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
+    return n.Commit(low.place(node))
 
 
-def _wait(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+def _wait(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
     pending = low.converted(low.value(arguments[0]), INT, node)
-    return Wait(low.add_access("wait", None, node), pending, low.place(node), False)
+    return n.Wait(low.add_access("wait", None, node), pending, low.place(node), False)
 
 
-def _fence(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
-    return Fence(low.add_access("fence", None, node), low.place(node))
+def _fence(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
+    return n.Fence(low.add_access("fence", None, node), low.place(node))
 
 
-def _shared_address(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _shared_address(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     pointer = low.value(arguments[0])
     if not isinstance(pointer.type, PointerType):
         raise low.error(f"{name} takes a pointer", node)
-    return Address(ULONG, pointer, "shared" if name.endswith("shared") else "global")
+    return n.Address(ULONG, pointer, "shared" if name.endswith("shared") else "global")
 
 
 # Calls on barriers in shared memory, by the names of CUDA's C interface and of the stand-in headers, and bulk copies.
 
 
-def _word_of_mbarrier(low: Lowering, argument: Node, node: Node) -> Deref:
+def _word_of_mbarrier(low: Lowering, argument: Node, node: Node) -> n.Deref:
     pointer, place = low.value(argument), low.place(node)
     if not isinstance(pointer.type, PointerType):
         raise low.error("a pointer to a barrier in shared memory is needed", node)
-    return Deref(ULONG, Reinterpret(PointerType(ULONG, pointer.type.space), pointer, place), place)
+    return n.Deref(ULONG, n.Reinterpret(PointerType(ULONG, pointer.type.space), pointer, place), place)
 
 
-def _at_mbarrier(op: MbarrierOp, kind: SiteKind, *more: int) -> StatementIntrinsic:
+def _at_mbarrier(op: n.MbarrierOp, kind: SiteKind, *more: int) -> StatementIntrinsic:
     """The reading of a call (barrier, operands...). ``more``: operands that follow."""
 
-    def read(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+    def read(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
         given = tuple(low.converted(low.value(each), UINT, node) for each in arguments[1:])
         args = given if op != "wait" or name.endswith("parity") else ()
         word, access = _word_of_mbarrier(low, arguments[0], node), low.add_access(kind, "shared", node)
-        return Mbarrier(access, low.place(node), op, word, (*args, *(Const(UINT, each) for each in more)))
+        return n.Mbarrier(access, low.place(node), op, word, (*args, *(n.Const(UINT, each) for each in more)))
 
     return read
 
 
-def _with_value(read: StatementIntrinsic, value: Const) -> Intrinsic:
+def _with_value(read: StatementIntrinsic, value: n.Const) -> Intrinsic:
     """A call of which only this value is known: that of a state stands for the phase, that of a wait says that it is over."""
 
-    def call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    def call(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
         slot = low.new_slot()
-        body = Block((read(low, name, arguments, node), Return(slot, value)))
-        return Inline(value.type, (), body, slot, low.place(node))
+        body = n.Block((read(low, name, arguments, node), n.Return(slot, value)))
+        return n.Inline(value.type, (), body, slot, low.place(node))
 
     return call
 
 
-def _bulk_copy(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+def _bulk_copy(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
     """A bulk copy (target, source, bytes), or with an mbarrier that counts its bytes."""
     target, source, size = (low.value(each) for each in arguments[:3])
     count = low.fixed(size)
@@ -360,19 +331,19 @@ def _bulk_copy(low: Lowering, name: str, arguments: list[Node], node: Node) -> S
     return bulk_copy(low, target, source, count, counter, node)
 
 
-def bulk_copy(low: Lowering, target: Expr, source: Expr, count: int, counter: Deref | None, node: Node) -> Stmt:
+def bulk_copy(low: Lowering, target: n.Expr, source: n.Expr, count: int, counter: n.Deref | None, node: Node) -> n.Stmt:
     """The bulk copy of ``count`` bytes between two pointers."""
     ctype, place = VectorType(UINT, count // _BYTES_OF_WORD), low.place(node)
     to, of = (
-        Deref(ctype, Reinterpret(PointerType(ctype, each.type.space), each, place), place)
+        n.Deref(ctype, n.Reinterpret(PointerType(ctype, each.type.space), each, place), place)
         for each in (target, source) if isinstance(each.type, PointerType)
     )  # fmt: skip
     access = low.add_access("copy", "shared" if counter else "global", node, ctype.count)
     low.accesses[access] = replace(low.accesses[access], is_async=True)
-    return Evaluate(Copy(VOID, place, access, to, of, None, counter))
+    return n.Evaluate(n.Copy(VOID, place, access, to, of, None, counter))
 
 
-def _numbered_barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+def _numbered_barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
     """``__barrier_sync(number)`` and ``__barrier_sync_count(number, count)``."""
     number, count = (*(low.converted(low.value(each), UINT, node) for each in arguments), None, None)[:2]
     mark_loops(low)
@@ -392,18 +363,23 @@ ASYNCHRONOUS_STATEMENTS = {
     **dict.fromkeys(("__threadfence", "__threadfence_block", "__threadfence_system"), _fence),
 }
 MEMORY_FUNCTIONS = {
-    "__mbarrier_arrive": _with_value(_at_mbarrier("arrive", "arrive", 1, 0), Const(ULONG, 0)),
-    "__mbarrier_arrive_and_drop": _with_value(_at_mbarrier("drop", "arrive"), Const(ULONG, 0)),
-    "__mbarrier_test_wait": _with_value(_at_mbarrier("wait", "wait"), Const(BOOL, True)),
-    "__mbarrier_test_wait_parity": _with_value(_at_mbarrier("wait", "wait"), Const(BOOL, True)),
+    "__mbarrier_arrive": _with_value(_at_mbarrier("arrive", "arrive", 1, 0), n.Const(ULONG, 0)),
+    "__mbarrier_arrive_and_drop": _with_value(_at_mbarrier("drop", "arrive"), n.Const(ULONG, 0)),
+    "__mbarrier_test_wait": _with_value(_at_mbarrier("wait", "wait"), n.Const(BOOL, True)),
+    "__mbarrier_test_wait_parity": _with_value(_at_mbarrier("wait", "wait"), n.Const(BOOL, True)),
     **dict.fromkeys([f"{name}{scope}" for name in _ATOMIC_FUNCTIONS for scope in _ATOMIC_SCOPES], _atomic_call),
     **dict.fromkeys(("__cvta_generic_to_shared", "__cvta_generic_to_global"), _shared_address),
 }
 
 
 def intrinsic_call(
-    low: Lowering, name: str, arguments: list[Node], node: Node, definition: RawCursor | None, this: Expr | Thing | None = None
-) -> Expr | Thing:
+    low: Lowering,
+    name: str,
+    arguments: list[Node],
+    node: Node,
+    definition: RawCursor | None,
+    this: n.Expr | Thing | None = None,
+) -> n.Expr | Thing:
     """The node of a call of one of CUDA's functions. Raises SourceError for a function that gemmviz doesn't know."""
     if name in INTRINSICS:
         return INTRINSICS[name](low, name, arguments, node)
@@ -417,7 +393,7 @@ def intrinsic_call(
     if name.startswith("operator"):
         return operated(low, name, arguments, node, this)
     if name in STATEMENT_INTRINSICS:
-        return Inline(VOID, (), Block((STATEMENT_INTRINSICS[name](low, name, arguments, node),)), None, low.place(node))
+        return n.Inline(VOID, (), n.Block((STATEMENT_INTRINSICS[name](low, name, arguments, node),)), None, low.place(node))
     if name == "bmma_sync":
         message = f"the matrix instruction {name} is not supported yet"
         raise low.error(message, node, "use mma.sync, ldmatrix, stmatrix or movmatrix", id="unsupported")
@@ -426,42 +402,42 @@ def intrinsic_call(
     raise low.error(f"{name} is not supported", node, id="unsupported")
 
 
-def _ignored(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
-    return Sequence(VOID, ())
+def _ignored(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
+    return n.Sequence(VOID, ())
 
 
-def _passed_on(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _passed_on(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     """``std::move`` and ``std::forward``: their argument."""
     return low.place_node(arguments[0])  # type: ignore[return-value]
 
 
-def _printf_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _printf_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     low.note(f"line {low.place(node).line}: {name} prints nothing here")
-    return Sequence(VOID, ())
+    return n.Sequence(VOID, ())
 
 
-def _assertion_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _assertion_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     if not arguments:
         raise low.error("assert takes a condition", node)
-    return Call(VOID, "assert", (low.condition(arguments[0]),), low.place(node))
+    return n.Call(VOID, "assert", (low.condition(arguments[0]),), low.place(node))
 
 
-def _cached_load(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _cached_load(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     pointer = low.value(arguments[0])
     if not isinstance(pointer.type, PointerType):
         raise low.error(f"{name} takes a pointer", node)
-    return low.loaded(Deref(pointer.type.to, pointer, low.place(node)), node)  # type: ignore[arg-type]
+    return low.loaded(n.Deref(pointer.type.to, pointer, low.place(node)), node)  # type: ignore[arg-type]
 
 
-def _cached_store(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _cached_store(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     value, pointer = low.value(arguments[1]), low.value(arguments[0])
     if not isinstance(pointer.type, PointerType):
         raise low.error(f"{name} takes a pointer", node)
-    target = Deref(pointer.type.to, pointer, low.place(node))  # type: ignore[arg-type]
+    target = n.Deref(pointer.type.to, pointer, low.place(node))  # type: ignore[arg-type]
     return assign(low, target, "", low.converted(value, target.type, node), node, node, False)
 
 
-def _function_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _function_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     """The node of a function from numbers to a number, folded if its arguments are constants."""
     values = [low.value(argument) for argument in arguments]
     function = function_for(name, [value.type for value in values if isinstance(value.type, Scalar | VectorType)])
@@ -469,36 +445,36 @@ def _function_call(low: Lowering, name: str, arguments: list[Node], node: Node) 
     if function is None or len(values) != arity:
         raise low.error(f"{name} takes {arity} argument{'s' if arity > 1 else ''}, not {len(values)}", node)
     converted = [low.converted(value, kind, node) for value, kind in zip(values, function.parameters, strict=True)]
-    numbers = [each.value for each in converted if isinstance(each, Const)]
+    numbers = [each.value for each in converted if isinstance(each, n.Const)]
     if len(numbers) == arity and isinstance(function.result, Scalar):
         chosen = fold.common_choice(name, numbers)
         if chosen is not None:
-            return Const(function.result, fold.wrap(chosen, function.result))
-    return Call(function.result, name, tuple(converted), low.place(node))
+            return n.Const(function.result, fold.wrap(chosen, function.result))
+    return n.Call(function.result, name, tuple(converted), low.place(node))
 
 
-def _memset_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def _memset_call(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Expr:
     """The node of a memset that zeroes an array of this thread."""
     if len(arguments) == 3:
         target, value = low.value(arguments[0]), low.value(arguments[1])
-        while isinstance(target, Reinterpret):
+        while isinstance(target, n.Reinterpret):
             target = target.pointer
         size = int(low.constant(arguments[2], "the size for memset").value)
         if (
             isinstance(target.type, PointerType)
             and target.type.space == "local"
-            and isinstance(value, Const)
+            and isinstance(value, n.Const)
             and not value.value
         ):
             scalar = scalar_of(target.type.to.element if isinstance(target.type.to, ArrayType) else target.type.to)
-            count = Const(INT, size // scalar.bytes)
-            return Call(VOID, "memset", (target, count, low.converted(Const(INT, 0), scalar, node)), low.place(node))
+            count = n.Const(INT, size // scalar.bytes)
+            return n.Call(VOID, "memset", (target, count, low.converted(n.Const(INT, 0), scalar, node)), low.place(node))
     raise low.error("memset works here only on an array of the thread, and only with 0", node)
 
 
-def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node: Node) -> Expr:
+def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node: Node) -> n.Expr:
     parts = tuple(low.converted(low.scalar(argument), vector.scalar, node) for argument in arguments)
-    return MakeVector(vector, parts)
+    return n.MakeVector(vector, parts)
 
 
 STATEMENT_INTRINSICS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}

@@ -12,30 +12,8 @@ from typing import Literal
 from msgspec import Struct
 
 from gemmviz.cuda import fold
+from gemmviz.cuda import nodes as n
 from gemmviz.cuda.fold import known_trips
-from gemmviz.cuda.nodes import (
-    AccessPlace,
-    Address,
-    AtAddress,
-    Base,
-    Component,
-    Const,
-    Convert,
-    DeclareArray,
-    Deref,
-    Expr,
-    FunctionParameter,
-    KernelArgument,
-    LoopPlace,
-    NamedSlot,
-    Offset,
-    Read,
-    Reinterpret,
-    Select,
-    Sequence,
-    SharedArray,
-    Stmt,
-)
 from gemmviz.cuda.parser.library import RawCursor, RawType
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Cursors, Node, bare, is_reference_cast
@@ -93,8 +71,8 @@ def _takes_address(cursors: Cursors, node: Node) -> bool:
 
 
 _MOST_NODES = 300_000
-_ExpressionTable = Mapping[int, Callable[["Lowering", Node], Expr | Thing]]
-StatementTable = Mapping[int, Callable[["Lowering", Node], Stmt]]
+_ExpressionTable = Mapping[int, Callable[["Lowering", Node], n.Expr | Thing]]
+StatementTable = Mapping[int, Callable[["Lowering", Node], n.Stmt]]
 
 
 class Activation(Struct):
@@ -105,9 +83,9 @@ class Activation(Struct):
     result_type: CType
     returns_reference: bool
     calls: tuple[Place, ...]
-    this: "Expr | Thing | None"
+    this: "n.Expr | Thing | None"
     outer: "Activation | None"
-    reference: "Expr | Thing | None" = None
+    reference: "n.Expr | Thing | None" = None
     end_line: int = 0
 
 
@@ -121,16 +99,16 @@ class Lowering:
     types: Types = field(init=False)
     symbols: dict[int, Symbol] = field(default_factory=dict)
     slots: int = 0
-    parameters: list[FunctionParameter] = field(default_factory=list)
-    arguments: list[KernelArgument] = field(default_factory=list)
-    accesses: list[AccessPlace] = field(default_factory=list)
-    loops: list[LoopPlace] = field(default_factory=list)
-    shared: list[SharedArray] = field(default_factory=list)
-    variables: list[NamedSlot] = field(default_factory=list)
+    parameters: list[n.FunctionParameter] = field(default_factory=list)
+    arguments: list[n.KernelArgument] = field(default_factory=list)
+    accesses: list[n.AccessPlace] = field(default_factory=list)
+    loops: list[n.LoopPlace] = field(default_factory=list)
+    shared: list[n.SharedArray] = field(default_factory=list)
+    variables: list[n.NamedSlot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     spaces: dict[int, AddressSpace | None] = field(default_factory=dict)  # of pointers assigned after their declaration
     copies: dict[int, str] = field(default_factory=dict)  # of variables of the GPU with first values: their names
-    first: list[Stmt] = field(default_factory=list)  # statements before the kernel's own: arrays of constants
+    first: list[n.Stmt] = field(default_factory=list)  # statements before the kernel's own: arrays of constants
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
@@ -142,7 +120,7 @@ class Lowering:
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
     entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
     asm_seen: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # asm statements in the use of each macro
-    bound: dict[int, Expr] = field(default_factory=dict)  # first values of variables
+    bound: dict[int, n.Expr] = field(default_factory=dict)  # first values of variables
     relied_on: set[int] = field(default_factory=set)  # variables that must keep their first values
     inlined: int = 0  # calls, by now
     local_bytes: int = 0  # of a thread's own arrays, by now
@@ -155,7 +133,7 @@ class Lowering:
 
     # Expressions
 
-    def place_node(self, node: Node) -> "Expr | Thing":
+    def place_node(self, node: Node) -> "n.Expr | Thing":
         """The node of an expression; memory that it designates is not read yet."""
         self.read += 1
         if self.read > _MOST_NODES:
@@ -164,91 +142,91 @@ class Lowering:
             raise self.unsupported(node)
         return handler(self, node)
 
-    def expression(self, node: Node) -> Expr:
+    def expression(self, node: Node) -> n.Expr:
         """The node of an expression that isn't a struct or a function. Raises SourceError for those."""
         return self.expression_of(self.place_node(node), node)
 
-    def expression_of(self, found: "Expr | Thing", node: Node) -> Expr:
+    def expression_of(self, found: "n.Expr | Thing", node: Node) -> n.Expr:
         if isinstance(found, Thing):
             raise self.error(f"a {found.type} can't be used here", node, id="unsupported")
         return found
 
-    def value(self, node: Node) -> Expr:
+    def value(self, node: Node) -> n.Expr:
         """The value of an expression: memory is read, arrays become pointers."""
         node = bare(node)
         return self.loaded(self.expression(node), node)
 
-    def discarded(self, node: Node) -> Expr:
+    def discarded(self, node: Node) -> n.Expr:
         """The node of an expression evaluated for its effects; memory that it designates is not read."""
         match self.place_node(node):
-            case Deref(access=None, pointer=pointer) | Component(of=Deref(access=None, pointer=pointer)):
+            case n.Deref(access=None, pointer=pointer) | n.Component(of=n.Deref(access=None, pointer=pointer)):
                 return pointer
-            case Read():
-                return Sequence(VOID, ())
+            case n.Read():
+                return n.Sequence(VOID, ())
             case Thing(effects=effects):
-                return effects[0] if len(effects) == 1 else Sequence(VOID, effects)
+                return effects[0] if len(effects) == 1 else n.Sequence(VOID, effects)
             case expr:
                 return expr
 
-    def scalar(self, node: Node) -> Expr:
+    def scalar(self, node: Node) -> n.Expr:
         """The value of an expression that must be one number. Raises SourceError otherwise."""
         value = self.value(node)
         if not isinstance(value.type, Scalar):
             raise self.error(f"a {value.type} can't be used as a number", node)
         return value
 
-    def condition(self, node: Node) -> Expr:
+    def condition(self, node: Node) -> n.Expr:
         node = bare(node)
         if node.kind == k.STRING_LITERAL:  # assert(... && "why")
-            return Const(BOOL, True)
+            return n.Const(BOOL, True)
         return self.converted(self.value(node), BOOL, node)
 
-    def constant(self, node: Node, what: str) -> Const:
+    def constant(self, node: Node, what: str) -> n.Const:
         """The value of an integer constant expression. Raises SourceError for anything else."""
         value = self.value(node)
-        if isinstance(value, Const):
+        if isinstance(value, n.Const):
             return value
         known = self.cursors.evaluated(node)
         if isinstance(known, int) and isinstance(value.type, Scalar):
-            return Const(value.type, fold.wrap(known, value.type))
+            return n.Const(value.type, fold.wrap(known, value.type))
         raise self.error(f"{what} must be known before the kernel runs", node, "use a macro or a constexpr")
 
-    def fixed(self, value: Expr) -> int | None:
+    def fixed(self, value: n.Expr) -> int | None:
         """The integer that an expression always has; None if it isn't known."""
         bound = {
-            part.slot: self.bound[part.slot] for part in parts(value) if isinstance(part, Read) and part.slot in self.bound
+            part.slot: self.bound[part.slot] for part in parts(value) if isinstance(part, n.Read) and part.slot in self.bound
         }
         known = {slot: number for slot, of in bound.items() if (number := self.fixed(of)) is not None}
         self.relied_on |= known.keys()
         return known_trips(value, known)
 
-    def loaded(self, expr: Expr, node: Node) -> Expr:
+    def loaded(self, expr: n.Expr, node: Node) -> n.Expr:
         """The value of what ``expr`` designates. A load of global or shared memory is numbered, at the place of ``node``."""
         match expr:
-            case Deref(access=None, type=Scalar() | VectorType(), pointer=pointer) if space_of(pointer) != "local":
+            case n.Deref(access=None, type=Scalar() | VectorType(), pointer=pointer) if space_of(pointer) != "local":
                 return replace(expr, access=self.access("load", expr, node))
-            case Component(of=Deref() as of):
+            case n.Component(of=n.Deref() as of):
                 return self.loaded(component_of(of, expr), node)
-            case Select(type=Scalar() | VectorType(), then=then, otherwise=otherwise):  # of lvalues, or else of values
+            case n.Select(type=Scalar() | VectorType(), then=then, otherwise=otherwise):  # of lvalues, or else of values
                 return replace(expr, then=self.loaded(then, node), otherwise=self.loaded(otherwise, node))
-            case Base(type=PointerType(to=to)):
+            case n.Base(type=PointerType(to=to)):
                 return replace(expr, type=PointerType(to, space_of(expr)))
-            case Offset(type=ArrayType() as array):
+            case n.Offset(type=ArrayType() as array):
                 return replace(expr, type=decayed(array))
         return expr
 
-    def access(self, kind: Literal["load", "store"], deref: Deref, node: Node) -> int:
+    def access(self, kind: Literal["load", "store"], deref: n.Deref, node: Node) -> int:
         space = space_of(deref.pointer)
         if space is None and self._is_unassigned(deref.pointer):
             raise self.error("this pointer is used before it is assigned", node)
         width = deref.type.count if isinstance(deref.type, VectorType) else 1
         return self.add_access(kind, space, node, width)
 
-    def _is_unassigned(self, pointer: Expr) -> bool:
+    def _is_unassigned(self, pointer: n.Expr) -> bool:
         """Whether a pointer is a variable declared without a value to which nothing is assigned before its use."""
-        while isinstance(pointer, Offset | Reinterpret):
+        while isinstance(pointer, n.Offset | n.Reinterpret):
             pointer = pointer.pointer
-        if isinstance(pointer, Read) and pointer.checked and pointer.slot not in self.spaces:
+        if isinstance(pointer, n.Read) and pointer.checked and pointer.slot not in self.spaces:
             return self.pointers.get(pointer.slot) not in self.mixed
         return False
 
@@ -261,7 +239,7 @@ class Lowering:
         else:
             text, place = self.cursors.written(span), self.cursors.place_of(span)
         loops, statement = tuple(self.loop_stack), self.statement_place
-        access = AccessPlace(kind, space, place, text, width, loops, calls, statement, instruction=instruction)
+        access = n.AccessPlace(kind, space, place, text, width, loops, calls, statement, instruction=instruction)
         self.accesses.append(access)
         return len(self.accesses) - 1
 
@@ -284,32 +262,32 @@ class Lowering:
             self.accesses[number] = replace(self.accesses[number], statement=statement)
         return number
 
-    def converted(self, expr: Expr, to: CType, node: Node) -> Expr:
+    def converted(self, expr: n.Expr, to: CType, node: Node) -> n.Expr:
         """The node of ``expr`` converted to ``to``. Raises SourceError if C has no such conversion."""
         source = expr.type
         match source, to:
             case Scalar(), Scalar():
-                if isinstance(expr, Const):
+                if isinstance(expr, n.Const):
                     return self.converted_constant(expr, to)
-                return expr if source is to or source.element is to.element else Convert(to, expr)
+                return expr if source is to or source.element is to.element else n.Convert(to, expr)
             case PointerType(), Scalar(kind="b"):
-                return Convert(to, expr)
-            case Scalar(), PointerType() if isinstance(expr, Const) and not expr.value:
-                return Reinterpret(to, Const(ULONG, 0), self.place(node))
+                return n.Convert(to, expr)
+            case Scalar(), PointerType() if isinstance(expr, n.Const) and not expr.value:
+                return n.Reinterpret(to, n.Const(ULONG, 0), self.place(node))
             case PointerType(), Scalar(is_float=False):
-                return self.converted(Address(ULONG, expr, "generic"), to, node)
+                return self.converted(n.Address(ULONG, expr, "generic"), to, node)
             case Scalar(is_float=False), PointerType(space=space):
-                return AtAddress(to, self.converted(expr, ULONG, node), self.place(node))
+                return n.AtAddress(to, self.converted(expr, ULONG, node), self.place(node))
             case PointerType(to=have, space=space), PointerType(to=want):
                 if have == want or (unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want)):
                     return expr
-                return Reinterpret(to.into(space), expr, self.place(node))
+                return n.Reinterpret(to.into(space), expr, self.place(node))
             case _ if source == to:
                 return expr
         raise self.error(f"a {source} can't become a {to}", node)
 
-    def converted_constant(self, constant: Const, to: Scalar) -> Const:
-        return Const(to, fold.converted(constant.value, constant.type, to))
+    def converted_constant(self, constant: n.Const, to: Scalar) -> n.Const:
+        return n.Const(to, fold.converted(constant.value, constant.type, to))
 
     # Types
 
@@ -332,7 +310,7 @@ class Lowering:
 
     # Statements and state
 
-    def statement(self, node: Node) -> Stmt:
+    def statement(self, node: Node) -> n.Stmt:
         checkpoint()
         handler = self.statements.get(node.kind)
         if handler is None:
@@ -359,7 +337,7 @@ class Lowering:
     def named(self, slot: int, name: str, line: int) -> None:
         """Adds a variable of the source, from its line to the end of its scope."""
         end = self.scope_ends[-1] if self.scope_ends else line
-        self.variables.append(NamedSlot(slot, name, line, max(line, end)))
+        self.variables.append(n.NamedSlot(slot, name, line, max(line, end)))
 
     def enter(self, node: Node) -> None:
         """Notes the statement that is read."""
@@ -431,11 +409,11 @@ _CONSTRUCTS = {
 }
 
 
-def component_of(deref: Deref, component: Component) -> Deref:
+def component_of(deref: n.Deref, component: n.Component) -> n.Deref:
     """A component of a vector in memory as an access to that component alone."""
     scalar = component.type
-    first = Reinterpret(PointerType(scalar, space_of(deref.pointer)), deref.pointer, deref.place)
-    return Deref(scalar, Offset(first.type, first, Const(INT, component.index), 1), component.place)
+    first = n.Reinterpret(PointerType(scalar, space_of(deref.pointer)), deref.pointer, deref.place)
+    return n.Deref(scalar, n.Offset(first.type, first, n.Const(INT, component.index), 1), component.place)
 
 
 def decayed(array: ArrayType) -> PointerType:
@@ -444,7 +422,7 @@ def decayed(array: ArrayType) -> PointerType:
     return PointerType(inner, array.space)
 
 
-def space_of(expr: Expr) -> AddressSpace | None:
+def space_of(expr: n.Expr) -> AddressSpace | None:
     match expr.type:
         case PointerType(space=space) | ArrayType(space=space):
             return space
@@ -470,16 +448,16 @@ def local_array(
     element: Scalar | VectorType | StructType,
     size: int,
     name: str,
-    statements: list[Stmt],
+    statements: list[n.Stmt],
     node: Node,
-    values: tuple[Expr, ...] | None = None,
+    values: tuple[n.Expr, ...] | None = None,
 ) -> int:
     """The slot of a new local array."""
     check_local_bytes(low, name, size * element.bytes, node)
     slot = low.new_slot()
     low.local_elements += size * _held(element)
     low.local_bytes += size * element.bytes
-    statements.append(DeclareArray(slot, name, element, size, values))  # type: ignore[arg-type]
+    statements.append(n.DeclareArray(slot, name, element, size, values))  # type: ignore[arg-type]
     return slot
 
 

@@ -7,52 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.cuda.nodes import (
-    Address,
-    Assign,
-    AtAddress,
-    Base,
-    Binary,
-    Const,
-    Convert,
-    Declare,
-    DeclareArray,
-    Expr,
-    FunctionParameter,
-    Inline,
-    NamedSlot,
-    Offset,
-    Program,
-    Read,
-    Reinterpret,
-    Return,
-    SharedArray,
-)
+from gemmviz.cuda import nodes as n
 from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, Void, unit_bytes
 from gemmviz.cuda.walk import inner_parts, nodes_of
 from gemmviz.model.element_types import DeviceSpelling
 
 
-def slot_types(program: Program) -> dict[int, CType]:
+def slot_types(program: n.Program) -> dict[int, CType]:
     """The type of each variable that holds a value or a pointer."""
     types: dict[int, CType] = {each.slot: each.type for each in program.parameters}
     for part in nodes_of(program):
         match part:
-            case Read(slot=slot, type=ctype):
+            case n.Read(slot=slot, type=ctype):
                 types[slot] = ctype
-            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+            case n.Declare(slot=slot, value=value) | n.Return(slot=int(slot), value=value) if value is not None:
                 types.setdefault(slot, value.type)
-            case Inline(bindings=bindings, result=result):
+            case n.Inline(bindings=bindings, result=result):
                 for slot, value in bindings:
                     types.setdefault(slot, value.type)
                 if result is not None:
                     types[result] = part.type
-            case Assign(target=Read(slot=slot), type=ctype):
+            case n.Assign(target=n.Read(slot=slot), type=ctype):
                 types.setdefault(slot, ctype)
     return types
 
 
-def slots_used_outside(program: Program) -> frozenset[int]:
+def slots_used_outside(program: n.Program) -> frozenset[int]:
     """Variables that are declared in the body of an inlined call and used behind it, such as the members of what it returns."""
     homes: dict[int, int] = {}  # the call in whose body a variable is declared
     uses: list[tuple[int, frozenset[int]]] = []
@@ -60,72 +40,72 @@ def slots_used_outside(program: Program) -> frozenset[int]:
     while waiting:
         node, call, around = waiting.pop()
         match node:
-            case Declare(slot=slot) | DeclareArray(slot=slot):
+            case n.Declare(slot=slot) | n.DeclareArray(slot=slot):
                 homes[slot] = call
-            case Read(slot=slot) | Base(slot=slot):
+            case n.Read(slot=slot) | n.Base(slot=slot):
                 uses.append((slot, around))
-            case Inline():
+            case n.Inline():
                 call = id(node)
                 around |= {call}
         waiting += ((each, call, around) for each in inner_parts(node))
     return frozenset(slot for slot, around in uses if homes.get(slot, 0) not in around)
 
 
-def aligned_slots(program: Program) -> frozenset[int]:
+def aligned_slots(program: n.Program) -> frozenset[int]:
     """Local arrays that may be accessed in wider pieces than their elements, and so need the alignment of the widest."""
-    arrays = {each.slot for each in nodes_of(program) if isinstance(each, DeclareArray)}
-    roots = [_root(each.pointer) for each in nodes_of(program) if isinstance(each, Reinterpret)]
-    through_variable = any(isinstance(root, Read) and getattr(root.type, "space", None) == "local" for root in roots)
-    return frozenset(arrays if through_variable else arrays & {root.slot for root in roots if isinstance(root, Base)})
+    arrays = {each.slot for each in nodes_of(program) if isinstance(each, n.DeclareArray)}
+    roots = [_root(each.pointer) for each in nodes_of(program) if isinstance(each, n.Reinterpret)]
+    through_variable = any(isinstance(root, n.Read) and getattr(root.type, "space", None) == "local" for root in roots)
+    return frozenset(arrays if through_variable else arrays & {root.slot for root in roots if isinstance(root, n.Base)})
 
 
-def _root(pointer: Expr) -> Expr:
+def _root(pointer: n.Expr) -> n.Expr:
     """The array or variable from which a pointer is computed."""
-    while isinstance(pointer, Offset | Reinterpret):
+    while isinstance(pointer, n.Offset | n.Reinterpret):
         pointer = pointer.pointer
     return pointer
 
 
-def first_values(program: Program) -> dict[int, Expr]:
+def first_values(program: n.Program) -> dict[int, n.Expr]:
     """The first value that each variable, parameter or result of an inlined call is given."""
-    values: dict[int, Expr] = {}
+    values: dict[int, n.Expr] = {}
     for part in nodes_of(program):
         match part:
-            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+            case n.Declare(slot=slot, value=value) | n.Return(slot=int(slot), value=value) if value is not None:
                 values.setdefault(slot, value)
-            case Inline(bindings=bindings):
+            case n.Inline(bindings=bindings):
                 for slot, value in bindings:
                     values.setdefault(slot, value)
     return values
 
 
-def pointed_array(pointer: Expr, values: Mapping[int, Expr]) -> CType | None:
+def pointed_array(pointer: n.Expr, values: Mapping[int, n.Expr]) -> CType | None:
     """What the array is of into which a pointer, or a number made of one, points: followed through casts, calls and the first
     values of variables to a parameter or an array. None if it leads to neither.
     """
     seen: set[int] = set()
     while True:
         match pointer:
-            case Offset(pointer=inner) | Reinterpret(pointer=inner) | Address(pointer=inner):
+            case n.Offset(pointer=inner) | n.Reinterpret(pointer=inner) | n.Address(pointer=inner):
                 pointer = inner
-            case AtAddress(address=inner) | Convert(operand=inner) | Binary(left=inner):
+            case n.AtAddress(address=inner) | n.Convert(operand=inner) | n.Binary(left=inner):
                 pointer = inner
-            case Inline(result=int(slot)) | Read(slot=slot) if slot in values and slot not in seen:
+            case n.Inline(result=int(slot)) | n.Read(slot=slot) if slot in values and slot not in seen:
                 seen.add(slot)
                 pointer = values[slot]
-            case Read(type=PointerType(to=to)) | Base(type=PointerType(to=to)):
+            case n.Read(type=PointerType(to=to)) | n.Base(type=PointerType(to=to)):
                 return to
             case _:
                 return None
 
 
-def slot_names(program: Program) -> Mapping[int, str]:
+def slot_names(program: n.Program) -> Mapping[int, str]:
     """A unique C name for each slot: its name in the source, if it has one, and its number."""
-    named: list[FunctionParameter | NamedSlot | SharedArray] = [*program.parameters, *program.variables, *program.shared]
+    named: list[n.FunctionParameter | n.NamedSlot | n.SharedArray] = [*program.parameters, *program.variables, *program.shared]
     names = {each.slot: each.name for each in named}
     for part in nodes_of(program):
         match part:
-            case Read(slot=slot, name=name) | DeclareArray(slot=slot, name=name):
+            case n.Read(slot=slot, name=name) | n.DeclareArray(slot=slot, name=name):
                 names.setdefault(slot, name)
     return {slot: _identifier(name, slot) for slot, name in names.items()}
 
@@ -184,7 +164,7 @@ def constructor(vector: VectorType) -> str:
     return vector.scalar.element.device.pair_maker or f"make_{c_type(vector)}"
 
 
-def literal(constant: Const) -> str:
+def literal(constant: n.Const) -> str:
     """A constant with its exact value and type."""
     if isinstance(constant.type, PointerType):
         return f"({c_type(constant.type)}){int(constant.value)}"

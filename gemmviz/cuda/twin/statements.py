@@ -8,58 +8,10 @@ from textwrap import indent
 
 from msgspec import Struct
 
+from gemmviz.cuda import nodes as n
 from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.granularity import declared_scalar
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
-from gemmviz.cuda.nodes import (
-    Address,
-    Assign,
-    AtAddress,
-    Atomic,
-    Barrier,
-    Base,
-    Binary,
-    Block,
-    Break,
-    Call,
-    Commit,
-    Component,
-    Const,
-    Continue,
-    Convert,
-    Copy,
-    Declare,
-    DeclareArray,
-    Deref,
-    Evaluate,
-    Expr,
-    Extent,
-    Fence,
-    If,
-    Index,
-    Inline,
-    Instruction,
-    LoadMatrix,
-    Logic,
-    Loop,
-    MakeVector,
-    MatrixProduct,
-    Mbarrier,
-    MoveMatrix,
-    Offset,
-    PointerDifference,
-    Program,
-    Read,
-    Reinterpret,
-    Return,
-    Select,
-    Sequence,
-    Stmt,
-    StoreMatrix,
-    Unary,
-    Unrolled,
-    Wait,
-)
 from gemmviz.cuda.twin.slots import (
     aligned_slots,
     c_type,
@@ -87,120 +39,120 @@ class ExpressionPrinter(Struct):
     """
 
     names: Mapping[int, str]
-    body: Callable[[Block], list[str]]
+    body: Callable[[n.Block], list[str]]
     types: Mapping[int, CType]
-    first_values: Mapping[int, Expr]
+    first_values: Mapping[int, n.Expr]
     branches: frozenset[int]
 
     def name(self, slot: int) -> str:
         return self.names.get(slot, f"v_{slot}")
 
-    def value(self, node: Expr) -> str:
+    def value(self, node: n.Expr) -> str:
         """The C expression of a node's value."""
         match node:
-            case Const():
+            case n.Const():
                 return literal(node)
-            case Index(of_block=of_block, axis=axis):
+            case n.Index(of_block=of_block, axis=axis):
                 return f"gv_block_index({axis})" if of_block else f"threadIdx.{'xyz'[axis]}"
-            case Extent(of_grid=of_grid, axis=axis):
+            case n.Extent(of_grid=of_grid, axis=axis):
                 return f"gv_grid_extent({axis})" if of_grid else f"blockDim.{'xyz'[axis]}"
-            case Read(slot=slot):
+            case n.Read(slot=slot):
                 return self.name(slot)
-            case Base() | Offset() | Reinterpret() | Address() | AtAddress() | PointerDifference():
+            case n.Base() | n.Offset() | n.Reinterpret() | n.Address() | n.AtAddress() | n.PointerDifference():
                 return self.pointer(node)
-            case Deref(access=None):
+            case n.Deref(access=None):
                 return self.memory(node)
-            case Deref(access=int(access)):
+            case n.Deref(access=int(access)):
                 return _reported("load", access, node, self.memory(node))
-            case Component(of=of, index=index):
+            case n.Component(of=of, index=index):
                 return f"{self.value(of)}.{COMPONENTS[index]}"
-            case Assign():
+            case n.Assign():
                 return f"({self._assignment(node)})"
-            case Inline():
+            case n.Inline():
                 return self._inlined(node)
-            case Call():
+            case n.Call():
                 return self._called(node)
-            case Instruction():
+            case n.Instruction():
                 return _PRINTED[type(node)](self, node)
         return self._computed(node)
 
-    def _computed(self, node: Expr) -> str:
+    def _computed(self, node: n.Expr) -> str:
         """An operation without effects of its own."""
         match node:
-            case MakeVector(type=vector, parts=parts):
+            case n.MakeVector(type=vector, parts=parts):
                 return f"{constructor(vector)}({', '.join(map(self.value, parts))})"
-            case Unary(op=op, operand=operand):
+            case n.Unary(op=op, operand=operand):
                 return f"({op}{self.value(operand)})"
-            case Binary(op=op, left=left, right=right) | Logic(op=op, left=left, right=right):
+            case n.Binary(op=op, left=left, right=right) | n.Logic(op=op, left=left, right=right):
                 return f"({self.value(left)} {op} {self.value(right)})"
-            case Select(condition=condition, then=then, otherwise=otherwise, branch=branch):
+            case n.Select(condition=condition, then=then, otherwise=otherwise, branch=branch):
                 return f"({self.condition(condition, branch)} ? {self.value(then)} : {self.value(otherwise)})"
-            case Convert(type=to, operand=operand):
+            case n.Convert(type=to, operand=operand):
                 return f"({c_type(to)})({self.value(operand)})"
-            case Sequence(parts=parts):
+            case n.Sequence(parts=parts):
                 return f"({', '.join(map(self.value, parts))})" if parts else "(void)0"
         raise AssertionError(node)
 
-    def condition(self, node: Expr, branch: int | None) -> str:
+    def condition(self, node: n.Expr, branch: int | None) -> str:
         """The C expression of the condition of a branch, recorded where lanes may part."""
         return f"gv_part<{branch}>(gv_self, {self.value(node)})" if branch in self.branches else self.value(node)
 
-    def pointer(self, node: Expr) -> str:
+    def pointer(self, node: n.Expr) -> str:
         """The C expression of a pointer, or of an operation on pointers."""
         match node:
-            case Base(type=PointerType(to=to), slot=slot):
+            case n.Base(type=PointerType(to=to), slot=slot):
                 return f"(({target_type(to)}*){self.name(slot)})"
-            case Offset(pointer=pointer, index=index, scale=scale):
+            case n.Offset(pointer=pointer, index=index, scale=scale):
                 return self._moved(pointer, index, scale)
-            case Reinterpret(type=to, pointer=pointer):
+            case n.Reinterpret(type=to, pointer=pointer):
                 return f"(({c_type(to)}){self.value(pointer)})"
-            case PointerDifference(left=left, right=right):
+            case n.PointerDifference(left=left, right=right):
                 return f"(long long)({self.value(left)} - {self.value(right)})"
-            case Address(type=scalar, pointer=pointer, window="shared"):
+            case n.Address(type=scalar, pointer=pointer, window="shared"):
                 return f"({c_type(scalar)})__cvta_generic_to_shared({self.value(pointer)})"
-            case Address(type=scalar, pointer=pointer):
+            case n.Address(type=scalar, pointer=pointer):
                 return f"({c_type(scalar)})(unsigned long long)({self.value(pointer)})"
-            case AtAddress(type=PointerType(space="shared") as to, address=address):
+            case n.AtAddress(type=PointerType(space="shared") as to, address=address):
                 return f"(({c_type(to)})__cvta_shared_to_generic({self.value(address)}))"
-            case AtAddress(type=to, address=address):
+            case n.AtAddress(type=to, address=address):
                 return f"(({c_type(to)})({self.value(address)}))"
         raise AssertionError(node)
 
-    def _moved(self, pointer: Expr, index: Expr, scale: int) -> str:
+    def _moved(self, pointer: n.Expr, index: n.Expr, scale: int) -> str:
         start = self.value(pointer)
-        if isinstance(index, Const) and index.value == 0:
+        if isinstance(index, n.Const) and index.value == 0:
             return start
         scale = scale_in_target(pointer.type, scale)
         if scale in (1, -1):
             return f"({start} {'+' if scale > 0 else '-'} {self.value(index)})"
         return f"({start} + (long long){self.value(index)} * {scale})"
 
-    def memory(self, node: Deref) -> str:
+    def memory(self, node: n.Deref) -> str:
         """The memory that a node designates, without recording the access."""
         return f"(*{self.value(node.pointer)})"
 
-    def _assignment(self, node: Assign) -> str:
+    def _assignment(self, node: n.Assign) -> str:
         target = node.target
-        if not isinstance(target, Deref) or node.store is None:
-            return self._assigned(self.memory(target) if isinstance(target, Deref) else self.value(target), node)
+        if not isinstance(target, n.Deref) or node.store is None:
+            return self._assigned(self.memory(target) if isinstance(target, n.Deref) else self.value(target), node)
         element = self.memory(target)
         if node.op is not None and target.access is not None:
             element = _reported("load", target.access, target, element)
         stored = self._assigned(_reported("store", node.store, target, element), node)
         return f"gv_wrote(gv_self, {stored})"
 
-    def _assigned(self, target: str, node: Assign) -> str:
+    def _assigned(self, target: str, node: n.Assign) -> str:
         if node.gives_old and node.op is not None:
             return f"{target}{node.op * 2}"
         if node.gives_old:
             return f"gv_exchanged({target}, {self.value(node.value)})"
         return f"{target} {node.op or ''}= {self.value(node.value)}"
 
-    def _inlined(self, node: Inline) -> str:
+    def _inlined(self, node: n.Inline) -> str:
         bound = [f"    {c_type(self.types[slot])} {self.name(slot)} = {self.value(value)};" for slot, value in node.bindings]
         return "\n".join([f"[&]() -> {c_type(node.type)} {{", *bound, *self.body(node.body), "}()"])
 
-    def _called(self, node: Call) -> str:
+    def _called(self, node: n.Call) -> str:
         args = [self.value(arg) for arg in node.args]
         match node.name:
             case "assert":
@@ -219,24 +171,24 @@ _SPACES = {"global": "GV_IN_GLOBAL", "shared": "GV_IN_SHARED"}
 _ATOMICS = {"exch": "Exch", "cas": "CAS"}
 
 
-def _reported(kind: str, access: int, node: Deref, element: str) -> str:
+def _reported(kind: str, access: int, node: n.Deref, element: str) -> str:
     """The C expression of what a pointer designates, with the access recorded."""
     return f"gv_{kind}<{access}, {_space(node)}>(gv_self, {element})"
 
 
-def _space(node: Deref) -> str:
+def _space(node: n.Deref) -> str:
     """The space of an access as a template argument: where its pointer points, any if that isn't known."""
     pointer = node.pointer.type
     space = pointer.space if isinstance(pointer, PointerType | ArrayType) else None
     return _SPACES.get(space or "", "GV_IN_ANY")
 
 
-def _printed_atomic(printer: ExpressionPrinter, node: Atomic) -> str:
+def _printed_atomic(printer: ExpressionPrinter, node: n.Atomic) -> str:
     target = f"&{_reported('atomic', node.access, node.target, printer.memory(node.target))}"
     return f"atomic{_ATOMICS.get(node.op, node.op.capitalize())}({', '.join([target, *map(printer.value, node.args)])})"
 
 
-def _printed_copy(printer: ExpressionPrinter, node: Copy) -> str:
+def _printed_copy(printer: ExpressionPrinter, node: n.Copy) -> str:
     """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be. Its value is the
     number of the first element, of the wider of both arrays as in the interpreter.
     """
@@ -254,12 +206,12 @@ def _printed_copy(printer: ExpressionPrinter, node: Copy) -> str:
     return f"gv_copy<{node.access}, {spaces}, {ctype}, {element}>(gv_self, {to}, {of}, {taken})"
 
 
-def _element_behind(printer: ExpressionPrinter, side: Deref) -> Scalar | None:
+def _element_behind(printer: ExpressionPrinter, side: n.Deref) -> Scalar | None:
     """The type of the elements of the array that one side of a copy points into, None if it isn't known."""
     return declared_scalar(pointed_array(side.pointer, printer.first_values))
 
 
-def _printed_product(printer: ExpressionPrinter, node: MatrixProduct) -> str:
+def _printed_product(printer: ExpressionPrinter, node: n.MatrixProduct) -> str:
     """The instruction itself. Constraints: "f" of a float, "r" of an integer."""
     matrix = MATRIX_INSTRUCTIONS[node.instruction]
     result, letter = c_type(matrix.result), {FLOAT: "f"}
@@ -274,41 +226,41 @@ def _printed_product(printer: ExpressionPrinter, node: MatrixProduct) -> str:
     return f"[&]() -> {result} {{ gv_multiply<{node.access}>(gv_self); {result} d; {asm} return d; }}()"
 
 
-def _printed_matrices(printer: ExpressionPrinter, node: LoadMatrix | StoreMatrix) -> str:
+def _printed_matrices(printer: ExpressionPrinter, node: n.LoadMatrix | n.StoreMatrix) -> str:
     behind = _element_behind(printer, node.row)
     element = c_type(behind) if behind is not None and behind.bytes <= UINT.bytes else c_type(UINT)
     turned, row = str(node.is_transposed).lower(), printer.value(node.row.pointer)
-    if isinstance(node, LoadMatrix):
+    if isinstance(node, n.LoadMatrix):
         return f"gv_load_matrix{node.count}<{node.access}, {element}, {turned}>(gv_self, {row})"
     count, given = len(node.values), ", ".join(map(printer.value, node.values))
     register = given if count == 1 else f"make_uint{count}({given})"
     return f"gv_store_matrix{count}<{node.access}, {element}, {turned}>(gv_self, {row}, {register})"
 
 
-def _printed_transposition(printer: ExpressionPrinter, node: MoveMatrix) -> str:
+def _printed_transposition(printer: ExpressionPrinter, node: n.MoveMatrix) -> str:
     return f"gv_move_matrix<{node.access}>(gv_self, {printer.value(node.value)})"
 
 
-_PRINTED: dict[type[Instruction], Callable[..., str]] = {
-    Atomic: _printed_atomic,
-    Copy: _printed_copy,
-    MatrixProduct: _printed_product,
-    MoveMatrix: _printed_transposition,
-    LoadMatrix: _printed_matrices,
-    StoreMatrix: _printed_matrices,
+_PRINTED: dict[type[n.Instruction], Callable[..., str]] = {
+    n.Atomic: _printed_atomic,
+    n.Copy: _printed_copy,
+    n.MatrixProduct: _printed_product,
+    n.MoveMatrix: _printed_transposition,
+    n.LoadMatrix: _printed_matrices,
+    n.StoreMatrix: _printed_matrices,
 }
 
 
 # Prints statements.
 
 _UNROLL, _ALL_THREADS = "#pragma unroll", "blockDim.x * blockDim.y * blockDim.z"
-_NOTHING = Block(())
+_NOTHING = n.Block(())
 
 
 class Printer:
     """Prints the body of a program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: n.Program) -> None:
         self.program = program
         self.types = slot_types(program)
         self.aligned = aligned_slots(program)
@@ -322,76 +274,76 @@ class Printer:
         """Declarations at the beginning of the kernel, of what is declared in inlined calls and used behind them."""
         for each in nodes_of(self.program):
             match each:
-                case Declare(slot=slot) if slot in self.outside and slot in self.types:
+                case n.Declare(slot=slot) if slot in self.outside and slot in self.types:
                     yield f"{c_type(self.types[slot])} {self.name(slot)};"
-                case DeclareArray(slot=slot) if slot in self.outside:
+                case n.DeclareArray(slot=slot) if slot in self.outside:
                     yield self._storage(each)
 
-    def block(self, node: Stmt | None) -> list[str]:
+    def block(self, node: n.Stmt | None) -> list[str]:
         """The indented lines of a statement between braces."""
         return [] if node is None else [indent(line, "    ") for line in self.lines(node)]
 
-    def lines(self, node: Stmt) -> Iterator[str]:
+    def lines(self, node: n.Stmt) -> Iterator[str]:
         match node:
-            case Block(statements=statements):
+            case n.Block(statements=statements):
                 for each in statements:
                     yield from self.lines(each)
-            case Declare(slot=slot, value=value):
+            case n.Declare(slot=slot, value=value):
                 yield self._declared(slot, value)
-            case DeclareArray():
+            case n.DeclareArray():
                 yield self._array(node)
-            case Evaluate(expression=Sequence(parts=())):
+            case n.Evaluate(expression=n.Sequence(parts=())):
                 return
-            case Evaluate(expression=expression):
+            case n.Evaluate(expression=expression):
                 yield f"{self.value(expression)};"
-            case If():
+            case n.If():
                 yield from self._if(node)
-            case Unrolled(slot=slot, values=values, loop=loop):
+            case n.Unrolled(slot=slot, values=values, loop=loop):
                 yield f"{c_type(self.types[slot])} {self.name(slot)} = {values[0]};"
                 yield from self._loop(loop, _UNROLL)
-            case Loop():
+            case n.Loop():
                 yield from self._loop(node)
             case _:
                 yield self._simple(node)
 
-    def _simple(self, node: Stmt) -> str:
+    def _simple(self, node: n.Stmt) -> str:
         match node:
-            case Break():
+            case n.Break():
                 return "break;"
-            case Continue():
+            case n.Continue():
                 return "continue;"
-            case Return(value=None):
+            case n.Return(value=None):
                 return "return;"
-            case Return(value=value) if value is not None:
+            case n.Return(value=value) if value is not None:
                 return f"return {self.value(value)};"
-            case Barrier(access=access, number=number, count=count, waits=waits) if number is not None:
+            case n.Barrier(access=access, number=number, count=count, waits=waits) if number is not None:
                 at, size = self.value(number), _ALL_THREADS if count is None else self.value(count)
                 return f"gv_arrive<{access}>(gv_self, {at}); gv_barrier({str(waits).lower()}, {at}, {size});"
-            case Mbarrier(access=access, op=op, at=at, args=args):
+            case n.Mbarrier(access=access, op=op, at=at, args=args):
                 given = ", ".join(("gv_self", "gv_own", self.value(at.pointer), *map(self.value, args)))
                 return f"gv_mbarrier_{op}<{access}>({given});"
-            case Barrier(access=access, waits_for_block=waits_for_block):
+            case n.Barrier(access=access, waits_for_block=waits_for_block):
                 return f"gv_arrive<{access}>(gv_self); {'__syncthreads' if waits_for_block else '__syncwarp'}();"
-            case Fence(access=access):
+            case n.Fence(access=access):
                 return f"gv_arrive<{access}>(gv_self); __threadfence();"
-            case Commit():
+            case n.Commit():
                 return "gv_commit(gv_self);"
-            case Wait(access=access, pending=pending):
+            case n.Wait(access=access, pending=pending):
                 return f"gv_wait<{access}>(gv_self, {self.value(pending)});"
         raise AssertionError(node)
 
-    def _declared(self, slot: int, value: Expr | None) -> str:
+    def _declared(self, slot: int, value: n.Expr | None) -> str:
         ctype = self.types.get(slot)
         if ctype is None:
             return f"// {self.name(slot)} is never used"
         given = "" if value is None else f" = {self.value(value)}"
         return f"{'' if slot in self.outside else f'{c_type(ctype)} '}{self.name(slot)}{given};"
 
-    def _storage(self, node: DeclareArray, values: str = "") -> str:
+    def _storage(self, node: n.DeclareArray, values: str = "") -> str:
         element, name = storage(node.element, node.size, self.name(node.slot))
         return f"{'__align__(16) ' if node.slot in self.aligned else ''}{element} {name}{values};"
 
-    def _array(self, node: DeclareArray) -> str:
+    def _array(self, node: n.DeclareArray) -> str:
         values = [self.value(each) for each in node.values or ()]
         if node.slot not in self.outside:
             return self._storage(node, "" if node.values is None else f" = {{{', '.join(values)}}}")
@@ -399,7 +351,7 @@ class Printer:
             values += ["{}"] * (node.size - len(values))
         return " ".join(f"{self.name(node.slot)}[{at}] = {each};" for at, each in enumerate(values)) or ";"
 
-    def _if(self, node: If) -> Iterator[str]:
+    def _if(self, node: n.If) -> Iterator[str]:
         yield f"if ({self.expressions.condition(node.condition, node.branch)}) {{"
         yield from self.block(node.then)
         if node.otherwise not in (None, _NOTHING):
@@ -407,7 +359,7 @@ class Printer:
             yield from self.block(node.otherwise)
         yield "}"
 
-    def _loop(self, node: Loop, pragma: str = "") -> Iterator[str]:
+    def _loop(self, node: n.Loop, pragma: str = "") -> Iterator[str]:
         kind = "gv_phases" if node.number == self.program.phase_loop else "gv_loop"
         trips = f"gv_trips_{node.number}"
         tested = "true" if node.condition is None else self.expressions.condition(node.condition, node.branch)

@@ -5,49 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.cuda import nodes as n
 from gemmviz.cuda.fold import known_trips
-from gemmviz.cuda.nodes import (
-    Address,
-    Assign,
-    AtAddress,
-    Barrier,
-    Base,
-    Binary,
-    Block,
-    Break,
-    Call,
-    Commit,
-    Component,
-    Const,
-    Continue,
-    Convert,
-    Declare,
-    DeclareArray,
-    Deref,
-    Evaluate,
-    Expr,
-    Extent,
-    Fence,
-    If,
-    Index,
-    Inline,
-    Instruction,
-    Logic,
-    Loop,
-    MakeVector,
-    Mbarrier,
-    Offset,
-    PointerDifference,
-    Read,
-    Reinterpret,
-    Return,
-    Select,
-    Sequence,
-    Stmt,
-    Unary,
-    Unrolled,
-    Wait,
-)  # fmt: skip
 from gemmviz.cuda.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
@@ -109,90 +68,90 @@ class Compiler:
         """The compiler of what is a number in any domain."""
         return Compiler(self.space, Domain({}), self.branches, self.constants)
 
-    def value(self, node: Expr) -> Closure:
+    def value(self, node: n.Expr) -> Closure:
         """The closure of an expression: it takes the machine and gives the value over lanes."""
         return self.domain.value(self, node) or self.by_rules(node)
 
-    def by_rules(self, node: Expr) -> Closure:
+    def by_rules(self, node: n.Expr) -> Closure:
         """The closure of an expression that is evaluated by C's rules."""
         match node:
-            case Const() | Index() | Extent():
+            case n.Const() | n.Index() | n.Extent():
                 constant = self._constant(node)
                 return lambda machine: constant
-            case Read(slot=slot) if slot in self.constants:
+            case n.Read(slot=slot) if slot in self.constants:
                 counter = self.constants[slot]
                 return lambda machine: counter
-            case Read():
+            case n.Read():
                 return _variable_read(node)
-            case Base() | Offset() | Reinterpret() | AtAddress():
+            case n.Base() | n.Offset() | n.Reinterpret() | n.AtAddress():
                 return self.address(node)
-            case Deref():
+            case n.Deref():
                 return load_closure(node, self.address(node.pointer), self.domain.running(scalar_of(node.type), node))
-            case Component(of=Read(checked=True) as of, index=component):
+            case n.Component(of=n.Read(checked=True) as of, index=component):
                 return _read_component(of, component)
-            case Component(of=of, index=component):
+            case n.Component(of=of, index=component):
                 vector = self.value(of)
                 return lambda machine: vector(machine)[component]
-            case MakeVector(parts=parts):
+            case n.MakeVector(parts=parts):
                 return _vector([self.value(part) for part in parts])
-            case Unary() | Binary() | Convert():
+            case n.Unary() | n.Binary() | n.Convert():
                 return self._of_pointers(node) if _is_of_pointers(node) else self._operation(node)
-            case PointerDifference():
+            case n.PointerDifference():
                 return self._difference(node)
-            case Logic():
+            case n.Logic():
                 return self._logic(node)
-            case Select():
+            case n.Select():
                 return self._select(node)
-            case Assign():
+            case n.Assign():
                 return assignment(self, node)
-            case Call():
+            case n.Call():
                 return intrinsic(node, [self.value(arg) for arg in node.args], self.space)
-            case Inline():
+            case n.Inline():
                 return self._inline(node)
-            case Sequence(parts=parts):
+            case n.Sequence(parts=parts):
                 return _sequence([self.value(part) for part in parts])
-            case Instruction():
+            case n.Instruction():
                 return instruction(self, node)
-            case Address(pointer=pointer):
+            case n.Address(pointer=pointer):
                 return integer_address(node, self.address(pointer))
         raise AssertionError(node)
 
-    def _constant(self, node: Const | Index | Extent) -> Any:
+    def _constant(self, node: n.Const | n.Index | n.Extent) -> Any:
         """The value of a node that is the same whenever it is evaluated."""
         match node:
-            case Const(type=scalar, value=value):
+            case n.Const(type=scalar, value=value):
                 return values.constant(value, scalar)
-            case Index(of_block=of_block, axis=axis):
+            case n.Index(of_block=of_block, axis=axis):
                 return self.space.index(of_block, axis)
-            case Extent(of_grid=of_grid, axis=axis):
+            case n.Extent(of_grid=of_grid, axis=axis):
                 return (self.space.launch.grid if of_grid else self.space.launch.block)[axis]
 
-    def address(self, node: Expr) -> PointerClosure:
+    def address(self, node: n.Expr) -> PointerClosure:
         """A closure of the (memory, offset) of a pointer expression, in units of the type that is pointed to."""
         match node:
-            case Base(slot=slot):
+            case n.Base(slot=slot):
                 return base_address(slot)
-            case Offset(pointer=pointer, index=index, scale=scale):
+            case n.Offset(pointer=pointer, index=index, scale=scale):
                 distance, units = known_trips(index, self.constants), scale
                 if distance is not None:
                     return shifted_address(self.address(pointer), distance * units)
                 return indexed_address(self.address(pointer), self.domain.known(self, index), units)
-            case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
+            case n.Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
                 if (null := null_address(pointer)) is not None:
                     return null
                 return reinterpreted_address(self.address(pointer), target_of(pointer), to, place)
-            case AtAddress(address=integer):
+            case n.AtAddress(address=integer):
                 return null_address(integer) or found_address(node, self.value(integer))
         return null_address(node) or self.value(node)
 
-    def _of_pointers(self, node: Unary | Binary | Convert) -> Closure:
+    def _of_pointers(self, node: n.Unary | n.Binary | n.Convert) -> Closure:
         """The closure of a comparison of pointers, or of whether a pointer is null or not."""
-        if isinstance(node, Binary):
+        if isinstance(node, n.Binary):
             return comparison(node.op, self.address(node.left), self.address(node.right), node.place)
         test = is_not_null(self.address(node.operand))
-        return values.unary("!", BOOL, test) if isinstance(node, Unary) else test
+        return values.unary("!", BOOL, test) if isinstance(node, n.Unary) else test
 
-    def _difference(self, node: PointerDifference) -> Closure:
+    def _difference(self, node: n.PointerDifference) -> Closure:
         left, right, place, units = (
             self.address(node.left),
             self.address(node.right),
@@ -209,7 +168,7 @@ class Compiler:
 
         return difference
 
-    def _logic(self, node: Logic) -> Closure:
+    def _logic(self, node: n.Logic) -> Closure:
         left, right = self.domain.known(self, node.left), self.value(node.right)
         decided = node.op == "||"
 
@@ -233,7 +192,7 @@ class Compiler:
 
         return logic
 
-    def _select(self, node: Select) -> Closure:
+    def _select(self, node: n.Select) -> Closure:
         given, branch = self.domain.given, self._reported(node.branch)
         condition, then, otherwise = (
             self.domain.known(self, node.condition),
@@ -263,19 +222,19 @@ class Compiler:
         """The number of a branch at which lanes may part, else None."""
         return branch if branch in self.branches else None
 
-    def _operation(self, node: Unary | Binary | Convert) -> Closure:
+    def _operation(self, node: n.Unary | n.Binary | n.Convert) -> Closure:
         match node:
-            case Unary(type=scalar, op=op, operand=operand):
+            case n.Unary(type=scalar, op=op, operand=operand):
                 return values.unary(op, scalar, self.value(operand))
-            case Binary(op=op, left=left, right=right, place=place):
+            case n.Binary(op=op, left=left, right=right, place=place):
                 assert isinstance(left.type, Scalar)
                 return values.binary(op, left.type, self.value(left), self.value(right), place)
-            case Convert(type=to, operand=operand):
+            case n.Convert(type=to, operand=operand):
                 assert isinstance(operand.type, Scalar)
                 convert, inner = values.conversion(operand.type, to), self.value(operand)
                 return lambda machine: convert(inner(machine))
 
-    def _inline(self, node: Inline) -> Closure:
+    def _inline(self, node: n.Inline) -> Closure:
         bindings = [(slot, self.domain.given(self, slot, expr)) for slot, expr in node.bindings]
         body, result, place = self.statement(node.body), node.result, node.place
 
@@ -295,53 +254,53 @@ class Compiler:
 
         return call
 
-    def statement(self, node: Stmt) -> Statement:
+    def statement(self, node: n.Stmt) -> Statement:
         """The closure of a statement: it takes the machine and returns how control leaves it."""
         match node:
-            case Block(statements=statements):
+            case n.Block(statements=statements):
                 return block([self.statement(each) for each in with_all_arms(statements)])
-            case Evaluate(expression=expression):
+            case n.Evaluate(expression=expression):
                 return _evaluated(self.domain.effect(self, expression))
-            case Declare(slot=slot, value=value):
+            case n.Declare(slot=slot, value=value):
                 return _declaration(slot, _no_value if value is None else self.domain.given(self, slot, value))
-            case DeclareArray():
+            case n.DeclareArray():
                 return self._declare_array(node)
-            case If(condition=condition, then=then, otherwise=otherwise, branch=number):
+            case n.If(condition=condition, then=then, otherwise=otherwise, branch=number):
                 or_else = _evaluated(None) if otherwise is None else self.statement(otherwise)
                 arms = run_tracks if has_barriers(node) else in_turn
                 reported = self._reported(number)
                 return branch(self.domain.known(self, condition), self.statement(then), or_else, reported, arms)
-            case Loop():
+            case n.Loop():
                 return self.domain.repeated(node, self._loop(node))
-            case Unrolled():
+            case n.Unrolled():
                 return self.domain.repeated(node, self._unrolled(node))
-            case Break():
+            case n.Break():
                 return lambda machine: BREAK
-            case Continue():
+            case n.Continue():
                 return lambda machine: CONTINUE
-            case Return():
+            case n.Return():
                 return self._return(node)
-            case Barrier(number=number, count=count):
+            case n.Barrier(number=number, count=count):
                 return barrier_closure(
                     node, *(None if each is None else self.domain.known(self, each) for each in (number, count))
                 )
-            case Mbarrier():
+            case n.Mbarrier():
                 return mbarrier_closure(self, node)
-            case Commit():
+            case n.Commit():
                 return commit(node)
-            case Wait(pending=pending):
+            case n.Wait(pending=pending):
                 return wait_closure(node, self.value(pending))
-            case Fence():
+            case n.Fence():
                 return fence(node)
         raise AssertionError(node)
 
-    def _loop(self, node: Loop) -> Statement:
+    def _loop(self, node: n.Loop) -> Statement:
         condition = None if node.condition is None else self.domain.known(self, node.condition)
         body = self.statement(node.body)
         step = None if node.step is None else self.domain.effect(self, node.step)
         return loop(condition, body, step, node.tests_first, node.place, self._reported(node.branch))
 
-    def _unrolled(self, node: Unrolled) -> Statement:
+    def _unrolled(self, node: n.Unrolled) -> Statement:
         bodies = []
         for value in node.values:
             self.constants[node.slot] = value
@@ -349,7 +308,7 @@ class Compiler:
         self.constants.pop(node.slot, None)
         return unrolled(node.slot, node.values, bodies, node.loop.place)
 
-    def _return(self, node: Return) -> Statement:
+    def _return(self, node: n.Return) -> Statement:
         if node.slot is None or node.value is None:
             return lambda machine: RETURN
         slot, value = node.slot, self.domain.given(self, node.slot, node.value)
@@ -365,7 +324,7 @@ class Compiler:
 
         return give_back
 
-    def _declare_array(self, node: DeclareArray) -> Statement:
+    def _declare_array(self, node: n.DeclareArray) -> Statement:
         cells, given, domain = cells_of(node.element, node.size), None, self.domain
         if node.values is not None:
             given = [(domain.given(self, node.slot, value), isinstance(value.type, VectorType)) for value in node.values]
@@ -407,13 +366,13 @@ def _evaluated(closure: Closure | None) -> Statement:
     return run
 
 
-def _is_of_pointers(node: Unary | Binary | Convert) -> bool:
-    if isinstance(node, Binary):
+def _is_of_pointers(node: n.Unary | n.Binary | n.Convert) -> bool:
+    if isinstance(node, n.Binary):
         return isinstance(node.left.type, _POINTER_TYPES) or isinstance(node.right.type, _POINTER_TYPES)
     return isinstance(node.operand.type, _POINTER_TYPES)
 
 
-def _variable_read(node: Read) -> Closure:
+def _variable_read(node: n.Read) -> Closure:
     slot, name, place = node.slot, node.name, node.place
     if not node.checked:
         return lambda machine: machine.slots[slot]
@@ -422,7 +381,7 @@ def _variable_read(node: Read) -> Closure:
     return lambda machine: values.read(machine, machine.slots[slot], name, place)
 
 
-def _read_component(node: Read, component: int) -> Closure:
+def _read_component(node: n.Read, component: int) -> Closure:
     slot, name, place = node.slot, node.name, node.place
 
     def read(machine: Machine) -> Any:
