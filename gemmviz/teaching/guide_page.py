@@ -75,7 +75,8 @@ def guide_lines(part: GuidePart) -> tuple[list[tuple[_TextRole, str]], list[tupl
     ]
     asked: list[tuple[_TextRole, str]] = [("strong", tr("Ask: {question}", question=question.text))]
     for choice in sorted(question.choices, key=lambda choice: not choice.right):
-        asked.append(("strong" if choice.right else "plain", f"{'✓' if choice.right else '✗'} {choice.text}. {choice.why}"))
+        said = tr(". ").join([f"{'✓' if choice.right else '✗'} {choice.text}", choice.why])
+        asked.append(("strong" if choice.right else "plain", said))
     return done, asked
 
 
@@ -94,7 +95,7 @@ def _page(lesson: Lesson, parts: list[GuidePart], number: int, count: int, theme
     page = Box(0.0, 0.0, *PAPER).inset(_MARGIN)
     minutes = tr("{minutes} minutes, {steps} steps", minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
     place = tr("page {number} of {count}", number=number, count=count)
-    facts = ". ".join([minutes, *([place] if count > 1 else []), lesson.about])
+    facts = tr(". ").join([minutes, *([place] if count > 1 else []), lesson.about])
     head = [
         Paragraph.wrapped("title", lesson.title, Style(_TITLE, theme.text, "semibold"), page),
         Paragraph.wrapped("about", facts, Style(_SIZES[3], theme.faint), page),

@@ -173,16 +173,16 @@ def notes_text(lesson: Lesson, steps: Sequence[LessonStep]) -> str:
     parts, minutes = [f"# {unmarked(lesson.title)}\n"], 0.0
     for number, step in enumerate(steps, 1):
         parts += [f"# {unmarked(step.part)}\n"] if step.part else []
-        parts.append(f"## {number}. {unmarked(step.title)}\n\n*Minute {minutes:g}, {step.minutes:g} minutes.*\n")
+        said = tr("Minute {minute}, {minutes} minutes.", minute=f"{minutes:g}", minutes=f"{step.minutes:g}")
+        parts.append(f"## {number}. {unmarked(step.title)}\n\n*{said}*\n")
         parts += [f"{unmarked(text)}\n" for text in (step.caption, step.text, step.notes) if text]
         if step.question is not None:
             right = step.question.choices[step.question.right]
-            parts.append(
-                f"**Question.** {unmarked(step.question.text)} **Answer:** {unmarked(right.text)}. {unmarked(right.why)}\n"
-            )
+            asked = {"question": unmarked(step.question.text), "answer": unmarked(right.text), "why": unmarked(right.why)}
+            parts.append(tr("**Question.** {question} **Answer:** {answer}. {why}", **asked) + "\n")
         if step.exercise is not None:
-            hints = "".join(f"\n- Hint: {unmarked(hint)}" for hint in step.exercise.hints)
-            parts.append(f"**Exercise.** {unmarked(step.exercise.task)}\n{hints}\n")
+            hints = "".join(f"\n- {tr('Hint: {hint}', hint=unmarked(hint))}" for hint in step.exercise.hints)
+            parts.append(f"{tr('**Exercise.** {task}', task=unmarked(step.exercise.task))}\n{hints}\n")
         minutes += step.minutes
     return "\n".join(parts)
 
