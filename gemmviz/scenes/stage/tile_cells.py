@@ -3,6 +3,7 @@ indices. Cells stored in an earlier phase are faded.
 """
 
 from functools import lru_cache
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -104,18 +105,19 @@ def _tile(
 
 
 def tile_name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> list[Labels]:
-    """Draw the name of a tile in a lane on its left or right, above it or below it, the first place in the corner where no
-    other tile is; above other tiles.
+    """Draw the name of a tile in a lane on its left or right, above it or below it, where no other tile and no other name is;
+    above other tiles.
     """
     text, lanes = moment.trace.arrays[number].name, plan.lanes
-    side = "" if lanes is None else next(each.side for each in lanes.tiles if each.number == number)
-    if lanes is None or not side:
+    sides = {} if lanes is None else {each.number: each.side for each in lanes.tiles}
+    if lanes is None or not sides[number]:
         size, after = theme.type.heading, _summands_text(moment, number)
         name = text_at(f"tile-{text}-name", (table.x, table.y - 10), text, size, theme.text, "start", "semibold")
         at = table.x + text_width(text, size, "semibold") + 2 * _NAME_AIR, table.y - 10
         return [name, *([text_at(f"tile-{text}-sums-name", at, after, theme.type.note, theme.faint)] if after else [])]
-    others = tuple(each.box for other, each in tile_grids(moment, plan).items() if other != number)
-    return _name_in_corner(text, side, table.box, lanes.corner, others, theme)
+    grids = tile_grids(moment, plan).items()
+    tiles = tuple((moment.trace.arrays[each].name, sides[each], grid.box) for each, grid in grids)
+    return [name for name in _names_in_corner(tiles, lanes.corner, theme) if text in name.texts]
 
 
 def _summands_text(moment: Moment, number: int) -> str:
@@ -128,8 +130,25 @@ def _summands_text(moment: Moment, number: int) -> str:
 
 
 @lru_cache(maxsize=64)
-def _name_in_corner(text: str, side: str, tile: Box, corner: Box, others: tuple[Box, ...], theme: Theme) -> list[Labels]:
-    """Return the name of a tile at the first free place of a corner; nothing if there is none."""
+def _names_in_corner(tiles: tuple[tuple[str, str, Box], ...], corner: Box, theme: Theme) -> list[Labels]:
+    """Return the names of tiles in lanes, each given by name, side and box: as many as have free places, at the first ones."""
+    named = [(text, side, _free_places(text, box, tiles, corner, theme)) for text, side, box in tiles if side]
+    best: list[Labels] = []
+    for way in product(*([*places, None] for _, _, places in named)):
+        rooms = [place[0] for place in way if place is not None]
+        if len(rooms) > len(best) and not any(one.meets(other) for one, other in combinations(rooms, 2)):
+            best = [
+                text_at(f"tile-{text}-name", place[1], text, theme.type.heading, theme.accent(side), place[2], "semibold")
+                for (text, side, _), place in zip(named, way, strict=True)
+                if place is not None
+            ]
+    return best
+
+
+def _free_places(
+    text: str, tile: Box, tiles: tuple[tuple[str, str, Box], ...], corner: Box, theme: Theme
+) -> list[tuple[Box, Point, Anchor]]:
+    """Return the places for a name around its tile where no tile is: the room, and where the text begins or ends."""
     size, needed = theme.type.heading, text_width(text, theme.type.heading, "semibold") + _NAME_AIR
     beside, row = baseline(tile.middle_y, size), tile.middle_y - size / 2
     places: tuple[tuple[Box, Point, Anchor], ...] = (
@@ -138,11 +157,12 @@ def _name_in_corner(text: str, side: str, tile: Box, corner: Box, others: tuple[
         (Box(tile.x, tile.y - size - 10, needed, size + 10), (tile.x, tile.y - 10), "start"),
         (Box(tile.x, tile.bottom, needed, size + 10), (tile.x, tile.bottom + size), "start"),
     )
-    for room, at, anchor in places:
-        is_across = room.x >= min(tile.x, corner.x) and room.right <= corner.right
-        if is_across and corner.y <= room.y and room.bottom <= corner.bottom and not any(map(room.meets, others)):
-            return [text_at(f"tile-{text}-name", at, text, size, theme.accent(side), anchor, "semibold")]
-    return []
+    return [
+        (room, at, anchor)
+        for room, at, anchor in places
+        if room.x >= min(tile.x, corner.x) and room.right <= corner.right and corner.y <= room.y and room.bottom <= corner.bottom
+        and not any(room.meets(other) for _, _, other in tiles if other != tile)
+    ]  # fmt: skip
 
 
 @lru_cache(maxsize=16)
