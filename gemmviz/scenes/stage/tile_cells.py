@@ -160,7 +160,8 @@ def _free_places(
     return [
         (room, at, anchor)
         for room, at, anchor in places
-        if room.x >= min(tile.x, corner.x) and room.right <= corner.right and corner.y <= room.y and room.bottom <= corner.bottom
+        if room.x >= min(tile.x, corner.x) and room.right <= corner.right
+        and room.y >= corner.y and room.bottom <= corner.bottom
         and not any(room.meets(other) for _, _, other in tiles if other != tile)
     ]  # fmt: skip
 
