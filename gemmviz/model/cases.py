@@ -443,7 +443,8 @@ class SpeedCase(Struct, frozen=True):
     the real kernel, None if unknown. ``causes``: the most expensive first, empty until known; ``model_ms``: the model's time of
     the launch, None if the model does not hold for the device. ``so_far``: flops and bytes of each level for the watched
     threads up to now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be
-    counted. ``least_bytes``: of all arrays together, 0 until known.
+    counted. ``least_bytes``: of all arrays together, 0 until known. ``variants``: what DRAM moves with each value of
+    a parameter on which only this depends, if these were recorded.
     """
 
     what: str
@@ -460,6 +461,7 @@ class SpeedCase(Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     no_counts: str = ""
     least_bytes: int = 0
+    variants: tuple[Traffic, ...] = ()
 
     @property
     def has_begun(self) -> bool:

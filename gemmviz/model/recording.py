@@ -241,15 +241,25 @@ class StreamRuns(Recorded[StreamCall], frozen=True):
     kernel: str = ""
     repeats: int = 0
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The numbers of streams of the runs."""
+        return tuple(dict.fromkeys(row.streams for row in self.rows))
+
     def of(self, streams: int) -> tuple[StreamCall, ...]:
         """The copies and kernels of the run with this number of streams."""
         return tuple(row for row in self.rows if row.streams == streams)
+
+    def total_us(self, streams: int) -> float:
+        """Microseconds until the last copy of that run has ended."""
+        return max((row.stop_us for row in self.of(streams)), default=0.0)
 
 
 class TransferCase(Struct, frozen=True):
     """The ``calls`` that a launch needs. ``runs``: the recorded ones at this size, for both kinds of host memory; none if they
     were not recorded on the ``device`` or at this size, and ``unmeasured`` says which. ``source``: of the times. ``prefix``:
-    CUDA's or HIP's. ``copies_c``: C is copied in, too.
+    CUDA's or HIP's. ``copies_c``: C is copied in, too. ``pieces``: recorded runs in which the launch is that of one piece;
+    None if there are none.
     """
 
     calls: tuple[HostCall, ...]
@@ -260,3 +270,4 @@ class TransferCase(Struct, frozen=True):
     unmeasured: str = ""
     prefix: str = "cuda"
     copies_c: bool = False
+    pieces: StreamRuns | None = None

@@ -19,7 +19,7 @@ from gemmviz.cuda.nodes import Program
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import PROGRAMS, entry_of, source_of, stored_name
 from gemmviz.cuda.reader_link import reader
-from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, write_answers
+from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
 from gemmviz.files.recordings import checked_files, seal
 from gemmviz.files.resources import ROOT
 from gemmviz.model.errors import GemmvizError, SourceError
@@ -161,13 +161,20 @@ def _key(setup: Setup) -> str:
     return answer_key(setup, device_for(setup))
 
 
-def store(engine: NotedAnswers, folder: Path) -> None:
-    """Write all answers to a folder, and remove files that nothing asks for."""
+def store(engine: NotedAnswers, folder: Path, is_whole: bool) -> None:
+    """Write all answers to a folder. ``is_whole``: they are those of all lessons, and files that nothing asks for are removed;
+    otherwise answers are added to the files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.npz"):
-        if path.stem not in engine.answers:
+        if is_whole and path.stem not in engine.answers:
             path.unlink()
     for key, (setup, answers) in engine.answers.items():
+        known = None if is_whole else read_answers(setup, device_for(setup))
+        if known is not None:
+            parts = {name: {**getattr(known, name), **getattr(answers, name)} for name in ("watched", "races", "numbers")}
+            one = {name: getattr(known, name) for name in ("trace", "sums") if getattr(answers, name) is None}
+            answers = replace(answers, **parts, **one)
         write_answers(answers, folder / f"{key}.npz")
         print(f"{key} {setup.kernel.name} {setup.problem}: {(folder / f'{key}.npz').stat().st_size:,} bytes", flush=True)
 
@@ -176,10 +183,10 @@ def lessons(*names: str) -> None:
     """Store what the steps of lessons ask.
 
     Every step is prepared as the window prepares it, by an engine that notes what it is asked. Counts, small traces, variables,
-    races and the numbers of captions are written, one file for each setup.
+    races and the numbers of captions are written, one file for each setup; those of some lessons are added to the others.
     """
     folder = ROOT / FOLDER
-    store(noted(names or lesson_names()), folder)
+    store(noted(names or lesson_names()), folder, is_whole=not names)
     total = sum(path.stat().st_size for path in folder.glob("*.npz"))
     print(f"{len(list(folder.glob('*.npz')))} files, {total / 1024:,.0f} KiB")
 

@@ -120,7 +120,7 @@ def test_every_shipped_kernel_says_what_it_needs(kernel: str) -> None:
 def test_what_the_profiler_said_of_every_shipped_kernel() -> None:
     """With the part of shared memory that it says the driver configured, every limit of every launch."""
     for levels in recordings("levels", Levels):
-        device = next(load_device(name) for name in device_names() if load_device(name).name == levels.gpu.name)
+        device = next(load_device(name) for name in device_names() if load_device(name).is_of(levels.gpu))
         for row in levels.rows:
             needs, _ = needs_of(setup_for(load_kernel(row.kernel), row.problem, row.parameters))
             counters = row.counters

@@ -8,21 +8,28 @@ import pytest
 
 from gemmviz.analysis.memory.banks import access_card
 from gemmviz.analysis.memory.costs import moved_sectors
+from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
+from gemmviz.files.recordings import recordings
 from gemmviz.model.cases import SpeedCase, Traffic
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.problem import Problem
+from gemmviz.model.recording import recording_of
 from gemmviz.model.records import replace
+from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand
+from gemmviz.model.timing import Levels
 from gemmviz.model.trace import Trace
+from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
@@ -43,6 +50,7 @@ from gemmviz.scenes.stage.cost import (
     waiting_primitives,
 )
 from gemmviz.scenes.views.memory_view import request_sentence
+from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.metrics import COSTS
 from gemmviz.shots.shot import Shot
@@ -330,6 +338,32 @@ def test_areas_of_bytes_have_one_scale_for_all_kernels_of_a_problem() -> None:
     assert areas[2][1] == pytest.approx(areas[2][0])
     assert places[0] == places[1] == places[2]
     assert all(area > 15.0 for row in areas for area in row)
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
+def test_traffic_of_dram_has_a_square_for_each_recorded_size_of_a_group(size: tuple[int, int]) -> None:
+    """Areas are those of the profiler's counters; the launch's own size is one of them, and they are in its picture alone."""
+    parameters = {"TILE_WIDTH": 32, "GROUP": 16}
+    setup = setup_for(load_kernel("grouped_blocks"), Problem(4096, 4096, 4096), parameters, device="h100")
+    case = speed_case_of(Shot(setup), Knowledge(Shot(setup), StoredAnswers()).counts, None)
+    rows = recording_of(load_device("h100"), recordings("levels", Levels)).rows  # type: ignore[union-attr]
+    recorded = [row.counters for row in rows if row.problem == setup.problem]
+    assert len(recorded) == len(case.variants) == 4
+    options = ViewOptions(width=size[0], height=size[1])
+    scene, drawn = (getattr(view_named("bytes"), name)(case, options) for name in ("scene", "motion"))
+    bars = [each.boxes[0][2:].prod() for each in drawn if isinstance(each, Rects) and each.key.endswith("-bar")]
+    for place, counters in enumerate(recorded, 1):
+        moved = counters["dram_bytes_read"] + counters["dram_bytes_written"]
+        assert bars[place] / bars[0] == pytest.approx(moved / case.traffic[1].size_bytes, rel=0.01)
+    assert not wrong_with(scene)
+    assert not too_small(scene)
+    assert {f"DRAM, GROUP = {n}" for n in (1, 4, 8, 16)} == {each.level for each in case.variants}
+    other = setup_for(load_kernel("04_tiled"), Problem(1024, 1024, 1024), {"TILE_WIDTH": 32})
+    assert speed_case_of(Shot(other), case_counts(other), None).variants == ()
+
+
+def case_counts(setup: Setup) -> LaunchCounts:
+    return Knowledge(Shot(setup), engine_for("cpu")).counts
 
 
 def test_reads_are_lit_at_the_step_that_reads_them() -> None:

@@ -45,6 +45,7 @@ CASES = {
     "another size": lambda: case_of("04_tiled", square(8), TILE_WIDTH=4),
     "not square": lambda: case_of("04_tiled", Problem(512, 300, 700), TILE_WIDTH=32),
     "G80": lambda: case_of("04_tiled", square(512), "8800gtx", TILE_WIDTH=16),
+    "in pieces": lambda: case_of("04_tiled", Problem(512, 4096, 4096), "h100", TILE_WIDTH=32),
     "Radeon": lambda: case_of("reads_c", square(1024), "rx6800xt", BLOCK=16),
 }
 
@@ -108,3 +109,39 @@ def test_matrices_travel_between_the_memories_call_by_call() -> None:
     two = replace(case, calls=tuple(call for call in case.calls if call.what != "Cd from C"))
     ways = [piece(VIEW.still(each, ViewOptions()), "ways", Lines).segments for each in (two, case)]
     assert len(ways[0]) < len(ways[1])
+
+
+def test_each_copy_and_kernel_of_a_piece_is_a_bar_in_the_lane_of_its_stream() -> None:
+    """At its recorded time, on one scale for both runs, after the kernels that are before it in its lane."""
+    case = CASES["in pieces"]()
+    assert case.pieces is not None
+    scene = VIEW.scene(case, ViewOptions(moment=1.0))
+    starts: dict[tuple[int, int], list[float]] = {}
+    left, scales = set[float](), list[float]()
+    for row in case.pieces.rows:
+        x, y, wide, _ = piece(scene, f"{row.streams}-{row.piece}-{row.what}", Rects).boxes[0]
+        starts.setdefault((row.streams, round(y)), []).append(x)
+        scales.append(wide / (row.stop_us - row.start_us))
+        left.add(round(x - row.start_us * scales[0], 1))
+    assert [len(each) for each in starts.values()] == [24, 12, 12]
+    assert all(each == sorted(each) for each in starts.values())
+    assert max(scales) - min(scales) < 1e-6
+    assert max(left) - min(left) < 0.5
+
+
+def test_what_waits_is_outlined_and_no_two_kernels_run_at_a_time_for_long() -> None:
+    case = CASES["in pieces"]()
+    assert case.pieces is not None
+    waiting = {each.key for each in VIEW.scene(case, ViewOptions(moment=1.0)).all if each.key.endswith("-waits")}
+    assert waiting == {f"2-{place}-kernel-waits" for place in range(1, case.pieces.pieces)}
+    facts = facts_of("04_tiled", Problem(512, 4096, 4096), "h100", TILE_WIDTH=32)
+    for streams in case.pieces.counts:
+        idle, whole = (float(quantity_value(f"{name}(streams={streams})", facts)) for name in ("stream_idle_ms", "stream_ms"))
+        kernels = sum(row.stop_us - row.start_us for row in case.pieces.of(streams) if row.what == "kernel") / 1e3
+        assert whole - idle <= kernels < 1.15 * (whole - idle)
+
+
+def test_a_launch_that_is_no_recorded_piece_has_no_lanes() -> None:
+    for problem, device in ((Problem(512, 4096, 4096), "h200"), (Problem(1024, 4096, 4096), "h100")):
+        assert case_of("04_tiled", problem, device, TILE_WIDTH=32).pieces is None
+    assert case_of("04_tiled", Problem(512, 4096, 4096), "h100", TILE_WIDTH=16).pieces is None

@@ -15,7 +15,7 @@ _LESSONS, _PLANS = "assets/lessons", "assets/lessons/plans"
 COURSE = "course"
 MAIN_LESSONS = (
     "lecture", "coalescing", "divergence", "shared-memory", "analysis", "register-tiles", "wide-loads", "two-buffers",
-    "work-per-thread", "warp-tiles", "block-order", "tensor-cores",
+    "work-per-thread", "warp-tiles", "block-order", "tensor-cores", "streams",
 )  # fmt: skip
 _COURSE, _PATTERNS = "kernels/course", "kernels/patterns"
 

@@ -1,5 +1,5 @@
 """Bytes of a whole launch at each level of memory, as squares whose areas are to scale: requested by threads, moved in
-sectors, and moved by DRAM. The squares grow to their size.
+sectors, and moved by DRAM, with each value of a parameter on which only this depends. The squares grow to their size.
 
 The scale depends on the problem alone, so that kernels that solve the same problem can be compared.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from gemmviz.model.cases import SpeedCase, Traffic
-from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.translation import listed, marked, size_text, spaced, tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, Box, Line, lines_down, wrapped
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
@@ -40,22 +40,31 @@ class _Plan(Struct, frozen=True):
     def of(cls, case: SpeedCase, options: ViewOptions) -> "_Plan":
         names = listed(array.name for array in case.problem.arrays)
         rows = (
-            *case.traffic,
+            *(case.traffic[_MOVED:-1] if case.variants else case.traffic),
+            *(replace(each, source="") for each in case.variants),
             Traffic(tr("minimum: {names} once", names=names), case.least_bytes, tr("counted from the sizes")),
         )
         count, room = max(len(rows), _USUAL_LEVELS), options.room(124, 40)
         column = min(_WIDEST_WORDS, (room.width - _BETWEEN_LEVELS * (count - 1)) / count)
+        if case.variants:
+            column = max(options.theme.plain.width(each.level.rpartition(", ")[2]) for each in case.variants) + NEAR
         texts = tuple(_lines_below(f"bytes-{place}", row, column, options.theme) for place, row in enumerate(rows))
         low = room.bottom - max(LINE_PITCH * sum(line.size for line in lines) for lines in texts)
         largest = min(low - room.y, room.width - (count - 1) * (column + _BETWEEN_LEVELS))
-        if not case.problem.is_multiply:  # the levels may be equally large
+        one_scale, most = case.problem.is_multiply and not case.variants, _most(case, rows)
+        if case.variants:
+            sides = [(row.size_bytes / most) ** 0.5 for row in rows]
+            largest, wide = low - room.y, room.width - (len(rows) - 1) * _BETWEEN_LEVELS
+            while largest > column and sum(max(column, share * largest) for share in sides) > wide:
+                largest *= 0.98
+        elif not one_scale:  # the levels may be equally large
             column = (room.width - _BETWEEN_LEVELS * (len(rows) - 1)) / len(rows)
             largest = min(low - room.y, column)
-        x, most, places, scale = room.x, _most(case, rows), list[Box](), None
+        x, places, scale = room.x, list[Box](), None
         for place, row in enumerate(rows):
             side = max(_LEAST_SIDE, largest * (row.size_bytes / most) ** 0.5)
             places.append(Box(x, low - side, side, side))
-            if place == _MOVED and case.problem.is_multiply:
+            if place == _MOVED and one_scale:
                 scale = Box(x, low - largest, largest, largest)
                 side = largest  # the same places for all kernels
             x += max(side, column) + _BETWEEN_LEVELS
@@ -64,7 +73,7 @@ class _Plan(Struct, frozen=True):
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     """Draw the words below a square for each level, and the outline of the largest. ``bytes_motion`` draws the squares."""
-    title, note = tr("Bytes: {what}", what=case.what), _untiled_note(case.problem)
+    title, note = tr("Bytes: {what}", what=case.what), _note(case)
     if not case.traffic:
         waiting = (
             tr("The launch was not counted: {no_counts}", no_counts=case.no_counts)
@@ -101,7 +110,7 @@ def _most(case: SpeedCase, rows: Sequence[Traffic]) -> float:
     other in one sector, so that all kernels that move no more have one scale.
     """
     most = max(row.size_bytes for row in rows)
-    if not case.problem.is_multiply:
+    if not case.problem.is_multiply or case.variants:
         return most
     products = case.problem.M * case.problem.N * case.problem.K
     return max(most, products * _SECTOR * (_LANES + 1) / _LANES)
@@ -145,8 +154,13 @@ def _lines_below(key: str, row: Traffic, room: float, theme: Theme) -> list[Line
     ]
 
 
-def _untiled_note(problem: Problem) -> str:
-    """Return what a multiplication without tiles requests; nothing for other problems."""
+def _note(case: SpeedCase) -> str:
+    """Return where the traffic of variants is from, or else what a multiplication without tiles requests; nothing for other
+    problems.
+    """
+    if case.variants:
+        return tr("Areas are to scale. DRAM: {source}", source=case.variants[0].source)
+    problem = case.problem
     if not problem.is_multiply:
         return problem.kind.formula
     requested = _ELEMENT_BYTES * problem.M * problem.N * 2 * problem.K

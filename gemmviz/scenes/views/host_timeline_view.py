@@ -1,15 +1,30 @@
 """The host's part: the code that calls the runtime around a kernel, beside the recorded durations of the calls for pageable and
-pinned memory; of calls that were not measured, beside the memories between which they copy.
+pinned memory; of calls that were not measured, beside the memories between which they copy. Of a multiplication in pieces, a
+lane for each stream, whose copies run under the kernels of the other one.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from gemmviz.model.recording import HostCall, HostMemory, HostRun, TransferCase
+from gemmviz.model.recording import HostCall, HostMemory, HostRun, StreamRuns, StreamWork, TransferCase
 from gemmviz.model.translation import marked, number, tr
 from gemmviz.scenes.kit.hardware import named_memory
-from gemmviz.scenes.kit.layout import REST, Box, Line, along, arrow, beside, lines_down, path, round_boxes, square, tag, write
+from gemmviz.scenes.kit.layout import (
+    REST,
+    Box,
+    Line,
+    Share,
+    along,
+    arrow,
+    beside,
+    lines_down,
+    path,
+    round_boxes,
+    square,
+    tag,
+    write,
+)
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene
 from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
@@ -127,6 +142,8 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     """Draw the code on the left; on the right a row for each kind of memory, or two memories. ``transfers_motion`` draws bars
     and copies.
     """
+    if case.pieces is not None:
+        return _lanes_scene(case, case.pieces, options)
     plan, theme = _Plan.of(case, options), options.theme
     primitives: list[Primitive] = [
         write(f"code-{place}", box, code_of(call, case.prefix), plan.style)
@@ -153,6 +170,8 @@ def transfers_motion(case: TransferCase, options: ViewOptions) -> tuple[Primitiv
     """Draw the calls of all runs up to one time of a common clock, each with its duration once it is over. Calls that were not
     measured follow each other in equal steps, which stand for no time.
     """
+    if case.pieces is not None:
+        return tuple(_lanes_motion(case.pieces, options))
     plan, theme = _Plan.of(case, options), options.theme
     if case.runs:
         each = zip(case.runs, plan.runs, strict=True)
@@ -199,6 +218,75 @@ def _calls(run: HostRun, rows: list[Box], now: float, plan: _Plan, theme: Theme)
         fits = bar.right + 8 + style.width(text) <= row.right
         primitives.append(beside(f"{key}-time", bar, "right" if fits else "left", text, style, 8))
     return primitives
+
+
+# Lanes: below the code for one piece, a row for each stream of each run, all on one scale.
+
+_WORK: tuple[StreamWork, ...] = ("copy in", "kernel", "copy back")
+
+
+def _lanes(pieces: StreamRuns, options: ViewOptions) -> tuple[Box, list[tuple[int, Box, list[Box]]]]:
+    """Return the place of the code, and for each run its number of streams, the place of its name, and its lanes."""
+    code, room = options.room(124, 40).rows(Share(len(_WORK) + 2), Share(2 * len(pieces.counts) + sum(pieces.counts)), gap=24)
+    _, room = room.columns(6 * options.theme.type.note, REST)
+    runs = room.rows(*(Share(count + 1) for count in pieces.counts), gap=12)
+    parts = [(count, run.grid(count + 1, 1)) for count, run in zip(pieces.counts, runs, strict=True)]
+    return code, [(count, head, lanes) for count, (head, *lanes) in parts]
+
+
+def _lanes_scene(case: TransferCase, pieces: StreamRuns, options: ViewOptions) -> Scene:
+    """Draw the code with the colours of its bars, and the names of the lanes. ``_lanes_motion`` draws the bars."""
+    theme, (code, runs) = options.theme, _lanes(pieces, options)
+    memcpy, half = f"  {case.prefix}MemcpyAsync", f"{case.prefix}Memcpy"
+    texts = (
+        f"for (int piece = 0; piece < {pieces.pieces}; ++piece) {{",
+        "  size_t at = piece * M * K;",
+        f"{memcpy}(Ad + at, A + at, bytes, {half}HostToDevice, streams[piece % count]);",
+        "  kernel<<<grid, block, 0, streams[piece % count]>>>(Ad + at, Bd, Cd + at, M, N, K);",
+        f"{memcpy}(C + at, Cd + at, bytes, {half}DeviceToHost, streams[piece % count]); }}",
+    )
+    rows, style = code.grid(len(texts), 1), Style(1, theme.text, "mono")
+    size = min(theme.type.words, 0.6 * rows[0].height, (code.width - 24) / max(map(style.width, texts)))
+    style, note = style.sized(max(theme.type.least, size)), theme.soft.sized(theme.type.note)
+    drawn: list[Primitive] = []
+    for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
+        mark, words = row.columns(10, REST, gap=14)
+        drawn.append(write(f"code-{place}", words, text, style))
+        drawn += [round_boxes(f"mark-{place}", mark.part(down=_THICK), _ink(_WORK[place - 2], theme))] if place > 1 else []
+    for count, head, lanes in runs:
+        total = f"{number(pieces.total_us(count) / 1000)} ms"
+        said = tr("in one stream") if count == 1 else tr("in {count} streams", count=count)
+        drawn.append(write(f"run-{count}", head, f"{said}: {total}", theme.strong.sized(theme.type.words)))
+        names = [tr("stream {number}", number=lane) for lane in range(count)]
+        drawn += [beside(f"lane-{count}-{name}", row, "left", name, note, 10) for name, row in zip(names, lanes, strict=True)]
+        drawn.append(path(f"start-{count}", [lanes[0].at(0, 0), lanes[-1].at(0, 1)], theme.line, 1.5))
+    title = tr("Host: {pieces} pieces of {sizes}", pieces=pieces.pieces, sizes=case.problem.dimensions)
+    return titled(drawn, title, tr("{source}; outlined: a kernel waits", source=case.source), options)
+
+
+def _ink(what: StreamWork, theme: Theme) -> str:
+    return {"copy in": theme.level(0), "kernel": theme.load, "copy back": theme.level(2)}[what]
+
+
+def _lanes_motion(pieces: StreamRuns, options: ViewOptions) -> list[Primitive]:
+    """Draw the copies and kernels that have begun, with the number of their piece on each kernel that has ended."""
+    theme, most, drawn = options.theme, max(map(pieces.total_us, pieces.counts)), list[Primitive]()
+    now = options.passed * most
+    for count, _, lanes in _lanes(pieces, options)[1]:
+        for row in pieces.of(count):
+            key, lane = f"{count}-{row.piece}-{row.what}", lanes[row.stream]
+            waiting, bar = (
+                lane.part((begun / most, min(end, now) / most), _THICK)
+                for begun, end in ((row.ready_us, row.start_us), (row.start_us, row.stop_us))
+            )
+            if row.ready_us < min(now, row.start_us) and waiting.width > 3:
+                drawn.append(round_boxes(f"{key}-waits", waiting, None, theme.faint))
+            if row.start_us < now:
+                drawn.append(round_boxes(key, bar, _ink(row.what, theme)))
+            if row.what == "kernel" and row.stop_us <= now:
+                style = theme.small.sized(theme.type.note).inked(theme.ink_on(theme.load))
+                drawn.append(write(f"{key}-piece", bar, str(row.piece), style, "middle"))
+    return drawn
 
 
 VIEW = View(marked("Host and device: copies over time"), TransferCase, transfers_scene, draw_motion=transfers_motion, order=509)

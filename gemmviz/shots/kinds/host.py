@@ -3,7 +3,8 @@
 from gemmviz.cuda.launch.legality import can_run, device_for
 from gemmviz.files.recordings import recordings
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.recording import HostCall, HostRun, HostRuns, TransferCase, calls_of, recording_of
+from gemmviz.model.problem import Problem
+from gemmviz.model.recording import HostCall, HostRun, HostRuns, StreamRuns, TransferCase, calls_of, recording_of
 from gemmviz.model.records import replace
 from gemmviz.model.translation import listed, tr
 from gemmviz.shots.knowledge import Context
@@ -24,6 +25,10 @@ def _make_host(shot: Shot, context: Context) -> TransferCase:
     is_square = len(set(setup.problem.sizes.values())) == 1
     prefix, calls = "hip" if device.vendor == "AMD" else "cuda", calls_of(copies_c, "N" if is_square else "M, N, K")
     case = TransferCase(calls, setup.problem, device.name, prefix=prefix, copies_c=copies_c)
+    is_kernel = (setup.kernel.name, dict(setup.parameters)) == (_RECORDED_KERNEL, _RECORDED_WIDTH)
+    pieces = recording_of(device, recordings("streams", StreamRuns))
+    if pieces is not None and is_kernel and setup.problem == Problem(pieces.n // pieces.pieces, pieces.n, pieces.n):
+        return replace(case, pieces=pieces, source=f"{pieces.short_source}; {tr('kernel: {kernel}', kernel=tr(pieces.kernel))}")
     host = recording_of(device, recordings("host", HostRuns))
     if host is None:
         return replace(case, unmeasured=tr("not measured on {device}", device=device.name))
@@ -37,7 +42,6 @@ def _make_host(shot: Shot, context: Context) -> TransferCase:
                 "not measured at this size; recorded on {device}: N = {measured}", device=device.name, measured=measured
             ),
         )
-    is_kernel = (setup.kernel.name, dict(setup.parameters)) == (_RECORDED_KERNEL, _RECORDED_WIDTH)
     runs = tuple(HostRun(run.n, run.memory, tuple(_transfer_times(call, run, is_kernel) for call in calls)) for run in runs)
     return replace(case, runs=runs, source=_times_source(host, is_kernel))
 

@@ -143,6 +143,7 @@ def speed_case_of(
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
         case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
+        variants=_variants(setup),
     )  # fmt: skip
 
 
@@ -153,11 +154,35 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
         Traffic(REQUESTED, total.bytes_asked, counted),
         Traffic(MOVED, total.bytes_moved(counts.rules), counted),
     ]
+    return (*levels, *filter(None, (dram_traffic(setup),)))
+
+
+def dram_traffic(setup: Setup, level: str = DRAM) -> Traffic | None:
+    """What DRAM moved for exactly this launch; None if no profiler recorded it."""
     recorded = recording_of(device_for(setup), recordings("levels", Levels))
-    if recorded is not None and (row := row_of(setup, recorded.rows)) is not None:
-        both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
-        levels.append(Traffic(DRAM, both, recorded.source, is_dram=True))
-    return tuple(levels)
+    row = None if recorded is None else row_of(setup, recorded.rows)
+    if recorded is None or row is None:
+        return None
+    return Traffic(level, row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"], recorded.source, is_dram=True)
+
+
+def _variants(setup: Setup) -> tuple[Traffic, ...]:
+    """DRAM's traffic of the recorded launches that ask for as many sectors and differ from a setup in one parameter; () if no
+    other one was recorded.
+    """
+    recorded = recording_of(device_for(setup), recordings("levels", Levels))
+    own = None if recorded is None else row_of(setup, recorded.rows)
+    if recorded is None or own is None:
+        return ()
+    asked = own.counters["global_load_sectors"]
+    for each in setup.kernel.parameters:
+        tried = [setup.changed(**{each.name: value}) for value in each.choices or ()]
+        known = [(one, row_of(one, recorded.rows)) for one in tried]
+        alike = [one for one, row in known if row is not None and row.counters["global_load_sectors"] == asked]
+        if len(alike) > 1:
+            names = (tr("DRAM, {name} = {value}", name=each.name, value=one.parameters[each.name]) for one in alike)
+            return tuple(filter(None, map(dram_traffic, alike, names)))
+    return ()
 
 
 def _with_cure(cause: Cause, setup: Setup, rearranged: Sequence[Rearranged]) -> Cause:

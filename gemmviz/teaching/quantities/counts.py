@@ -6,7 +6,7 @@ from typing import Literal
 from gemmviz.analysis.memory.counts import Counts, intensity
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.reads import stride_of, walk_of
-from gemmviz.model.cases import DRAM, Profile
+from gemmviz.model.cases import Profile
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -14,7 +14,7 @@ from gemmviz.model.sites import Access, MemoryArray, Space
 from gemmviz.model.translation import marked, tr
 from gemmviz.shots.kinds.block_phase import loads_per_phase, operations_per_phase
 from gemmviz.shots.kinds.loads import PER_THREAD, loads_row
-from gemmviz.shots.kinds.why import traffic_of
+from gemmviz.shots.kinds.why import dram_traffic
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.quantity import Factor, GlobalMatrix, Matrix, Measure, Whole, matrix_named, quantity
@@ -59,7 +59,7 @@ def global_gibibytes(facts: Knowledge, measure: Measure, access: Access) -> floa
 @quantity(marked("bytes from DRAM"), origin="recorded")
 def dram_bytes(facts: Knowledge) -> float:
     """Bytes that DRAM moved, as recorded. Raises UsageError for a launch that was not recorded."""
-    traffic = next((each for each in traffic_of(facts.setup, facts.counts) if each.level == DRAM), None)
+    traffic = dram_traffic(facts.setup)
     if traffic is None:
         raise UsageError(tr("the traffic of DRAM was not recorded for this launch"))
     return traffic.size_bytes
@@ -78,6 +78,13 @@ def counter(facts: Knowledge, name: str) -> int:
 def dram_gibibytes(facts: Knowledge) -> float:
     """Bytes of ``dram_bytes`` in GiB."""
     return float(dram_bytes.compute(facts)) / 2**30
+
+
+@quantity(marked("GiB from DRAM with {parameter} = {value}"), origin="recorded")
+def dram_gibibytes_with(facts: Knowledge, parameter: str, value: Whole) -> float:
+    """The same of the launch with another value of a parameter."""
+    other = facts.setup.changed(**{parameter: value})
+    return float(dram_gibibytes.compute(facts.about(replace(facts.shot, setup=other))))
 
 
 @quantity(marked("{measure} of the launch"), origin="counts")

@@ -7,7 +7,7 @@ from gemmviz.files.recordings import reported_shares
 from gemmviz.model.cases import AmdahlCase, CauseKind, Ladder, SpeedCase, TripCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.recording import AccessTimesCase, HostRun, MemoryPlace, StrideTimes, TransferCase
+from gemmviz.model.recording import AccessTimesCase, HostRun, MemoryPlace, StreamRuns, StrideTimes, TransferCase
 from gemmviz.model.timing import CUBLAS, Measured
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
@@ -285,6 +285,35 @@ def host_kernel_us(facts: Knowledge) -> float:
     if not run.is_whole:
         raise UsageError(tr("this kernel was not recorded between its host's calls"))
     return run.total("launch")
+
+
+@quantity(marked("pieces that take turns in streams"), origin="recorded")
+def stream_pieces(facts: Knowledge) -> int:
+    """Pieces of the recorded runs."""
+    return _streams(facts).pieces
+
+
+@quantity(marked("milliseconds in {streams} streams"), origin="recorded")
+def stream_ms(facts: Knowledge, streams: Whole) -> float:
+    """Recorded time of all copies and kernels."""
+    return _streams(facts).total_us(streams) / 1e3
+
+
+@quantity(marked("milliseconds without a kernel in {streams} streams"), origin="recorded")
+def stream_idle_ms(facts: Knowledge, streams: Whole) -> float:
+    """The part of ``stream_ms`` in which no kernel ran."""
+    runs, idle, until = _streams(facts), 0.0, 0.0
+    for each in sorted((each for each in runs.of(streams) if each.what == "kernel"), key=lambda each: each.start_us):
+        idle, until = idle + max(0.0, each.start_us - until), max(until, each.stop_us)
+    return (idle + runs.total_us(streams) - until) / 1e3
+
+
+def _streams(facts: Knowledge) -> StreamRuns:
+    """The recorded runs in pieces. Raises UsageError if there are none."""
+    runs = value_of(TransferCase, facts).pieces
+    if runs is None:
+        raise UsageError(tr("this launch was not recorded as a piece in streams"))
+    return runs
 
 
 def _host_runs(facts: Knowledge) -> tuple[HostRun, ...]:
