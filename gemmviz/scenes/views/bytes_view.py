@@ -20,6 +20,7 @@ from gemmviz.scenes.kit.view import View, ViewOptions, message, titled
 _ELEMENT_BYTES, _SECTOR, _LANES = 4, 32, 32
 _BETWEEN_LEVELS = 40
 _WIDEST_WORDS, _USUAL_LEVELS = 300, 4
+_NARROW = 6  # width of the words of a variant, in their size
 _MOVED = 1  # place of what is moved in sectors
 _LEAST_SIDE = 4  # units: a square that is visible
 _HATCH = 22  # units between the lines of a hatched square
@@ -47,7 +48,7 @@ class _Plan(Struct, frozen=True):
         count, room = max(len(rows), _USUAL_LEVELS), options.room(124, 40)
         column = min(_WIDEST_WORDS, (room.width - _BETWEEN_LEVELS * (count - 1)) / count)
         if case.variants:
-            column = max(options.theme.plain.width(each.level.rpartition(", ")[2]) for each in case.variants) + NEAR
+            column = _NARROW * options.theme.plain.size
         texts = tuple(_lines_below(f"bytes-{place}", row, column, options.theme) for place, row in enumerate(rows))
         low = room.bottom - max(LINE_PITCH * sum(line.size for line in lines) for lines in texts)
         largest = min(low - room.y, room.width - (count - 1) * (column + _BETWEEN_LEVELS))
