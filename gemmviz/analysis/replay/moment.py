@@ -1,7 +1,7 @@
 """One step of one replay seen through one focus, as a value; and the reader that moves from one step to the next."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.replay import Area, Replay
 from gemmviz.analysis.replay.terms import OwnTerms, Terms, ThreadTerms, of_thread
 from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE, TileContent, Tiles
-from gemmviz.model.arrays import Floats, Ints, Longs
+from gemmviz.model.arrays import Bools, Floats, Ints, Longs
 from gemmviz.model.errors import checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
@@ -350,11 +350,21 @@ class Moment:
         """Cost of the step for the chosen block or warps; for one thread, of its warp."""
         if self.replay.knows_costs(self.scope):
             return Counts(*self.replay.costs(self.scope)[self.step].tolist())
-        total = Counts()
-        for each in self.touched:
-            rows = self.replay.rows_of_warps(self.trace.element[each.row : each.row + 1], self.scope)
-            total += count_rows(rows, each.operand, each.array, self.trace.rules)
-        return total
+        return self.cost_of(self.touched)
+
+    def cost_of(self, touched: Iterable[TouchedOperand]) -> Counts:
+        """The same of some of its operands."""
+        costs = (count_rows(self.requests_of(each), each.operand, each.array, self.trace.rules) for each in touched)
+        return sum(costs, Counts())
+
+    def requests_of(self, touched: TouchedOperand) -> Longs:
+        """The requests for an operand by the chosen block or warps, as ``rows_of_warps``."""
+        return self.replay.rows_of_warps(self.trace.element[touched.row : touched.row + 1], self.scope)
+
+    @property
+    def waits(self) -> Bools:
+        """Whether each thread of the watched block takes part in the step."""
+        return self.trace.element[int(self.trace.row[self.step]), self.scope.of_block] >= 0
 
     @cached_property
     def tiles(self) -> dict[int, TileContent]:

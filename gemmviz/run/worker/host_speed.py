@@ -41,7 +41,7 @@ def numba_flattened_loop(m: int, n: int, k: int) -> Timing:
     """Time of one loop over the elements of C with a loop over k in it, compiled by Numba. Raises DeviceError if Numba is not
     installed.
     """
-    return _numba_time(_flattened_loop, m, n, k)
+    return _numba_time(lambda: _flattened_loop(False), m, n, k)
 
 
 def numba_flattened_loop_threads(m: int, n: int, k: int) -> Timing:
@@ -51,7 +51,7 @@ def numba_flattened_loop_threads(m: int, n: int, k: int) -> Timing:
     processors = os.cpu_count() or 1
     if processors < _LOOP_THREADS:
         raise DeviceError(f"{_LOOP_THREADS} threads need {_LOOP_THREADS} processors; this machine has {processors}")
-    return _numba_time(_parallel_loop, m, n, k)
+    return _numba_time(lambda: _flattened_loop(True), m, n, k)
 
 
 METHODS: dict[str, Callable[[int, int, int], Timing]] = {
@@ -89,35 +89,20 @@ def _triple_loop() -> Any:
 
 
 @cache
-def _flattened_loop() -> Any:
+def _flattened_loop(is_parallel: bool) -> Any:
     import numba
 
-    @numba.njit(_LOOP)
+    @numba.njit(_LOOP, parallel=is_parallel)
     def multiply(a, b, c):  # type: ignore[no-untyped-def]
-        for element in range(c.size):
+        for element in numba.prange(c.size):  # as range() in a loop of one thread
             row, column = element // c.shape[1], element % c.shape[1]
             total = np.float32(0.0)
             for k in range(a.shape[1]):
                 total += a[row, k] * b[k, column]
             c[row, column] = total
 
-    return multiply
-
-
-@cache
-def _parallel_loop() -> Any:
-    import numba
-
-    @numba.njit(_LOOP, parallel=True)
-    def multiply(a, b, c):  # type: ignore[no-untyped-def]
-        for element in numba.prange(c.size):
-            row, column = element // c.shape[1], element % c.shape[1]
-            total = np.float32(0.0)
-            for k in range(a.shape[1]):
-                total += a[row, k] * b[k, column]
-            c[row, column] = total
-
-    numba.set_num_threads(_LOOP_THREADS)
+    if is_parallel:
+        numba.set_num_threads(_LOOP_THREADS)
     return multiply
 
 

@@ -200,6 +200,12 @@ class Hit(Struct, frozen=True, eq=False):
     column: int
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Row and column of the (first) element of the matrix that the cell stands for."""
+        (row, column), factor = self.cells.origin, self.cells.factor
+        return (self.row + row) * factor, (self.column + column) * factor
+
+    @property
     def box(self) -> tuple[float, float, float, float]:
         size, pitch = self.cells.size, self.cells.pitch
         return self.cells.x + self.column * size, self.cells.y + self.row * pitch, size, pitch

@@ -269,8 +269,7 @@ def place_text(hit: Hit) -> str:
     """Return the row and the column of a cell in the whole table, counted from 0: "row 3, column 5"; the rows and columns of
     a cell that stands for several.
     """
-    side, (first_row, first_column) = hit.cells.factor, hit.cells.origin
-    row, column = (hit.row + first_row) * side, (hit.column + first_column) * side
+    side, (row, column) = hit.cells.factor, hit.place
     if side > 1:
         ends = {"last_row": row + side - 1, "last_column": column + side - 1}
         return tr("rows {row} to {last_row}, columns {column} to {last_column}", row=row, column=column, **ends)

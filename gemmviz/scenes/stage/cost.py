@@ -123,12 +123,7 @@ def _cost_in(moment: Moment, space: Space) -> Counts:
     """Return the cost of a step in one kind of memory, for the watched warps."""
     if all(each.array.space == space for each in moment.touched):
         return moment.cost
-    total = Counts()
-    for each in moment.touched:
-        if each.array.space == space:
-            rows = moment.replay.rows_of_warps(moment.trace.element[each.row : each.row + 1], moment.scope)
-            total += count_rows(rows, each.operand, each.array, moment.trace.rules)
-    return total
+    return moment.cost_of(each for each in moment.touched if each.array.space == space)
 
 
 def meter_primitives(
@@ -240,12 +235,9 @@ def sector_primitives(moment: Moment, matrices: Mapping[str, CellGrid], options:
 
 def _step_sectors(moment: Moment, touched: TouchedOperand) -> MovedSectors:
     """Return the sectors that all requests of the watched warps move for an operand in global memory."""
-
-    def make() -> MovedSectors:
-        rows = moment.replay.rows_of_warps(moment.trace.element[touched.row : touched.row + 1], moment.scope)
-        return moved_sectors(rows, touched.operand, touched.array, moment.trace.rules)
-
-    return moment.cached(("sectors", touched.row), make)
+    operand, array, rules = touched.operand, touched.array, moment.trace.rules
+    key = "sectors", touched.row
+    return moment.cached(key, lambda: moved_sectors(moment.requests_of(touched), operand, array, rules))
 
 
 def outlined(array: MemoryArray, moved: MovedSectors, table: CellGrid, options: ViewOptions) -> list[Primitive]:
@@ -358,7 +350,7 @@ _MOST_WARPS = 16
 def waiting_lanes(moment: Moment, box: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the lanes of each warp of the watched block, filled where the thread waits at this step."""
     theme, size, warps = options.theme, moment.trace.rules.warp_size, moment.trace.space.warps_per_block
-    waits = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block] >= 0
+    waits = moment.waits
     head, room = box.strip("top", LINE_PITCH * theme.type.words, 8.0)
     shown = min(warps, _MOST_WARPS)
     texts = [tr("warp {warp}", warp=warp) for warp in range(shown)]

@@ -27,9 +27,7 @@ def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
     """Return the array and the (first) element of a cell, None for cells of other kinds."""
     for number, array in enumerate(trace.arrays):
         if hit.cells.meaning == ArrayCells(array.name, array.space):
-            row, column = (
-                (at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True)
-            )
+            row, column = hit.place
             width = hit.cells.fill.shape[1]
             element = row * width + column if array.space == "shared" else array.element_at(row, column)
             return (number, element) if element < array.size else None
@@ -285,7 +283,7 @@ def _spoken_now(moment: Moment, number: int, history: ElementHistory) -> list[st
 def _touched_of(moment: Moment, number: int, hit: Hit) -> str:
     """Return how many of the elements behind a cell are touched at the step."""
     array, side = moment.trace.arrays[number], hit.cells.factor
-    row, column = ((at + first) * side for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True))
+    row, column = hit.place
     rows, columns = array.extents
     whole = min(side, max(0, rows - row)) * min(side, max(0, columns - column))
     touched = [each.cells for each in moment.of_array(number)]

@@ -80,7 +80,7 @@ def _click_pair(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
     array, against = hit.cells.meaning, shot.against
     if against is None or not isinstance(array, ArrayCells) or array.space == "shared":
         return None
-    row, column = ((at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True))
+    row, column = hit.place
     marked = f"{array.name}[{row},{column}]"
     return replace(shot, against=replace(against, marked="" if marked == against.marked else marked))
 
