@@ -32,7 +32,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Hit, Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.sentence import cost as cost_words
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
@@ -49,6 +49,7 @@ from gemmviz.scenes.stage.cost import (
     sector_primitives,
     waiting_primitives,
 )
+from gemmviz.scenes.stage.hover import cell_sentence, hover_lines
 from gemmviz.scenes.views.memory_view import request_sentence
 from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.knowledge import Knowledge
@@ -315,6 +316,22 @@ def test_the_request_writes_lanes_on_the_elements_that_they_request() -> None:
     assert numbers.texts == tuple(map(str, range(16)))
     words = {each.key: each.texts for each in drawn if isinstance(each, Labels)}
     assert (words["request-moved"], words["request-needed"]) == (("4 sectors",), ("2 needed",))
+    assert words["request-unasked-text"] == ("not requested",)
+    all_requested = moment_of(trace_of("04_tiled", 16, 16, 16, TILE_WIDTH=8))
+    assert "request-unasked-text" not in [
+        each.key for each in request_primitives(all_requested, Box(1200, 60, 360, 600), OPTIONS)
+    ]
+
+
+def test_pointing_at_a_hatched_element_says_why_it_is_moved() -> None:
+    moment = moment_of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
+    asked = set(moment.arrived.tolist())
+    cells = Cells("A", 0, 0, 10, np.zeros((8, 8), np.uint8), ("#000000",), ("#ffffff",), meaning=ArrayCells("A", "global"))
+    for row, column in ((0, 0), (0, 4), (3, 7), (4, 0)):
+        lines = hover_lines(moment, Hit(cells, row, column))
+        comes_along = 8 * row + column not in asked and row < 4
+        assert ("now: moved with its sector, not requested by block (0, 0)" in lines) == comes_along
+        assert ("not requested" in cell_sentence(moment, Hit(cells, row, column))) == comes_along
 
 
 def case_of(moved: int, size: int = 4096) -> SpeedCase:

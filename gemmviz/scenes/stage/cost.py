@@ -27,6 +27,7 @@ from gemmviz.scenes.kit.layout import (
     cells_in,
     line_at,
     names_of_parts,
+    swatch,
     write,
     write_all,
 )
@@ -227,13 +228,13 @@ def sector_primitives(moment: Moment, matrices: Mapping[str, CellGrid], options:
     for touched in moment.touched:
         table = matrices.get(touched.array.name)
         if touched.array.space == "global" and table is not None and table.cell * options.pixels >= _LEAST_OUTLINED:
-            moved = _step_sectors(moment, touched)
+            moved = step_sectors(moment, touched)
             if 0 < len(moved.numbers) <= _MOST_OUTLINED:
                 primitives += outlined(touched.array, moved, table, options)
     return primitives
 
 
-def _step_sectors(moment: Moment, touched: TouchedOperand) -> MovedSectors:
+def step_sectors(moment: Moment, touched: TouchedOperand) -> MovedSectors:
     """Return the sectors that all requests of the watched warps move for an operand in global memory."""
     operand, array, rules = touched.operand, touched.array, moment.trace.rules
     key = "sectors", touched.row
@@ -318,6 +319,8 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
         drawn += shapes
         text, needed = many(cost.sectors, "sector"), cost.needed_sectors
         is_wasteful, foot = cost.sectors > needed, foot._replace(y=min(foot.y, end + 8.0))
+        if (~moved.is_asked & moved.is_wasteful[:, None]).any():
+            drawn += _unasked_swatch(box.trimmed(top=foot.bottom - box.y), theme)
     else:
         drawn += _stacks(moment, touched, request, room, replace(options, moment=1.0))
         foot = foot._replace(y=room.bottom + 8.0)
@@ -329,6 +332,19 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
 def _warp_name(warp: int, box: Box, theme: Theme) -> Labels:
     style = Style(theme.type.words, theme.faint)
     return replace(write("request-name", box, tr("warp {warp}", warp=warp), style), tells=("warp",))
+
+
+def _unasked_swatch(box: Box, theme: Theme) -> list[Primitive]:
+    """Say what is hatched, if the line fits."""
+    size = theme.type.note
+    line, text = box.strip("top", LINE_PITCH * size)[0], tr("not requested")
+    if box.height < line.height or 2.0 * size + text_width(text, size) > box.width:
+        return []
+    mark, words = swatch(
+        "request-unasked", line, text, mixed(theme.background, theme.warning, _WASTED), Style(size, theme.faint)
+    )
+    assert isinstance(mark, Rects)
+    return [mark, hatching("request-unasked-hatching", mark.boxes, theme.warning), replace(words, tells=("moved",))]
 
 
 def _number_below(moved: str, needed: int, is_wasteful: bool, box: Box, theme: Theme) -> list[Labels]:
@@ -429,7 +445,7 @@ def request_sectors(moment: Moment, touched: TouchedOperand, request: Request) -
     """Return the sectors that one warp's request moves, and its counts."""
     cost = _asked_cost(moment, touched, request)
     if moment.focus.warp is not None:
-        return _step_sectors(moment, touched), cost
+        return step_sectors(moment, touched), cost
     rules = moment.trace.rules
     return moved_sectors(request.lanes.reshape(-1, rules.request_lanes), touched.operand, touched.array, rules), cost
 

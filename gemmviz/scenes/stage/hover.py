@@ -17,6 +17,7 @@ from gemmviz.model.translation import counted, grouped, listed, marked, sized, t
 from gemmviz.scenes.kit.primitives import ArrayCells, Hit
 from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.table import own_text, place_text, table_name
+from gemmviz.scenes.stage.cost import step_sectors
 
 # A cell of the stage as one sentence: its place, value, address, content, and the threads that touch it at the step.
 
@@ -53,6 +54,7 @@ def hover_lines(
         address_text(array, element, moment.trace.rules),
         *content_texts(moment, number, element, labels),
         *touched_value_texts(moment, history, array),
+        *_come_along(moment, array, element),
         *(_now(moment, array, history) + access_texts(moment, array, history) or [tr("not accessed by the traced blocks")]),
         *_owner(moment, array, element),
         *_waits(moment, number, element),
@@ -114,6 +116,15 @@ def _now(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[st
     )
     form = marked("now: threads {named}{more}") if len(history.now) > 1 else marked("now: thread {named}{more}")
     return [tr(form, named=named, more=more)]
+
+
+def _come_along(moment: Moment, array: MemoryArray, element: int) -> list[str]:
+    """Return that an element is moved at the step only with the sector of another one; nothing if it isn't."""
+    moved = (step_sectors(moment, each) for each in moment.touched if each.array is array and array.space == "global")
+    if not any(bool((each.elements[~each.is_asked] == element).any()) for each in moved):
+        return []
+    who = focus_text(moment.focus, moment.trace)
+    return [tr("now: moved with its sector, not requested by {who}", who=who)]
 
 
 def access_texts(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
@@ -206,7 +217,7 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
     history = element_history(moment, number, element)
     facts = (
         *touched_value_texts(moment, history, array), *content_texts(moment, number, element, labels),
-        *_spoken_now(moment, number, history),
+        *_spoken_now(moment, number, element, history),
         address_text(array, element, moment.trace.rules),
         *access_texts(moment, array, history), *_spoken_owner(moment, number, element), *_waits(moment, number, element),
         *wrong_texts(moment.trace, array, element),
@@ -259,11 +270,11 @@ def _spoken_owner(moment: Moment, number: int, element: int) -> list[str]:
     return [tr("computed by thread {thread} of warp {warp} of {block}", thread=name, warp=warp, block=block)]
 
 
-def _spoken_now(moment: Moment, number: int, history: ElementHistory) -> list[str]:
+def _spoken_now(moment: Moment, number: int, element: int, history: ElementHistory) -> list[str]:
     """Return who touches an element at the step, by block and warp; for nobody, that."""
     accesses = dict.fromkeys(each.operand.access for each in moment.of_array(number))
     if not history.now or not accesses:
-        return [tr("not touched at this step")]
+        return _come_along(moment, moment.trace.arrays[number], element) or [tr("not touched at this step")]
     space, launch, size = moment.trace.space, moment.trace.launch, moment.trace.rules.warp_size
     named = history.now[:_MOST_SPOKEN]
     parts = []
