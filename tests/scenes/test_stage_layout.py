@@ -12,7 +12,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import load_theme, theme_names
-from gemmviz.scenes.kit.view import LAYERS, TIMELINE, ViewOptions
+from gemmviz.scenes.kit.view import LAYERS, ViewOptions
 from gemmviz.scenes.stage.layout import places, plan_of, sides_of, tile_grids
 from gemmviz.scenes.views.stage_view import stage_scene
 from tests.conftest import kernel_from, piece, sure, trace_of
@@ -71,7 +71,7 @@ def test_arrays_stand_apart_and_inside_the_corner(kernel: Sized) -> None:
             assert x > 0
             assert y > 0
             assert x + wide < options.width
-            assert y + high < options.height - TIMELINE
+            assert y + high < options.height - options.timeline_height
             for other in grids[number + 1 :]:
                 across = min(x + wide, other[0] + other[2]) - max(x, other[0])
                 assert across <= 0.01 or min(y + high, other[1] + other[3]) - max(y, other[1]) <= 0.01
@@ -118,7 +118,7 @@ def test_a_transposed_tile_stands_in_the_lane_of_its_matrix() -> None:
 def test_kernels_without_shared_arrays_have_larger_cells_and_the_words_in_the_corner() -> None:
     naive = plan_of(reader_of(("02_naive", 8, 8, 8, {"BLOCK": 4})).at(3), ViewOptions())
     tiled = plan_of(reader_of(("04_tiled", 8, 8, 8, {"TILE_WIDTH": 4})).at(3), ViewOptions())
-    assert naive.matrices["A"].wide > 1.05 * tiled.matrices["A"].wide
+    assert naive.matrices["A"].wide > 1.04 * tiled.matrices["A"].wide
     a, b = naive.matrices["A"], naive.matrices["B"]
     for room in naive.rooms.values():
         assert a.x <= room.x < room.x + room.width < b.x
@@ -264,6 +264,20 @@ def test_the_timeline_names_its_tracks_and_phases() -> None:
     assert timeline_texts(naive) == {"load A", "load B", "store C"}
     reads_c = stage_scene(reader_of(("reads_c", 8, 8, 8, {"BLOCK": 4})).at(0), ViewOptions())
     assert timeline_texts(reads_c) == {"load A", "load B", "load, store C"}
+
+
+def test_the_names_of_tracks_stand_in_one_column_each_at_its_track() -> None:
+    for size in ((1600, 900), (1600, 590)):
+        scene = stage_scene(
+            reader_of(("04_tiled", 8, 8, 8, {"TILE_WIDTH": 4})).at(0), ViewOptions(width=size[0], height=size[1])
+        )
+        names = {each.key: each for each in scene.all if isinstance(each, Labels) and each.key.startswith("track-")}
+        tracks = piece(scene, "score", Cells)
+        assert len(names) == (5 if size[1] > 600 else 0)
+        assert len({(each.at[0, 0], each.anchor) for each in names.values()}) <= 1
+        for key, each in names.items():
+            assert int((each.at[0, 1] - tracks.y) / tracks.pitch) == int(key.removeprefix("track-"))
+            assert each.at[0, 0] < tracks.x
 
 
 def test_larger_type_leaves_the_matrices_their_share() -> None:

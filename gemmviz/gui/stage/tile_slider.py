@@ -10,7 +10,7 @@ from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
 
-_HIGH, _EDGE, _STOP, _LEAST = 38, 18, 5.0, 150
+_HIGH, _EDGE, _STOP, _LEAST = 34, 18, 5.0, 150
 _WITH_LARGER, _WITH_FACTS = 400, 560  # pixels: of a row with the button of a larger problem, and with what the size brings
 _SLIDER_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
 _SLIDER_TIP = marked(

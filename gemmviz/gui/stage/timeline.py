@@ -16,7 +16,7 @@ from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_names, timeline_primitives, track_room, x_of_step
-from gemmviz.scenes.kit.view import TIMELINE
+from gemmviz.scenes.kit.view import BELOW_TIMELINE, TIMELINE
 from gemmviz.session.playing import SPEEDS
 
 # The transport icons in the colour of the theme: triangles and bars in a unit square.
@@ -91,7 +91,9 @@ class TimelineSlider(QSlider):
 
     def _fit(self) -> None:
         self._pixmap = None
-        self.setFixedHeight(round((_HEIGHT_WITHOUT_NAMES if self._is_low else TIMELINE) * self._scale + 2 * _EDGE))
+        self.setFixedHeight(
+            round((_HEIGHT_WITHOUT_NAMES if self._is_low else TIMELINE - BELOW_TIMELINE) * self._scale + 2 * _EDGE)
+        )
 
     def show_run(self, replay: Replay | None, theme: Theme) -> None:
         """Show a run in the colours of a theme."""
@@ -221,7 +223,8 @@ class TimelineBar(QWidget):
         buttons.addLayout(self._beside, 1)
         buttons.addWidget(self.position)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 6, 10, 6)
+        layout.setContentsMargins(10, 2, 10, 0)
+        layout.setSpacing(2)
         layout.addWidget(self.slider)
         layout.addLayout(buttons)
         layout.addLayout(self._below)

@@ -8,9 +8,9 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, short_track_names, track_names
 from gemmviz.model.translation import many, tr
-from gemmviz.scenes.kit.layout import Box, text_at
+from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Palette, Theme, mixed
 
 _MOST_COLUMNS = 1600
@@ -18,7 +18,8 @@ _FULL_SHARE = 0.34  # of the steps of a column: from here on a track has its ful
 _LEAST_BARRIER = 3.0  # units per step; narrower barriers would hide the tracks
 _EMPTY, _SOFT, _FULL = range(3)
 _TOP, _LEAST_HEIGHT = 14.0, 80.0  # above tracks without brackets; of a timeline with brackets
-_NAME_AIR, _PHASES = 14.0, 1.7  # between names and tracks; height of the phases above the tracks, in sizes of text
+_NAME_AIR = 14.0  # between names and tracks
+_PHASES, _NAME_PITCH = 1.4, 0.9  # height of the phases above the tracks, and of a track with a name, in sizes of text
 
 
 def timeline_primitives(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
@@ -35,34 +36,23 @@ def timeline_primitives(replay: Replay, room: Box, theme: Theme) -> list[Primiti
 
 def track_room(replay: Replay, whole: Box, theme: Theme) -> Box:
     """Return the part of a box that the tracks take beside their names and below the phases."""
-    first, second = _name_widths(replay, theme)
-    left, top = first + second + 3 * _NAME_AIR, _PHASES * theme.type.least if _has_brackets(replay, whole) else _TOP
-    return Box(whole.x + left, whole.y + top, whole.width - left, whole.height - top)
-
-
-def _has_brackets(replay: Replay, whole: Box) -> bool:
-    """Whether phases are named above the tracks."""
-    return replay.has_phases and whole.height >= _LEAST_HEIGHT
+    has_phases = replay.has_phases and whole.height >= _LEAST_HEIGHT
+    room = whole.trimmed(top=_PHASES * theme.type.least if has_phases else _TOP)
+    if room.height < _NAME_PITCH * theme.type.least * TRACKS:
+        return room
+    return room.trimmed(left=max(text_width(name, theme.type.least) for name in _names(replay)) + 2 * _NAME_AIR)
 
 
 def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
-    """Draw the names of the tracks on their left, in two columns so that each can be read, and the phases above them."""
-    size, room, names = theme.type.least, track_room(replay, whole, theme), _names(replay)
-    _, near = _name_widths(replay, theme)
-    pitch, ends = room.height / TRACKS, (room.x - _NAME_AIR, room.x - 2 * _NAME_AIR - near)
-    primitives: list[Primitive] = []
-    ties = []
-    for track, (name, colour) in enumerate(zip(names, _name_colours(theme), strict=True)):
-        if track not in replay.timeline.tracks:
-            continue
-        middle, end = room.y + (track + 0.5) * pitch, ends[track % 2]
-        at = (end, middle + 0.5 * CAP_HEIGHT * size)
-        primitives.append(text_at(f"track-{track}", at, name, size, colour, "end"))
-        if track % 2:
-            ties.append((end + 4, middle, room.x - 6, middle))
-    if ties:
-        primitives.append(Lines("track-ties", np.asarray(ties, np.float64), theme.line, 1.5))
-    return [*primitives, *(_phases(replay, room, theme) if _has_brackets(replay, whole) else [])]
+    """Draw the names of the tracks on their left and the phases above them, as far as there is room."""
+    size, room = theme.type.least, track_room(replay, whole, theme)
+    phases = _phases(replay, room, theme) if room.y - whole.y > _TOP else []
+    if room.x == whole.x:
+        return phases
+    pitch, colours = room.height / TRACKS, _name_colours(theme)
+    named = [(track, name) for track, name in enumerate(_names(replay)) if track in replay.timeline.tracks]
+    at = {track: (room.x - _NAME_AIR, baseline(room.y + (track + 0.5) * pitch, size)) for track, _ in named}
+    return [*(text_at(f"track-{track}", at[track], name, size, colours[track], "end") for track, name in named), *phases]
 
 
 def _names(replay: Replay) -> tuple[str, ...]:
@@ -70,23 +60,12 @@ def _names(replay: Replay) -> tuple[str, ...]:
     return names
 
 
-def _name_widths(replay: Replay, theme: Theme) -> tuple[float, float]:
-    """Return the widths of the column of names far from the tracks and of that near them."""
-
-    def widths() -> tuple[float, float]:
-        each = [text_width(name, theme.type.least) for name in _names(replay)]
-        return max(each[1::2]), max(each[::2])
-
-    found: tuple[float, float] = replay.cached(("widths of track names", theme.type.least), widths)
-    return found
-
-
 def _phases(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     """Draw a numbered bracket above each phase that has the space for it."""
     size, phase = theme.type.least, replay.trace.phase
     starts = np.flatnonzero(np.diff(phase, prepend=phase[0] - 1))
     stops = np.append(starts[1:], len(phase))
-    y, segments, at, texts = room.y - 11.0, [], [], []
+    y, segments, at, texts = room.y - 7.0, [], [], []
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
         number = int(phase[start])
         left, right = (x_of_step(step, replay.steps, room) for step in (start, stop))

@@ -28,7 +28,8 @@ from gemmviz.scenes.kit.window import Lens
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
 LEAST_WIDTH, LEAST_HEIGHT = 400.0, 100.0  # of a frame; of the space for a view's own picture in it
-STRIP, TIMELINE = 20.0, 96.0  # height of the timeline at the lower edge: without and with names of its tracks
+STRIP, TIMELINE = 20.0, 123.0  # height of the timeline at the lower edge: without and with names of its tracks
+_LOW_TIMELINE, BELOW_TIMELINE = 84.0, 3.0  # the same in low frames, where only the phases are named; below the tracks
 SHEET_EDGE = 34.0  # margin of an exported picture: 40 pixels of 1080 lines
 _TITLE, _NOTE, _EDGE = 50.0, 86.0, 14.0  # baselines of the title and of the line below it; above a picture without words
 _TITLE_LEAVES, _FOOT_LEAVES = 28.0, 18.0  # what the words leave free themselves, above and below
@@ -134,8 +135,9 @@ class ViewOptions(DrawingOptions, frozen=True):
 
     @property
     def timeline_height(self) -> float:
-        """Height of the timeline with the names of its tracks and phases, at the lower edge of the stage."""
-        return TIMELINE + self.edge if self.timeline and self.words else 0.0
+        """Height of the timeline at the lower edge of the stage, with names of its phases and, but in low frames, tracks."""
+        height = _LOW_TIMELINE if self.height < _LOW else TIMELINE
+        return height + self.edge if self.timeline and self.words else 0.0
 
     def lacking(self, own: float) -> float:
         """Return what is missing of the margin where a picture leaves ``own`` units free itself."""
@@ -311,11 +313,12 @@ def named_timeline(moment: Moment, options: ViewOptions) -> list[Primitive]:
     if not options.timeline_height:
         return []
     theme, steps = options.theme, moment.trace.steps
-    whole = Box(MARGIN, options.height - options.timeline_height, options.width - 2 * MARGIN, TIMELINE - 8)
+    high = options.timeline_height
+    whole = Box(MARGIN, options.height - high, options.width - 2 * MARGIN, high - options.edge - BELOW_TIMELINE)
     room = track_room(moment.replay, whole, theme)
     x = x_of_step(moment.step + options.moment, steps, room)
     here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 8.0)), theme.text, meaning="frame")
-    below = boxes((0, whole.y, options.width, options.timeline_height))
+    below = boxes((0, whole.y, options.width, high))
     ground = [Rects("words-ground", below, theme.background)] if options.clip else []
     return [*ground, *timeline_names(moment.replay, whole, theme), *timeline_primitives(moment.replay, room, theme), here]
 
