@@ -1,7 +1,9 @@
 """The slider of the tile size: the run, its phases and its reads follow while it is moved."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.window.main_window import MainWindow
@@ -44,6 +46,28 @@ def test_a_size_that_does_not_run_says_what_it_breaks(window: MainWindow, qtbot:
     tiles.slider.setValue(0)
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
     assert "read 4 times" in tiles.facts.text()
+
+
+def test_a_faint_size_says_why_it_is_faint_when_it_is_pointed_at_and_when_it_is_chosen(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    tiles, stops = window.replay.tiles, sure(window.replay.tiles.slider.tiles)
+    high = window.replay.stage.height()
+    usual, none = tiles.facts.text(), Qt.MouseButton.NoButton
+    assert {size.value for size in stops.sizes if not size.suits} == {8, 16, 32, 64}
+    for place, size in enumerate(stops.sizes):
+        at = QPointF(tiles.slider._x_of(place), 12.0)
+        move = QMouseEvent(QEvent.Type.MouseMove, at, tiles.slider.mapToGlobal(at), none, none, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(tiles.slider, move)
+        assert tiles.facts.text() == (usual if size.suits else size.why_not)
+        assert size.why_not in tiles.slider.toolTip()
+        qtbot.wait(20)
+        assert window.replay.stage.height() == high
+    QApplication.sendEvent(tiles.slider, QEvent(QEvent.Type.Leave))
+    assert tiles.facts.text() == usual
+    tiles.slider.setValue(2)
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    assert tiles.facts.text() == stops.sizes[2].why_not
 
 
 def test_a_lesson_has_no_slider(window: MainWindow, qtbot: QtBot) -> None:

@@ -1,6 +1,6 @@
 """The slider below the stage that changes the tile size of the kernel while it is dragged."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QWidget
 
@@ -8,7 +8,7 @@ from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
+from gemmviz.shots.sizes import TileSize, TileSizes, tile_facts, tile_sizes
 
 _HIGH, _EDGE, _STOP, _LEAST = 34, 18, 5.0, 150
 _WITH_LARGER, _WITH_FACTS = 400, 560  # pixels: of a row with the button of a larger problem, and with what the size brings
@@ -19,7 +19,11 @@ _SLIDER_TIP = marked(
 
 
 class StopSlider(QSlider):
-    """A slider with a labelled stop for each size; sizes that don't suit have small, faint stops."""
+    """A slider with a labelled stop for each size; sizes that don't suit have small, faint stops. ``pointed``: at which size,
+    None for none.
+    """
+
+    pointed = Signal(object)
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -68,6 +72,10 @@ class StopSlider(QSlider):
         if self.tiles is not None and place < len(self.tiles.sizes):
             size = self.tiles.sizes[place]
             self.setToolTip(f"{self.tiles.name} = {size.value}: {size.why_not}" if size.why_not else tr(_SLIDER_TIP))
+            self.pointed.emit(size)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.pointed.emit(None)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Nothing is left to do: the value followed the pointer."""
@@ -106,7 +114,9 @@ class TileSlider(QWidget):
         self.model, self.session = model, model.session
         self.name, self.facts = plain(), line()
         self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.facts.setMaximumHeight(_HIGH)  # a longer text must not move the stage
         self.slider, self._fits = StopSlider(), True
+        self._pointed: TileSize | None = None
         self.larger = QPushButton(tr("Try 64 × 64"))
         self.larger.setToolTip(tr("Matrices of 64 × 64 elements have room for larger tiles"))
         row = QHBoxLayout(self)
@@ -115,8 +125,9 @@ class TileSlider(QWidget):
         row.addWidget(self.name)
         row.addWidget(self.slider, 2)
         row.addWidget(self.larger)
-        row.addWidget(self.facts, 3)
+        row.addWidget(self.facts, 4)
         self.slider.valueChanged.connect(self._on_slid)
+        self.slider.pointed.connect(self._on_pointed)
         self.larger.clicked.connect(self._on_larger)
         for event in (
             self.session.shot_changed,
@@ -159,14 +170,23 @@ class TileSlider(QWidget):
         self.name.setText(tiles.name)
         self.slider.show_sizes(tiles, self.model.theme)
         self._show_what_fits()
+        self._say(tiles)
+
+    def _say(self, tiles: TileSizes) -> None:
+        """Say why the size under the pointer, or else the present one, doesn't suit; of one that does, what it brings."""
         shown, error = self.session.shown, self.session.error
-        present = tiles.sizes[tiles.place]
-        if error is None and shown is not None and shown.setup == self.session.shot.setup:
-            with asking(display.counted < 1.0):
-                self.facts.setText(told(tile_facts(shown), display.counted))
-        elif error is not None:
-            self.facts.setText(present.why_not)
+        size = tiles.sizes[tiles.place] if self._pointed is None or self._pointed.suits else self._pointed
+        if error is not None or not size.suits:
+            self.facts.setText(size.why_not)
+        elif shown is not None and shown.setup == self.session.shot.setup:
+            with asking(self.session.display.counted < 1.0):
+                self.facts.setText(told(tile_facts(shown), self.session.display.counted))
         set_look(self.facts, "message" if error is not None else "")
+
+    def _on_pointed(self, size: TileSize | None) -> None:
+        if size != self._pointed:
+            self._pointed = size
+            self.sync()
 
     def _on_slid(self, place: int) -> None:
         tiles = self.slider.tiles
