@@ -318,8 +318,8 @@ _MOST_TRIES = 2  # wrong answers before the right one is shown
 
 
 class LessonPlayer(LessonEditor):
-    """A lesson being taken. ``seen``: steps that were shown, of all lessons; ``judged`` is emitted when the verdict on the last
-    attempt at the exercise changes, ``written`` when the answers in its blanks do.
+    """A lesson being taken. ``seen``: steps of all lessons that were shown or, if they ask a question, answered; ``judged`` is
+    emitted when the verdict on the last attempt at the exercise changes, ``written`` when the answers in its blanks do.
     """
 
     judged = Signal()
@@ -396,6 +396,13 @@ class LessonPlayer(LessonEditor):
     def is_seen(self, stop: LessonStep) -> bool:
         return self.lesson.name_of(stop) in self.seen
 
+    @property
+    def skipped(self) -> tuple[int, ...]:
+        """The places of questions that are not answered although a later step was shown or is shown."""
+        steps = self.lesson.steps
+        last = max(self.at or 0, *(place for place, stop in enumerate(steps) if self.is_seen(stop)), 0)
+        return tuple(at for at, stop in enumerate(steps[:last]) if stop.question is not None and not self.is_seen(stop))
+
     def begin(self, lesson: Lesson) -> None:
         """Start a lesson at its first step that has not been seen."""
         self.take_lesson(lesson)
@@ -425,7 +432,6 @@ class LessonPlayer(LessonEditor):
 
     def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
         self.judging.cancel()
-        self.seen.add(self.lesson.name_of(ready.stop))
         super()._arrive(place, part, ready)
 
     def find(self) -> None:
@@ -482,6 +488,8 @@ class LessonPlayer(LessonEditor):
     # Counts that would answer a question
 
     def _show(self, to: LessonPosition) -> None:
+        if to.now is not None and not to.is_asking:
+            self.seen.add(self.lesson.name_of(to.now))
         super()._show(to)
         self._rise()
 

@@ -232,6 +232,23 @@ def test_next_leaves_a_question_and_never_speaks_of_other_answers(model: TestMod
     assert model.course.at == at + 1
 
 
+def test_a_question_that_is_skipped_is_not_done_until_it_is_answered(model: TestModel) -> None:
+    _at_question(model)
+    course = model.course
+    at, stop = sure(course.at), sure(course.now)
+    assert not course.is_seen(stop)
+    course.advance()
+    model.settle()
+    assert course.at == at + 1
+    assert (course.is_seen(stop), course.skipped) == (False, (at,))
+    course.go(at)
+    course.pick(1)  # wrong, with another try
+    assert course.skipped == (at,)
+    course.pick(2)
+    model.settle()
+    assert (course.is_seen(stop), course.skipped) == (True, ())
+
+
 def test_exploring_and_other_kernels_show_their_counts(model: TestModel) -> None:
     _at_question(model)
     display = model.session.display

@@ -21,7 +21,7 @@ from gemmviz.gui.widgets.input import OPENING, WheelGuard, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.gui.worksheet import Attempt
-from gemmviz.model.translation import letter, marked, tr
+from gemmviz.model.translation import letter, marked, tr, trn
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
 from gemmviz.teaching.reveal import caption_of
@@ -48,7 +48,9 @@ class Lessons(QWidget):
         keep_keys(self.contents, OPENING)
         self.contents.installEventFilter(self)
         self.contents.setAccessibleName(tr("Contents"))
-        self.contents.setToolTip(tr("Click a step to show it, or mark it and press Return. ✓ seen, ? question, ✎ exercise"))
+        self.contents.setToolTip(
+            tr("Click a step to show it, or mark it and press Return. ✓ seen or answered, ○ skipped, ? question, ✎ exercise")
+        )
         self.progress = selectable_line("faint")
         self.title, self.caption, self.notes = selectable_line("heading"), selectable_line(), selectable_line("faint")
         self.back = step_button(tr("◀ Back"), tr("Previous step (Ctrl+Page Up)"))
@@ -131,8 +133,12 @@ class Lessons(QWidget):
         if course.parts > 1 and stop is not None and stop.question is None and stop.exercise is None:
             place += tr("part {part} of {parts}, ", part=course.part + 1, parts=course.parts)
         seen_count = sum(course.is_seen(each) for each in lesson.steps)
+        seen = tr(
+            "{place}{minutes} minutes, {seen_count} seen", place=place, minutes=f"{lesson.minutes:g}", seen_count=seen_count
+        )
+        skipped = len(course.skipped)
         self.progress.setText(
-            tr("{place}{minutes} minutes, {seen_count} seen", place=place, minutes=f"{lesson.minutes:g}", seen_count=seen_count)
+            seen + (trn(", {count} question skipped", ", {count} questions skipped", skipped) if skipped else "")
         )
         self.back.setEnabled(has and course.at not in (None, 0))
         self.next.setEnabled(has and not course.is_last)
@@ -148,18 +154,21 @@ class Lessons(QWidget):
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
     def _draw_contents(self) -> None:
-        steps = self.course.lesson.steps
+        course = self.course
+        marks = ["✓" if course.is_seen(stop) else "  " for stop in course.lesson.steps]
+        for place in course.skipped:
+            marks[place] = "○"
         names = [
-            f"{_heading(stop)}{'✓' if self.course.is_seen(stop) else '  '} {number}  {caption_of(stop).title}{_sign(stop)}"
-            for number, stop in enumerate(steps, 1)
+            f"{_heading(stop)}{mark} {number}  {caption_of(stop).title}{_sign(stop)}"
+            for number, (mark, stop) in enumerate(zip(marks, course.lesson.steps, strict=True), 1)
         ]
         shown = [self.contents.item(row).text() for row in range(self.contents.count())]
         if names != shown:
             self.contents.clear()
             for name in names:
                 self.contents.addItem(QListWidgetItem(name))
-        if self.course.at is not None and self.contents.currentRow() != self.course.at:
-            self.contents.setCurrentRow(self.course.at)
+        if course.at is not None and self.contents.currentRow() != course.at:
+            self.contents.setCurrentRow(course.at)
         QTimer.singleShot(0, self, self._reveal_row)
 
     def _reveal_row(self) -> None:
