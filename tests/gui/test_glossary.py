@@ -25,6 +25,8 @@ from tests.gui.conftest import metrics_of, settled
         ("1 request moves 4 sectors of 32 bytes", "request"), ("sectors", "sector, line"), ("Wavefronts", "bank, wavefront"),
         ("bank 3", "bank, wavefront"), ("Occupancy of 04_tiled", "occupancy"), ("it is memory-bound", "memory-bound"),
         ("arithmetic intensity", "arithmetic intensity"), ("by Little's law", "Little's law"), ("4 needed", "needed, lost"),
+        *((word, word) for word in ("thread", "global memory", "shared memory", "register", "barrier", "tile", "phase")),
+        *((word, title) for title in ("block, grid", "warp, lane", "kernel, launch") for word in title.split(", ")),
     ],
 )  # fmt: skip
 def test_words_that_pictures_use_are_in_the_glossary(text: str, title: str) -> None:
