@@ -1,9 +1,11 @@
 """Questions of lessons: they name sizes as the code beside them does, and what they say of a launch is so."""
 
 import re
+from itertools import groupby
 
 import pytest
 
+from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
@@ -57,3 +59,24 @@ def test_a_number_has_the_digits_that_are_expected_and_at_least_three() -> None:
             named_value(Expectation("x", like), value) == shown_value(float(shown))
             or named_value(Expectation("x", like), value).replace("\u202f", "") == shown
         )
+
+
+# The most steps in a row of which none asks: 5, but in lessons that still have longer runs.
+MOST_UNASKED = 5
+LONGER = {
+    "lecture": 7,
+    "coalescing": 32,
+    "shared-memory": 16,
+    "analysis": 10,
+    "warp-tiles": 7,
+    "tensor-cores": 10,
+    "profile": 6,
+    "slides": 6,
+}
+
+
+@pytest.mark.parametrize("name", [name for name in lesson_names() if name not in plan_names()])
+def test_a_lesson_asks_often(name: str) -> None:
+    asked = groupby(shipped_lesson(name).steps, key=lambda stop: stop.question is not None)
+    longest = max(len(list(run)) for is_asked, run in asked if not is_asked)
+    assert longest <= MOST_UNASKED or longest == LONGER[name]

@@ -150,7 +150,7 @@ def _lines_below(key: str, row: Traffic, room: float, theme: Theme) -> list[Line
     """Return the lines below a square."""
     return [
         Line(f"{key}-size", size_text(row.size_bytes), *theme.strong.sized(theme.type.title)),
-        *wrapped(f"{key}-name", tr(row.level), theme.plain, room, 2),
+        *wrapped(f"{key}-name", tr(row.level), theme.plain, room, 3),
         *wrapped(f"{key}-source", row.source, theme.aside, room, 4),
     ]
 
