@@ -176,7 +176,7 @@ class Completion:
             self._complete_launch(known, run)
 
     def _complete_launch(self, known: Knowledge, run: KnownRun) -> None:
-        """Search for hazards, count, then rearrange tiles with bank conflicts; meanwhile, time."""
+        """Search for hazards, count, then find the main cause and rearrange tiles with bank conflicts; meanwhile, time."""
         if run.trace.stop is not None:
             return
         if run.searched is None:
@@ -185,7 +185,7 @@ class Completion:
         elif self.will_count and not self._count.is_busy:
             self._count.start(lambda: known.counted if run.counted is None else known.whole_counted)
         elif not self.will_count and Knowledge.rearranged.at_hand(known) is None and not self._count.is_busy:
-            self._count.start(lambda: known.rearranged)
+            self._count.start(lambda: (known.main_cause, known.rearranged))
         if run.timed is None and not self._time.is_busy:
             self._time.start(lambda: (known.timed, known.whole.timed))
 

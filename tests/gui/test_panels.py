@@ -1,4 +1,4 @@
-"""The panels below and beside the stage: each shows its picture whole, and only pictures of what the window shows."""
+"""The panels beside the stage: each shows its picture whole, and only pictures of what the window shows."""
 
 from gc import collect
 from pathlib import Path
@@ -11,17 +11,24 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from gemmviz.analysis.models.reasons import causes_of
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.panels.metrics import _short_count
 from gemmviz.gui.panels.views import SavedViews
 from gemmviz.gui.stage.replay_page import over_a_panel
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import Place
+from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
+from gemmviz.shots.knowledge import Knowledge, launched_of
+from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import holds
-from tests.conftest import sure
-from tests.gui.conftest import metrics_of, open_file, settled
+from tests.conftest import DATA, sure
+from tests.gui.conftest import metrics_of, open_file, pictured, settled
 
 
 def scene_texts(scene: Scene) -> str:
@@ -104,6 +111,30 @@ def test_a_panel_says_why_a_file_was_refused(window: MainWindow, tmp_path: Path)
     (tmp_path / "bad.cu").write_text("int main() {}")
     open_file(window.model, tmp_path / "bad.cu")
     assert over_a_panel(window.session) == window.session.display.refusal != ""
+
+
+def test_a_button_leads_to_the_main_cause(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    why, session = window.why, window.session
+    file = tmp_path / "mine.cu"
+    file.write_text((DATA / "plain" / "student.cu").read_text())
+    open_file(window.model, file)
+    qtbot.waitUntil(why.isVisible, timeout=20_000)
+    assert "as main() launches it: Each multiply-add reads 2 values" in why.toolTip()
+    why.click()
+    qtbot.waitUntil(lambda: session.shot.view == "why" and not why.isVisible())
+    window.model.commands.show_view("stage")
+    qtbot.waitUntil(why.isVisible)
+    pictured(window, qtbot, lambda: window.model.opening.open_lesson("coalescing"))
+    assert window.model.course.is_on
+    assert not why.isVisible()
+    window.model.course.end()
+
+
+def test_a_small_problem_is_no_main_cause() -> None:
+    known = Knowledge(Shot(setup_for(load_kernel("03_coalesced"), Problem(32, 32, 32))), Interpreter())
+    found = known.main_cause
+    assert causes_of(sure(launched_of(known.shot, sure(known.counts))))[0].kind == "idle"
+    assert [cause.kind for cause in found] == ["reuse"]
 
 
 def test_large_counts_are_short() -> None:

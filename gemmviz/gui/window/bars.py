@@ -5,12 +5,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStatusBar, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.cuda.launch.launch_form import GivenLaunch, launch_line, not_confirmed
-from gemmviz.gui.widgets.controls import MESSAGE_MS, choice, line, plain, quietly, set_look
+from gemmviz.gui.widgets.controls import MESSAGE_MS, choice, line, plain, quietly, set_look, tip_text
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.translation import marked, tr
 from gemmviz.session.notices import Notice, Offer
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.metrics import recorder_line
 
 # Notices about the picture, above it. Each can be closed.
@@ -82,6 +83,35 @@ class Banner(QWidget):
     def _close(self, notice: Notice) -> None:
         self.model.session.notices.drop(notice.topic)
         self.model.released.emit()
+
+
+class WhyButton(QToolButton):
+    """A button that shows *Why this speed*. It is visible outside of lessons, while a replay is shown whose launch has a main
+    cause; its tip names it.
+    """
+
+    def __init__(self, model: WindowModel) -> None:
+        super().__init__(autoRaise=True)
+        self.model = model
+        self.setText(tr("Why is it slow?"))
+        self.setAccessibleName(self.text())
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the corner of a menu bar keeps its size
+        self.setSizePolicy(policy)
+        self.clicked.connect(lambda: model.commands.show_view("why"))
+        for event in (model.session.shot_changed, model.session.analysis_changed, model.course.changed):
+            event.connect(self.sync)
+        self.sync()
+
+    @unless_covered
+    def sync(self) -> None:
+        session = self.model.session
+        known, facts = session.completion.known, session.completion.whole
+        causes = Knowledge.main_cause.at_hand(known) or ()
+        is_current = known is not None and known.setup == session.shot.setup and session.display.is_replay
+        self.setVisible(bool(causes) and is_current and not self.model.course.is_on)
+        if causes and facts is not None:
+            self.setToolTip(tip_text(f"{facts.title}: {causes[0].sentence}"))
 
 
 # The status line: messages, current work, and what recorded the run.

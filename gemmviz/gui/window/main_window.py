@@ -32,7 +32,7 @@ from gemmviz.gui.widgets.controls import MESSAGE_MS, tip_text
 from gemmviz.gui.widgets.input import FocusRing, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window.action import ActionContext
-from gemmviz.gui.window.bars import Banner, LaunchStrip, Status
+from gemmviz.gui.window.bars import Banner, LaunchStrip, Status, WhyButton
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window.menus import Menus, Warming, point_menu, pointed_in
 from gemmviz.gui.window.start_mode import StartMode
@@ -163,10 +163,11 @@ class MainWindow(QMainWindow):
         whole.setLayout(self._row)
         self.setCentralWidget(whole)
         self.status = Status(self.statusBar(), self.model)
-        self._top = QWidget()
+        self._top, self.why = QWidget(), WhyButton(self.model)
         row = QHBoxLayout(self._top)
         row.setContentsMargins(0, 0, 6, 0)
         row.setSpacing(2)
+        row.addWidget(self.why)
         row.addWidget(self.tabs)
         if self.menuBar().isNativeMenuBar():
             column.insertWidget(0, self._top)
