@@ -30,10 +30,11 @@ from gemmviz.scenes.charts.speeds import per_thread_chart, strides_chart
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.view import ViewOptions
+from gemmviz.shots.kinds.loops import _loop_counters
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Against, ChartChoice, Shot
 from gemmviz.shots.subject import value_of
-from tests.conftest import kernel_from, moment_of, piece, trace_of
+from tests.conftest import kernel_from, moment_of, piece, sure, trace_of
 
 OPTIONS = ViewOptions()
 _FULL = 2  # of the palette of a cell of C that is stored
@@ -82,6 +83,14 @@ def test_counters_count_what_the_loops_count() -> None:
         assert [values["k"][step - 8 + 2 * k] for k in range(4)] == ["0", "1", "2", "3"]
     lines = case.main.lines
     assert [lines[each.line].split("=")[0].split()[-1] for each in case.main.counters] == ["i", "row", "col", "k"]
+
+
+def test_a_run_that_is_stored_without_its_first_values_counts_as_well() -> None:
+    known = Knowledge(Shot(setup_for(load_kernel("flattened"))), Interpreter())
+    watched = sure(known.watch_result.watched)
+    lines = [variable.first_line for variable in watched.variables]
+    whole, stored = (_loop_counters(each, lines) for each in (watched, replace(watched, before={})))
+    assert [counter.values[1:] for counter in stored] == [counter.values[1:] for counter in whole]
 
 
 def test_steps_are_those_of_the_runs() -> None:

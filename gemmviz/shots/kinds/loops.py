@@ -53,9 +53,10 @@ def _body_lines(setup: Setup) -> dict[int, str]:
 
 def _loop_counters(watched: Watched, lines: list[int]) -> tuple[Counter, ...]:
     """The variables that are declared in these lines and have several whole numbers in turn."""
-    found = []
+    found, unset = [], (None,) * len(watched.variables)
+    values = [watched.during(step) or unset for step in range(len(watched.rows))]
     for place, variable in enumerate(watched.variables):
-        during = tuple(_whole_text(watched.during(step)[place]) for step in range(len(watched.rows)))
+        during = tuple(_whole_text(each[place]) for each in values)
         if len(set(during) - {""}) > 1 and variable.first_line in lines:
             found.append(Counter(variable.name, lines.index(variable.first_line), during))
     return tuple(found)
