@@ -2,6 +2,7 @@
 
 gallery          docs/gallery.md with its pictures: every lesson, view and format
 pictures         the README's pictures, and the gallery's examples of formats
+film             the film of a first minute in the window
 contact-sheet    the picture with all steps of the course
 notes            docs/notes: pages, tables and pictures, from recordings
 speeds           the table of recorded speeds in docs/speeds.md
@@ -17,7 +18,7 @@ from commands import run
 
 COMMANDS = {
     "documents.gallery": ("gallery",),
-    "documents.pictures": ("pictures", "contact-sheet"),
+    "documents.pictures": ("pictures", "film", "contact-sheet"),
     "documents.notes": ("notes",),
     "documents.tables": ("speeds", "packages", "figures"),
     "documents.hosts": ("hosts",),

@@ -1,4 +1,4 @@
-"""Draws the README's pictures, the examples of formats, and a contact sheet of all steps of the course."""
+"""Draws the README's pictures, the examples of formats, a film of the window, and a contact sheet of the course's steps."""
 
 import time
 from collections.abc import Callable
@@ -6,8 +6,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import av
+import numpy as np
 from PIL import Image
 from pyqtgraph import PlotWidget
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from documents import ROOT
@@ -125,6 +128,50 @@ def _until(app: QApplication, ready: Callable[[], bool]) -> None:
     while not ready():
         app.processEvents()
         time.sleep(0.005)
+
+
+# The film
+
+_FILM_SIZE, _FILM_FPS, _CARDS_SEEN = (1366, 768), 10, 5
+
+
+def film() -> None:
+    """Film a first minute in the window: the start, other tile sizes, the reasons for the speed, and a lesson."""
+    app = QApplication([])
+    window = MainWindow(InMemoryStore(tour="seen"))
+    window.resize(*_FILM_SIZE)
+    window.start()
+    window.show()
+    session, model, slider, start = window.session, window.model, window.replay.tiles.slider, window.start_mode.panel
+    assert start is not None
+    _until(app, lambda: session.shown is not None and len(model.thumbnails.all) > _CARDS_SEEN)
+    with av.open(str(FOLDER / "first_minute.mp4"), "w") as file:
+        stream = file.add_stream("libx264", rate=_FILM_FPS, options={"crf": "26", "preset": "slow"})
+        stream.width, stream.height, stream.pix_fmt = *_FILM_SIZE, "yuv420p"
+
+        def shoot(seconds: float) -> None:
+            for _ in range(round(seconds * _FILM_FPS)):
+                _run(app, 1 / _FILM_FPS)
+                image = window.grab().toImage().convertToFormat(QImage.Format.Format_RGBA8888)
+                pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)
+                file.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgba")))
+
+        shoot(8)
+        start.explore.click()
+        shoot(8)
+        for place in (0, 1, 2):
+            slider.setValue(place)
+            shoot(4)
+        window.why.click()
+        _until(app, lambda: session.display.subject is not None)
+        shoot(10)
+        model.opening.open_lesson("shared-memory")
+        _until(app, lambda: model.course.is_on)
+        for _ in range(7):
+            shoot(3)
+            model.course.advance()
+        file.mux(stream.encode(None))
+    window.close()
 
 
 # The contact sheet
