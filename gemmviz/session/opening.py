@@ -387,8 +387,9 @@ class Opening:
             session.say(tr("The comparison has ended: {kernel} solves another problem", kernel=kernel.name))
 
     def _leave_file(self) -> None:
-        """Stop playback, and stop following the user's file."""
+        """Stop playback, stop following the user's file, and remove the message about it."""
         self._follow(None)
+        self.session.notices.drop("file")
         self.session.player.play(False)
 
     def _follow(self, path: Path | None) -> None:

@@ -166,6 +166,15 @@ def test_a_quiz_from_a_file_is_a_lesson(window: MainWindow, panel: Lessons, qtbo
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
 
 
+def test_a_lesson_removes_the_message_about_a_file(window: MainWindow, panel: Lessons, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "bad.cu").write_text("int main() { return 0; }\n")
+    open_file(window.model, tmp_path / "bad.cu")
+    assert window.banner.texts
+    window.model.opening.open_lesson("coalescing")
+    qtbot.waitUntil(lambda: panel.course.is_on and settled(window), timeout=_LONG_MS)
+    assert not window.banner.texts
+
+
 def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
     window: MainWindow, panel: Lessons, qtbot: QtBot
 ) -> None:
