@@ -13,14 +13,12 @@ from msgspec import Struct, field
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
-from gemmviz.analysis.models.reasons import Launched, causes_of
 from gemmviz.analysis.replay.focus import Focus, Position, Scope, scope_of, step_at, thread_place
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for
 from gemmviz.files.benchmark_file import named, recorded
-from gemmviz.model.cases import Cause
 from gemmviz.model.device import Device, Needs, OccupancyCase
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError, cancelled_after, checkpoint
 from gemmviz.model.kernel import Launch
@@ -42,7 +40,6 @@ from gemmviz.shots.shot import Shot, Trial
 
 _FactValue = TypeVar("_FactValue")
 _WAITS_S, _MOST_COUNTING_S = 0.02, 60
-_MAIN = 0.5  # of the model's time: the least that a main cause costs
 _MOST_SECOND_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 Of = Literal["setup", "run", "shot", "subject"]
@@ -493,19 +490,6 @@ class Knowledge:
         return tuple(rearranged(self.setup, self.first_replay.trace)) if has_conflicts else ()
 
     @of_run
-    def main_cause(self) -> tuple[Cause, ...]:
-        """The cause of the speed at the sizes of main() without which the launch would take at most half of the model's time;
-        nothing if there is none. Small sizes that were chosen for the picture are no cause.
-        """
-        counts = self.whole_counted.value
-        launched = None if counts is None else launched_of(self.whole.shot, counts)
-        if launched is None or launched.model_ms is None:
-            return ()
-        is_small, least = self.whole.setup == self.setup, _MAIN * launched.model_ms
-        causes = (cause for cause in causes_of(launched) if not (is_small and cause.kind == "idle"))
-        return tuple(cause for cause in causes if (cause.cost_ms or 0.0) >= least)[:1]
-
-    @of_run
     def hazard_kinds(self) -> tuple[str, ...]:
         """The kinds of hazards in all blocks of a complete run, sorted."""
         return tuple(sorted({hazard.kind.replace(" ", "-") for hazard in ordering_of(self.outcome.whole).hazards}))
@@ -540,15 +524,6 @@ class Knowledge:
         if benchmark is None:
             raise UsageError(f"there is no recording {source!r}" if source else "there is no recording")
         return benchmark
-
-
-def launched_of(shot: Shot, counts: LaunchCounts, speed: KernelSpeed | None = None) -> Launched | None:
-    """What the causes of a launch's speed are found from; None for a setup without a launch."""
-    occupancy = occupancy_case(shot, speed)
-    if occupancy is None:
-        return None
-    limits = occupancy_limits(occupancy.device, occupancy.own)
-    return Launched(counts, limits, shot.setup.problem, launch_for(shot.setup).block_count)
 
 
 def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCase | None:

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from gemmviz.analysis.models.reasons import causes_of
+from gemmviz.analysis.models.occupancy import occupancy_limits
+from gemmviz.analysis.models.reasons import Launched, main_cause
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.panels.lessons import Lessons
@@ -24,7 +25,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
-from gemmviz.shots.knowledge import Knowledge, launched_of
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import holds
 from tests.conftest import DATA, sure
@@ -118,8 +119,8 @@ def test_a_button_leads_to_the_main_cause(window: MainWindow, qtbot: QtBot, tmp_
     file = tmp_path / "mine.cu"
     file.write_text((DATA / "plain" / "student.cu").read_text())
     open_file(window.model, file)
-    qtbot.waitUntil(why.isVisible, timeout=20_000)
-    assert "as main() launches it: Each multiply-add reads 2 values" in why.toolTip()
+    tip = "as main() launches it: Each multiply-add reads 2 values"
+    qtbot.waitUntil(lambda: why.isVisible() and tip in why.toolTip(), timeout=20_000)
     why.click()
     qtbot.waitUntil(lambda: session.shot.view == "why" and not why.isVisible())
     window.model.commands.show_view("stage")
@@ -132,9 +133,9 @@ def test_a_button_leads_to_the_main_cause(window: MainWindow, qtbot: QtBot, tmp_
 
 def test_a_small_problem_is_no_main_cause() -> None:
     known = Knowledge(Shot(setup_for(load_kernel("03_coalesced"), Problem(32, 32, 32))), Interpreter())
-    found = known.main_cause
-    assert causes_of(sure(launched_of(known.shot, sure(known.counts))))[0].kind == "idle"
-    assert [cause.kind for cause in found] == ["reuse"]
+    limits = occupancy_limits(known.occupancy.device, known.occupancy.own)
+    launched = Launched(sure(known.counts), limits, known.setup.problem, 1)
+    assert [sure(main_cause(launched, is_small)).kind for is_small in (False, True)] == ["idle", "reuse"]
 
 
 def test_large_counts_are_short() -> None:

@@ -58,7 +58,7 @@ def busy_share(blocks: int, sms: int) -> float:
 
 
 _MOST_CAUSES = 3
-_WORTH_A_WORD = 0.01  # of the model's time
+_WORTH_A_WORD, _MAIN = 0.01, 0.5  # of the model's time
 _LOW_OCCUPANCY = 50.0
 
 
@@ -97,6 +97,15 @@ def causes_of(launched: Launched) -> tuple[Cause, ...]:
     worth = [each for each in ranked if each.cost_ms is None or each.cost_ms >= least or each.kind in ("coalescing", "banks")]
     kept = sorted(worth, key=lambda each: each.kind not in ("coalescing", "banks"))[:_MOST_CAUSES]
     return tuple(each for each in worth if each in kept) or (_no_cause(launched),)
+
+
+def main_cause(launched: Launched, is_small: bool) -> Cause | None:
+    """The most expensive cause if without it a launch would take at most half of the model's time. ``is_small``: whether a size
+    was chosen for a picture, so that too little work is no cause.
+    """
+    causes = [cause for cause in causes_of(launched) if not (is_small and cause.kind == "idle")]
+    least = _MAIN * (launched.model_ms or 0.0)
+    return next((cause for cause in causes if cause.cost_ms is not None and cause.cost_ms >= least), None)
 
 
 def _coalescing(launched: Launched) -> Iterator[Cause]:

@@ -11,7 +11,6 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.translation import marked, tr
 from gemmviz.session.notices import Notice, Offer
-from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.metrics import recorder_line
 
 # Notices about the picture, above it. Each can be closed.
@@ -106,12 +105,11 @@ class WhyButton(QToolButton):
     @unless_covered
     def sync(self) -> None:
         session = self.model.session
-        known, facts = session.completion.known, session.completion.whole
-        causes = Knowledge.main_cause.at_hand(known) or ()
+        known, cause, facts = session.completion.known, session.completion.main_cause, session.completion.whole
         is_current = known is not None and known.setup == session.shot.setup and session.display.is_replay
-        self.setVisible(bool(causes) and is_current and not self.model.course.is_on)
-        if causes and facts is not None:
-            self.setToolTip(tip_text(f"{facts.title}: {causes[0].sentence}"))
+        self.setVisible(cause is not None and is_current and not self.model.course.is_on)
+        if cause is not None and facts is not None:
+            self.setToolTip(tip_text(f"{facts.title}: {cause.sentence}"))
 
 
 # The status line: messages, current work, and what recorded the run.

@@ -4,7 +4,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from gemmviz.analysis.memory.counts import LaunchCounts
-from gemmviz.analysis.models.reasons import causes_of
+from gemmviz.analysis.models.occupancy import occupancy_limits
+from gemmviz.analysis.models.reasons import Launched, causes_of
 from gemmviz.analysis.replay.focus import Focus, site_position
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -20,7 +21,7 @@ from gemmviz.model.timing import KernelSpeed, Levels
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
 from gemmviz.scenes.kit.primitives import Button, Hit
-from gemmviz.shots.knowledge import Context, Knowledge, LaunchFacts, launched_of
+from gemmviz.shots.knowledge import Context, Knowledge, LaunchFacts, occupancy_case
 from gemmviz.shots.rearranging import Rearranged
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
@@ -133,9 +134,11 @@ def speed_case_of(
         case = replace(case, rate=rate, share_of_cublas=speed.share_of_cublas, rate_source=speed.source)
     if speed is not None:
         case = replace(case, time_ms=speed.median_ms)
-    launched = None if counts is None else launched_of(shot, counts, speed)
-    if counts is None or launched is None:
+    occupancy = occupancy_case(shot, speed)
+    if counts is None or occupancy is None:
         return case
+    limits = occupancy_limits(device, occupancy.own)
+    launched = Launched(counts, limits, setup.problem, launch_for(setup).block_count)
     causes = tuple(_with_cure(cause, drawn, rearranged) for cause in causes_of(launched))
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
