@@ -1,4 +1,6 @@
-"""An engine that asks another one, and remembers its counts and its latest runs: steps of a lesson often share a launch."""
+"""An engine that asks another one, and remembers its counts, its latest runs and what was watched in them: steps of a lesson
+often share a launch.
+"""
 
 from typing import Any
 
@@ -8,13 +10,12 @@ from gemmviz.files.answer_file import answer_key
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import SumKey
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.threads import BlockRange
-from gemmviz.model.trace import Outcome
-from gemmviz.run.engine import CountRequest, Engine, EngineRequest, TraceRequest
+from gemmviz.model.trace import Outcome, Watched
+from gemmviz.run.engine import CountRequest, Engine, EngineRequest, TraceRequest, WatchRequest
 
-_MOST_TRACE_BYTES = 256 << 20  # of remembered traces
+_MOST_BYTES = 256 << 20  # of remembered traces and values
+_VALUE_BYTES = 64  # about, of a watched variable at a step
 _Sums = tuple[tuple[MemoryArray, ...], dict[SumKey, tuple[int, ...]]]
-_RunKey = tuple[str, BlockRange | None, bool]
 
 
 class RememberedAnswers(Engine):
@@ -23,25 +24,26 @@ class RememberedAnswers(Engine):
     def __init__(self, engine: Engine) -> None:
         self.engine, self.name = engine, engine.name
         self._sums: dict[str, _Sums] = {}
-        self._runs: dict[_RunKey, Outcome] = {}
+        self._runs: dict[tuple[object, ...], Outcome | Watched] = {}
 
     def answer(self, request: EngineRequest) -> Any:
         match request:
-            case TraceRequest():
-                return self._run(request)
+            case TraceRequest(setup, blocks, recording):
+                return self._run((_setup_key(setup), blocks, recording.values), request)
+            case WatchRequest(setup, block, thread):
+                return self._run((_setup_key(setup), block, thread), request)
             case CountRequest(setup, counter):
                 return counter.add_sums(*self._sums_of(setup))
         return self.engine.answer(request)
 
-    def _run(self, request: TraceRequest) -> Outcome:
-        key = _setup_key(request.setup), request.blocks, request.recording.values
-        outcome = self._runs.pop(key, None)
-        if outcome is None:
-            outcome = self.engine.answer(request)
-        self._runs[key] = outcome  # at the end: the latest
-        while len(self._runs) > 1 and sum(map(_size_bytes, self._runs.values())) > _MOST_TRACE_BYTES:
+    def _run(self, key: tuple[object, ...], request: EngineRequest) -> Outcome | Watched:
+        answer = self._runs.pop(key, None)
+        if answer is None:
+            answer = self.engine.answer(request)
+        self._runs[key] = answer  # at the end: the latest
+        while len(self._runs) > 1 and sum(map(_size_bytes, self._runs.values())) > _MOST_BYTES:
             self._runs.pop(next(iter(self._runs)))
-        return outcome
+        return answer
 
     def _sums_of(self, setup: Setup) -> _Sums:
         key = _setup_key(setup)
@@ -56,5 +58,7 @@ def _setup_key(setup: Setup) -> str:
     return answer_key(setup, device_for(setup))
 
 
-def _size_bytes(outcome: Outcome) -> int:
-    return 0 if outcome.trace is None else outcome.trace.element.nbytes
+def _size_bytes(answer: Outcome | Watched) -> int:
+    if isinstance(answer, Watched):
+        return len(answer.rows) * len(answer.variables) * _VALUE_BYTES
+    return 0 if answer.trace is None else answer.trace.element.nbytes

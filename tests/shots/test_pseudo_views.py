@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 
 from gemmviz.cuda.launch.catalog import kernel_names
+from gemmviz.files.benchmark_file import recorded
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.recording import AccessTimes
-from gemmviz.model.timing import Benchmark, Levels
-from gemmviz.run.choosing import engine_for
-from gemmviz.run.engine import CountRequest, Engine, EngineRequest, FallbackEngine
+from gemmviz.model.records import replace
+from gemmviz.model.timing import Levels
+from gemmviz.model.trace import Outcome
+from gemmviz.run.engine import Engine, EngineRequest
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.shots.export import prepare
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.remembered_answers import RememberedAnswers
 from tests.conftest import ENGINE
 from tests.pseudo import plain_words, pseudo, texts_of
 from tests.shots.test_every_view import shot_of
@@ -30,20 +31,23 @@ _OF_FAULTS = {"stop-why"}  # messages of a kernel's faults are English, as those
 _CALLS = "Ad Bd Cd cudaMalloc cudaMemcpy cudaFree hipMalloc hipMemcpy hipFree clock64 blockIdx threadIdx"
 
 
-class _Counts(Engine):
-    """Counts that are remembered for all tests."""
+class _InPseudo(Engine):
+    """The answers that are remembered for all tests, with traces of its own."""
+
+    name = ENGINE.name
 
     def answer(self, request: EngineRequest) -> Any:
-        if not isinstance(request, CountRequest):
-            raise self.cannot(request)
-        return ENGINE.answer(request)
+        answer = ENGINE.answer(request)
+        if isinstance(answer, Outcome) and answer.trace is not None:
+            return replace(answer, trace=replace(answer.trace))
+        return answer
 
 
-_ENGINE = RememberedAnswers(FallbackEngine(_Counts(), engine_for("cpu")))
+_ENGINE = _InPseudo()
 
 
 def once_in_pseudo(kernel: KernelSpec) -> AbstractContextManager[Engine]:
-    """An engine with runs of its own: texts of pictures are remembered with the run, in the language of the first picture."""
+    """An engine with traces of its own: texts of pictures are remembered with the trace, in the language of the first one."""
     return nullcontext(_ENGINE)
 
 
@@ -51,7 +55,7 @@ def _names(shot: Shot) -> tuple[str, ...]:
     """Texts of a picture that are data: the kernels, the device, and what was measured."""
     setups = (shot.setup,) if shot.against is None else (shot.setup, shot.against.setup)
     kernels = (text for each in setups for text in (each.kernel.text, each.kernel.name, device_words(each.device)))
-    measured = (each for file in recordings("benchmark", Benchmark) for each in (file.host, *(row.kernel for row in file.rows)))
+    measured = (each for file in recorded().values() for each in (file.host, *(row.kernel for row in file.rows)))
     levels = (text for each in recordings("levels", Levels) for text in (each.method, each.gpu.label))
     return (
         *kernels,
