@@ -376,6 +376,25 @@ class LoadsCase(Struct, frozen=True):
     rows: tuple[LoadsRow, ...]
 
 
+# Launches below the roof of a device.
+
+
+class RoofRow(Struct, frozen=True):
+    """A launch: ``name`` of its kernel, ``what`` it is in words, and the operations for each byte that it requests."""
+
+    name: str
+    what: str
+    flops_per_byte: float
+
+
+class RoofCase(Struct, frozen=True):
+    """Launches and their device, the compared one first. ``source``: of the counts."""
+
+    device: Device
+    rows: tuple[RoofRow, ...]
+    source: str
+
+
 REQUESTED, MOVED, DRAM = (
     marked("requested"),
     marked("moved in sectors"),

@@ -4,7 +4,7 @@ from functools import cache, partial
 from importlib import import_module
 
 from gemmviz.files.extensions import Catalog, extensions_in
-from gemmviz.model.cases import TrafficCase
+from gemmviz.model.cases import RoofCase, TrafficCase
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.recording import StrideTimes
 from gemmviz.model.timing import Benchmark
@@ -18,6 +18,7 @@ CHARTS = {  # views that are a chart of their subject and nothing else; its modu
     "per_thread": (marked("Occupancy and speed by elements for each thread"), Benchmark, "speeds.per_thread_chart", 609),
     "precision": (marked("Float, double and tensor cores"), Benchmark, "speeds.precision_chart", 608),
     "rate": (marked("GFLOP/s by size"), Benchmark, "speeds.rate_chart", 601),
+    "roof": (marked("Operations per byte, and the roof"), RoofCase, "models.roof_chart", 507),
     "share": (marked("Share of cuBLAS by size"), Benchmark, "speeds.share_chart", 602),
     "speed_up": (marked("Speed-up over untiled"), Benchmark, "speeds.speed_up_chart", 604),
     "strides": (marked("Cycles of a load by stride"), StrideTimes, "speeds.strides_chart", 508),

@@ -10,7 +10,7 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings, reported_shares
-from gemmviz.model.cases import LaunchCase, SpeedCase, TrafficCase
+from gemmviz.model.cases import LaunchCase, RoofCase, SpeedCase, TrafficCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, Benchmark
@@ -34,7 +34,7 @@ from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.kinds.why import _speed_at, speed_case_of
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.shot import Shot
+from gemmviz.shots.shot import Against, Shot
 from gemmviz.shots.subject import value_of
 from tests.conftest import piece, sure, trace_of
 from tests.legible import too_small, wrong_with
@@ -303,6 +303,19 @@ def test_every_width_of_the_reads_has_its_part_written() -> None:
     for width, height in FRAMES[:2]:
         said = texts(view_named("traffic").scene(case, ViewOptions(width=width, height=height)))
         assert {"1/2", "1/4", "1/8", "1/16", "1/32"} <= set(said)
+
+
+def test_a_roof_shows_what_tiles_bring() -> None:
+    """Each launch is on the roof, with its operations per byte: those of 16 threads of a tile share what they read."""
+    problem = Problem(1024, 1024, 1024)
+    plain, tiled = (
+        setup_for(load_kernel(name), problem, {"TILE_WIDTH": 16}, device="8800gtx") for name in ("many_blocks", "column_first")
+    )
+    case = value_of(RoofCase, Knowledge(Shot(tiled, view="roof", against=Against(plain)), Interpreter()))
+    assert [round(row.flops_per_byte, 2) for row in case.rows] == [0.25, 3.97]
+    assert {"0.25 per byte", "3.97 per byte", "many_blocks: 21.6 GFLOP/s"} <= set(
+        texts(view_named("roof").scene(case, ViewOptions()))
+    )
 
 
 def test_why_a_time_is_unknown_is_shortened_by_clauses() -> None:

@@ -1,5 +1,6 @@
 """Charts of models: growth of work and traffic, and limits of scaling."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,13 +10,14 @@ import numpy.typing as npt
 from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
 from gemmviz.analysis.replay.focus import Scope, focus_text
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.cases import LaunchCase, TrafficCase
+from gemmviz.model.cases import LaunchCase, RoofCase, RoofRow, TrafficCase
 from gemmviz.model.chart import Axis, Bars, Chart, Curve, Mark, Role
+from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured
-from gemmviz.model.translation import counted, marked, spaced, tr
+from gemmviz.model.translation import counted, marked, number, spaced, tr
 from gemmviz.scenes.charts.speeds import rate_chart
 
 # GFLOP/s by size with the blocks per SM: why small problems leave a GPU idle.
@@ -167,6 +169,44 @@ def traffic_chart(case: TrafficCase) -> Chart:
         families=names,
         notes=tuple(notes),
     )
+
+
+# The roof of a device over operations per byte, with launches on it.
+
+_ROOF, _EXACT = marked("roof"), 1000  # a peak below it has four digits
+_BEYOND = 4  # the roof reaches so many times further than the launches and its bend
+
+
+def roof_chart(case: RoofCase) -> Chart:
+    """Return the GFLOP/s that the memory of a device allows, and those of each launch on this roof."""
+    device, name = case.device, tr(_ROOF)
+    bend = device.peak_gflops / device.bandwidth_gb_s
+    seen = [bend, *(row.flops_per_byte for row in case.rows)]
+    powers = range(math.floor(math.log2(min(seen) / _BEYOND)), math.ceil(math.log2(max(seen) * _BEYOND)) + 1)
+    ticks = tuple((2.0**each, f"{2**each:g}" if each >= 0 else f"1/{2**-each}") for each in powers)
+    roof = tuple((x, device.roof(x)) for x in (ticks[0][0], bend, ticks[-1][0]))
+    height = _four_digits(device.peak_gflops) if device.peak_gflops < _EXACT else number(device.peak_gflops)
+    peak = tr("peak {peak} GFLOP/s", peak=height)
+    slope = tr("memory: {bandwidth} GB/s", bandwidth=number(device.bandwidth_gb_s))
+    return Chart(
+        tr("Operations per byte, and the roof of {device}", device=device.name),
+        Axis(tr("operations for each byte that is requested"), is_log=True, ticks=ticks),
+        Axis("GFLOP/s", is_log=True),
+        (
+            Curve(name, peak, name, roof, (slope, peak, peak), values=(slope,)),
+            *(_on_roof(row, device) for row in case.rows),
+        ),
+        families=(name, *(row.what for row in case.rows)),
+        beside=(name,),
+        notes=(case.source,),
+    )
+
+
+def _on_roof(row: RoofRow, device: Device) -> Curve:
+    """Return the point of a launch, with its operations per byte, and the rate that the roof allows in its name."""
+    roof, per_byte = device.roof(row.flops_per_byte), tr("{count} per byte", count=counted(number(row.flops_per_byte)))
+    rate = tr("{kernel}: {rate} GFLOP/s", kernel=row.name, rate=counted(number(roof)))
+    return Curve(row.what, rate, row.what, ((row.flops_per_byte, roof),), (f"{row.what}: {rate}",), values=(per_byte,))
 
 
 _MOST_BARS = 2000
