@@ -11,14 +11,28 @@ from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import capital, counted, many, marked, number, size_text, tr
 from gemmviz.scenes.kit.hardware import memory
-from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, along, lines_in, round_boxes, write
+from gemmviz.scenes.kit.layout import (
+    LINE_PITCH,
+    NEAR,
+    REST,
+    Box,
+    Line,
+    Share,
+    along,
+    lines_in,
+    path,
+    round_boxes,
+    wrapped,
+    write,
+)
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, framed
 from gemmviz.scenes.stage.cells import WIDE, elements_at
 
-_SHARED_WIDTH = 0.58  # of the width: shared memory; global memory is reached beside it
-_SHARED_AT, _GLOBAL_AT = 0.48, 0.66  # of the width: the pipes
+_COLUMNS = Share(52), Share(28), Share(20)  # shared memory, the pipe of global memory, caches of its parts
+_SHARED_AT, _GLOBAL_AT = 0.85, 0.1  # of the first and of the second: their pipes
 _LEAST_PIPE, _MOST_PIPE = 6, 44
+_SMALL_CACHES = (marked("constant cache"), "__constant__"), (marked("texture cache"), "tex1D")
 
 
 def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -44,16 +58,16 @@ def _level_boxes(moment: Moment, options: ViewOptions) -> tuple[Box, list[Box]]:
     """Return the space of the picture, and the boxes of the levels in it, the nearest to the threads first. Shared memory
     stands at the left, so that the pipe of global memory passes it.
     """
-    count = len(load_device(moment.trace.setup.device).levels) + 1
-    room = options.room().trimmed(top=-10)
-    first, below = room.rows(REST, Share(count - 1), gap=room.height / 10)
-    levels = [first, *below.grid(count - 1, 1, down=room.height / 33)]
-    levels[1] = levels[1].part(across=(0, _SHARED_WIDTH))
+    count, room = len(load_device(moment.trace.setup.device).levels), options.room()
+    first, below = room.rows(REST, Share(count), gap=1.8 * options.theme.large.size)
+    levels = [first, *below.grid(count, 1, down=room.height / 33)]
+    levels[1] = levels[1].columns(*_COLUMNS)[0]
     return room, levels
 
 
 def _pipe_x(room: Box, is_global: bool) -> float:
-    return room.at(_GLOBAL_AT if is_global else _SHARED_AT)[0]
+    near, beyond, _ = room.columns(*_COLUMNS)
+    return beyond.at(_GLOBAL_AT)[0] if is_global else near.at(_SHARED_AT)[0]
 
 
 def _drawn_levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
@@ -68,9 +82,7 @@ def _drawn_levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
         ]
         primitives += memory(f"{key}-box", box, theme, lines, place, 3, box.trimmed(22, right=box.right - end + 22))
     primitives += _pipes(moment, room, levels, options)
-    beyond = levels[0].trimmed(left=_pipe_x(room, True) + room.width / 7 - room.x, right=20)
-    primitives.append(write("scale-said", beyond, tr("boxes are not to scale"), theme.aside))
-    return [*primitives, *_parts_of_global(moment, room, levels[-1], options)]
+    return [*primitives, *_small_caches(moment, room, levels, options)]
 
 
 def _level_facts(moment: Moment) -> list[tuple[str, str, str]]:
@@ -79,14 +91,8 @@ def _level_facts(moment: Moment) -> list[tuple[str, str, str]]:
     words, (first, *caches, last) = device.words, device.levels
     own = shared_bytes(arrays)
     uses = tr("this kernel uses {own}", own=size_text(own)) if own else tr("this kernel uses none")
-    registers = tr("{register_bytes} on each {sm}", register_bytes=size_text(device.register_bytes), sm=tr(words["sm"]))
-    shared = tr(
-        "{size_bytes} on each {sm}, up to {block_shared_text} per {block}",
-        size_bytes=size_text(first.size_bytes),
-        sm=tr(words["sm"]),
-        block_shared_text=device.block_shared_text,
-        block=tr(words["block"]),
-    )
+    registers = tr("{size_bytes} on each {sm}", size_bytes=size_text(device.register_bytes), sm=tr(words["sm"]))
+    shared = tr("{size_bytes} on each {sm}", size_bytes=size_text(first.size_bytes), sm=tr(words["sm"]))
     rate = tr(
         "{size_bytes}, {bandwidth_gb_s} GB/s, off the chip",
         size_bytes=size_text(last.size_bytes),
@@ -116,68 +122,53 @@ def _cache_facts(level: MemoryLevel, device: Device) -> tuple[str, str, str]:
 
 
 def _pipes(moment: Moment, room: Box, levels: list[Box], options: ViewOptions) -> list[Primitive]:
-    """Draw the ways to shared and to global memory, as wide as the bytes so far, and these numbers."""
-    shared, outer = moment.so_far("shared"), moment.so_far("global")
-    moved = {"shared": shared.bytes_asked, "global": outer.bytes_moved(moment.trace.rules)}
-    most = max(1, *moved.values())
+    """Draw the ways to shared and to global memory, as wide as the bytes requested so far, and these numbers."""
+    so_far = {"shared": moment.so_far("shared"), "global": moment.so_far("global")}
+    most = max(1, *(each.bytes_asked for each in so_far.values()))
     primitives: list[Primitive] = []
-    for space, ends in (("shared", levels[:2]), ("global", [levels[0], *levels[2:]])):
-        x, count = _pipe_x(room, space == "global"), moved[space]
-        wide = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * count / most if count else 2
+    for (space, counts), ends in zip(so_far.items(), (levels[:2], [levels[0], *levels[2:]]), strict=True):
+        x = _pipe_x(room, space == "global")
+        wide = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * counts.bytes_asked / most
         parts = [Box(x - wide / 2, a.bottom, wide, b.y - a.bottom) for a, b in pairwise(ends)]
         primitives.append(Rects(f"{space}-pipe", boxes(*parts), options.theme.faint))
-    first, second, beyond = *levels[:2], _pipe_x(room, True) + _MOST_PIPE
-    between = Box(room.x, first.bottom, _pipe_x(room, False) - _MOST_PIPE - room.x, second.y - first.bottom)
-    beside = Box(beyond, second.y, room.right - beyond, second.height)
-    primitives += _said("shared", _shared_words(shared), between, options)
-    return [*primitives, *_said("global", _global_words(moment, outer), beside, options)]
+        if space == "shared":
+            said = ends[0]._replace(y=ends[0].bottom, width=x - room.x - _MOST_PIPE, height=ends[1].y - ends[0].bottom)
+        else:
+            said = room.columns(*_COLUMNS)[1].trimmed(left=x + _MOST_PIPE - levels[1].right)
+            said = said._replace(y=levels[1].y, height=levels[1].height)
+        primitives += _said(moment, space, counts, said, options)
+    return primitives
 
 
-def _said(key: str, texts: tuple[str, ...], box: Box, options: ViewOptions) -> list[Labels]:
-    """Draw numbers of bytes in a space, the first line strong; in one line if there is no space for all."""
-    strong, soft = options.theme.strong, options.theme.soft
-    if box.height < LINE_PITCH * strong.size * len(texts):
-        texts = (" ".join(texts),)
-    lines = (Line(f"{key}-passed-{place}", text, *(soft if place else strong)) for place, text in enumerate(texts))
-    return lines_in(box, list(lines))
+def _said(moment: Moment, space: str, counts: Counts, box: Box, options: ViewOptions) -> list[Labels]:
+    """Draw the bytes that were requested of a memory, large, and what that took, where there is space for it."""
+    asked = tr("{bytes_asked} requested", bytes_asked=counted(size_text(counts.bytes_asked)))
+    lines, small = [Line(f"{space}-passed", asked, *options.theme.large)], options.theme.small
+    if space == "global" and counts.sectors:
+        moved = counted(size_text(counts.bytes_moved(moment.trace.rules)))
+        text = tr("{moved} moved, in {sectors}", moved=moved, sectors=many(counts.sectors, "sector"))
+        lines += wrapped("global-moved", text, small, box.width)
+    elif counts.wavefronts:
+        text = tr("in {wavefronts}", wavefronts=many(counts.wavefronts, "wavefront"))
+        wide = options.theme.large.width(asked) + NEAR
+        return [*lines_in(box, lines), write("shared-took", box.trimmed(left=wide), text, small)]
+    return lines_in(box, lines)
 
 
-def _shared_words(counts: Counts) -> tuple[str, ...]:
-    if not counts.requests:
-        return (tr("nothing to or from shared memory yet"),)
-    return (
-        tr(
-            "{bytes_asked} so far, in {wavefronts}",
-            bytes_asked=counted(size_text(counts.bytes_asked)),
-            wavefronts=many(counts.wavefronts, "wavefront"),
-        ),
-    )
-
-
-def _global_words(moment: Moment, counts: Counts) -> tuple[str, ...]:
-    if not counts.requests:
-        return (tr("nothing to or from"), tr("global memory yet"))
-    moved = tr("{bytes_moved} moved so far", bytes_moved=counted(size_text(counts.bytes_moved(moment.trace.rules))))
-    return (
-        moved,
-        tr("in {sectors},", sectors=many(counts.sectors, "sector")),
-        tr("for {bytes_asked} requested", bytes_asked=counted(size_text(counts.bytes_asked))),
-    )
-
-
-def _parts_of_global(moment: Moment, room: Box, outer: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw constant and texture memory: parts of global memory with a cache on each multiprocessor."""
-    theme, text = options.theme, moment.trace.setup.kernel.text
-    parts = outer.trimmed(_pipe_x(room, True) + WIDE / 2 + 10 - outer.x, 8, 12, 8).columns(REST, REST, gap=12)
-    strong = theme.strong.sized(theme.type.least)
-    if outer.height < 3 * strong.size or parts[0].width < strong.width(tr("constant")) + 24:
-        return []
-    primitives: list[Primitive] = []
-    for part, (name, word) in zip(parts, ((marked("constant"), "__constant__"), (marked("texture"), "tex1D")), strict=True):
-        used = tr("used") if word in text else tr("not used")
-        lines = [Line(f"{name}-0", tr(name), *strong), Line(f"{name}-1", used, *theme.aside)]
-        primitives.append(round_boxes(f"{name}-box", part, theme.panel, theme.faint))
-        primitives += lines_in(part.trimmed(12, right=8), lines)
+def _small_caches(moment: Moment, room: Box, levels: list[Box], options: ViewOptions) -> list[Primitive]:
+    """Draw the caches of constant and texture memory beside shared memory, and their ways to global memory, of which both are
+    parts; none where there is no space.
+    """
+    theme, text, primitives = options.theme, moment.trace.setup.kernel.text, list[Primitive]()
+    column = room.columns(*_COLUMNS)[2]._replace(y=levels[1].y, height=levels[1].height)
+    for box, (name, word) in zip(column.columns(REST, REST, gap=NEAR), _SMALL_CACHES, strict=True):
+        style, (foot, below) = theme.small if word in text else theme.aside, (box.at(0.5, 1.0), levels[2].at(0.5, 0.0))
+        lines = wrapped(f"{name}-name", tr(name), style, box.width - 2 * NEAR)
+        if len(lines) * LINE_PITCH * style.size > box.height or any(style.width(each.text) > box.width for each in lines):
+            return []
+        primitives.append(path(f"{name}-way", [foot, (foot[0], below[1])], theme.line, _LEAST_PIPE))
+        primitives.append(round_boxes(f"{name}-box", box, theme.panel, style.colour))
+        primitives += lines_in(box.inset(NEAR, 0), lines)
     return primitives
 
 
