@@ -9,7 +9,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.translation import capital, counted, many, marked, number, size_text, tr
+from gemmviz.model.translation import capital, counted, many, marked, number, size_text, spaced, tr
 from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
@@ -29,7 +29,7 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, framed
 from gemmviz.scenes.stage.cells import WIDE, elements_at
 
-_COLUMNS = Share(52), Share(28), Share(20)  # shared memory, the pipe of global memory, caches of its parts
+_COLUMNS = Share(49), Share(31), Share(20)  # shared memory, the pipe of global memory, caches of its parts
 _SHARED_AT, _GLOBAL_AT = 0.85, 0.1  # of the first and of the second: their pipes
 _LEAST_PIPE, _MOST_PIPE = 6, 44
 _SMALL_CACHES = (marked("constant cache"), "__constant__"), (marked("texture cache"), "tex1D")
@@ -142,7 +142,7 @@ def _pipes(moment: Moment, room: Box, levels: list[Box], options: ViewOptions) -
 
 def _said(moment: Moment, space: str, counts: Counts, box: Box, options: ViewOptions) -> list[Labels]:
     """Draw the bytes that were requested of a memory, large, and what that took, where there is space for it."""
-    asked = tr("{bytes_asked} requested", bytes_asked=counted(size_text(counts.bytes_asked)))
+    asked = tr("{count} bytes requested", count=spaced(counts.bytes_asked))
     lines, small = [Line(f"{space}-passed", asked, *options.theme.large)], options.theme.small
     if space == "global" and counts.sectors:
         moved = counted(size_text(counts.bytes_moved(moment.trace.rules)))
