@@ -185,7 +185,7 @@ def roof_chart(case: RoofCase) -> Chart:
     powers = range(math.floor(math.log2(min(seen) / _BEYOND)), math.ceil(math.log2(max(seen) * _BEYOND)) + 1)
     ticks = tuple((2.0**each, f"{2**each:g}" if each >= 0 else f"1/{2**-each}") for each in powers)
     roof = tuple((x, device.roof(x)) for x in (ticks[0][0], bend, ticks[-1][0]))
-    height = _four_digits(device.peak_gflops) if device.peak_gflops < _EXACT else number(device.peak_gflops)
+    height = f"{device.peak_gflops:.4g}" if device.peak_gflops < _EXACT else number(device.peak_gflops)
     peak = tr("peak {peak} GFLOP/s", peak=height)
     slope = tr("memory: {bandwidth} GB/s", bandwidth=number(device.bandwidth_gb_s))
     return Chart(
