@@ -248,9 +248,9 @@ class QuizSource:
     # Requests
 
     def request(self, space: Space) -> WarpRequest | None:
-        """A random warp's request to this memory space; None if the chosen warp makes none."""
+        """A random warp's request to this memory space; None if the chosen warp makes none, or first another one."""
         access = self.access(lambda operand: self.replay.trace.arrays[operand.array].space == space)
-        return None if access is None else self._request(access.step, self._any_warp())
+        return None if access is None or access.place else self._request(access.step, self._any_warp())
 
     def varied_request(self, space: Space, cost: Callable[[Moment], int]) -> WarpRequest | None:
         """A random warp's request to this memory space, of any of the costs in the run; the least cost, which is guessed first,

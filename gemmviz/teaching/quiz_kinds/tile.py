@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import marked, tr
@@ -21,6 +23,8 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     held = _held_in(source, access, access.step, block, cell)
     if held is None or any(_held_in(source, access, step, block, cell) != held for step in _end_steps(source, access)):
         return None  # it is no copy of an element, or it changes while the line runs
+    if _is_in_flight(source, access, block, cell):
+        return None  # it holds either element
     matrix, element = trace.arrays[held[0]], held[1]
     line, when = trace.site_of(access.step).place.line, _phase(source, access)
     text = tr(
@@ -63,6 +67,13 @@ def _end_steps(source: QuizSource, access: QuizAccess) -> list[int]:
     trace = source.replay.trace
     steps = [step for step in source.steps_of(int(trace.site[access.step])) if trace.phase[step] == trace.phase[access.step]]
     return [steps[0], steps[-1]]
+
+
+def _is_in_flight(source: QuizSource, access: QuizAccess, block: Triple, cell: int) -> bool:
+    """Whether an asynchronous copy into a cell has begun at a step and is not waited for yet."""
+    begun = np.flatnonzero(source.replay.trace.completes[: access.step] > access.step).tolist()
+    touched = (each for step in begun for each in source.moment(step, Focus(block)).touched)
+    return any(each.operand.array == access.operand.array and cell in each.block_cells for each in touched)
 
 
 def _held_in(source: QuizSource, access: QuizAccess, step: int, block: Triple, cell: int) -> _Held | None:
