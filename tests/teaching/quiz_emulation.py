@@ -295,35 +295,114 @@ def register_tiled(t: Thread) -> Iterator[Event]:
             yield Event(t.line("C[(row0"), "C", "w", (row0 + y + i) * t.N + col0 + x + j, {"i": i, "j": j})
 
 
+def _place(t: Thread) -> tuple[int, int, int, int, int]:
+    """The thread's number, and the first row and column of the block's tile of C, and of the thread's elements in it."""
+    per, (tx, ty, _) = t.PER_THREAD, t.thread
+    across = t.TILE_WIDTH // per
+    thread, row0, col0 = ty * across + tx, t.block[1] * t.TILE_WIDTH, t.block[0] * t.TILE_WIDTH
+    if t.launch.kernel == "09_vectorised":
+        return thread, row0, col0, ty * per, tx * per
+    (warp, lane), parts = divmod(thread, 32), across // 4  # a warp is 8 rows of 4 threads
+    return thread, row0, col0, (warp // parts * 8 + lane // 4) * per, (warp % parts * 4 + lane % 4) * per
+
+
+def _read_tiles(t: Thread, at: dict[str, int], stage: int = 0, padding: int = 0) -> Iterator[Event]:
+    """The reads of tiles of which several are one after the other; ``padding``: of a row of the tile of A."""
+    wide, (*_, y, x) = t.TILE_WIDTH, _place(t)
+    for k in range(t.DEPTH):
+        line = stage * t.DEPTH + k
+        for i in range(0, t.PER_THREAD, 4):
+            index = line * (wide + padding) + y + i
+            yield Event(t.line("[k][y + i])"), "tileA", "r", index, {**at, "k": k, "i": i}, 4)
+        for j in range(0, t.PER_THREAD, 4):
+            yield Event(t.line("[k][x + j])"), "tileB", "r", line * wide + x + j, {**at, "k": k, "j": j}, 4)
+
+
+def _store(t: Thread) -> Iterator[Event]:
+    _, row0, col0, y, x = _place(t)
+    for i in range(t.PER_THREAD):
+        for j in range(0, t.PER_THREAD, 4):
+            yield Event(t.line("(&C[(row0"), "C", "w", (row0 + y + i) * t.N + col0 + x + j, {"i": i, "j": j}, 4)
+
+
 def vectorised(t: Thread) -> Iterator[Event]:
-    wide, per, deep, (tx, ty, _) = t.TILE_WIDTH, t.PER_THREAD, t.DEPTH, t.thread
-    across = wide // per
-    thread, row0, col0, y, x = ty * across + tx, t.block[1] * wide, t.block[0] * wide, ty * per, tx * per
+    wide, deep, (thread, row0, col0, *_) = t.TILE_WIDTH, t.DEPTH, _place(t)
+    threads = (wide // t.PER_THREAD) ** 2
     load_a, load_b = (t.line(f"for (int i = thread; i < {what}") for what in ("TILE_WIDTH * DEPTH", "DEPTH * TILE_WIDTH"))
     barriers = t.launch.lines("__syncthreads();")
     for phase in range(t.K // deep):
         k0, at = phase * deep, {"phase": phase + 1, "(k0)": phase * deep}
-        for trip, i in enumerate(range(thread, wide * deep // 4, across * across)):
+        for trip, i in enumerate(range(thread, thread + wide * deep // 4, threads)):
             own, row, k = {**at, f"loop {load_a}": trip + 1}, i // (deep // 4), i % (deep // 4) * 4
-            index = (row0 + row) * t.K + k0 + k
-            yield Event(t.line("float4 a ="), "A", "r", index, own, 4)
+            index, takes_part = (row0 + row) * t.K + k0 + k, i < wide * deep // 4
+            yield Event(t.line("float4 a ="), "A", "r", index if takes_part else None, own, 4)
             for part in range(4):
-                yield Event(t.line("= a.x;") + part, "tileA", "w", (k + part) * wide + row, own, copy=("A", index + part))
-        for trip, i in enumerate(range(thread, wide * deep // 4, across * across)):
+                cell = (k + part) * wide + row if takes_part else None
+                yield Event(t.line("= a.x;") + part, "tileA", "w", cell, own, copy=("A", index + part))
+        for trip, i in enumerate(range(thread, thread + wide * deep // 4, threads)):
+            own, k, col = {**at, f"loop {load_b}": trip + 1}, i // (wide // 4), i % (wide // 4) * 4
+            index, takes_part = (k0 + k) * t.N + col0 + col, i < wide * deep // 4
+            yield Event(t.line("float4 b ="), "B", "r", index if takes_part else None, own, 4)
+            yield Event(t.line(" = b;"), "tileB", "w", k * wide + col if takes_part else None, own, 4, ("B", index))
+        yield Event(barriers[0], "", "barrier", 0, at)
+        yield from _read_tiles(t, at)
+        yield Event(barriers[1], "", "barrier", 0, at)
+    yield from _store(t)
+
+
+def double_buffered(t: Thread) -> Iterator[Event]:
+    wide, deep, (thread, row0, col0, *_) = t.TILE_WIDTH, t.DEPTH, _place(t)
+    threads = (wide // t.PER_THREAD) ** 2
+    for phase in range(t.K // deep + 1):
+        k0, at, stores = phase * deep, {"phase": phase + 1, "(k0)": phase * deep}, list[Event]()
+        for load in range(wide * deep // 4 // threads if k0 < t.K else 0):
+            own, i = {**at, "load": load}, thread + load * threads
+            row, k, line, col = i // (deep // 4), i % (deep // 4) * 4, i // (wide // 4), i % (wide // 4) * 4
+            a, b, first = (row0 + row) * t.K + k0 + k, (k0 + line) * t.N + col0 + col, phase % 2 * deep
+            yield Event(t.line("nextA[load] ="), "A", "r", a, own, 4)
+            yield Event(t.line("nextB[load] ="), "B", "r", b, own, 4)
+            for part in range(4):
+                cell = (first + k + part) * wide + row
+                stores.append(Event(t.line("= nextA[load].x;") + part, "tileA", "w", cell, own, copy=("A", a + part)))
+            stores.append(Event(t.line("= nextB[load];"), "tileB", "w", (first + line) * wide + col, own, 4, ("B", b)))
+        if phase > 0:
+            yield from _read_tiles(t, at, (phase - 1) % 2)
+        yield from stores
+        yield Event(t.line("__syncthreads();"), "", "barrier", 0, at)
+    yield from _store(t)
+
+
+def pipelined(t: Thread) -> Iterator[Event]:
+    wide, deep, (thread, row0, col0, *_) = t.TILE_WIDTH, t.DEPTH, _place(t)
+    threads, ahead = (wide // t.PER_THREAD) ** 2, t.STAGES - 1
+    load_a, load_b = (t.line(f"for (int i = thread; i < {what}") for what in ("TILE_WIDTH * DEPTH", "DEPTH * TILE_WIDTH"))
+    for phase in range(t.K // deep + ahead):
+        k0, at, first = phase * deep, {"phase": phase + 1, "(k0)": phase * deep}, phase % t.STAGES * deep
+        if phase >= ahead:
+            yield Event(t.line("__syncthreads();"), "", "barrier", 0, at)
+        for trip, i in enumerate(range(thread, wide * deep if k0 < t.K else 0, threads)):
+            own, (row, k) = {**at, f"loop {load_a}": trip + 1}, divmod(i, deep)
+            index = (row0 + row) * t.K + k0 + k
+            yield Event(load_a + 1, "A", "r", index, own)
+            yield Event(load_a + 1, "tileA", "w", (first + k) * (wide + 4) + row, own, copy=("A", index))
+        for trip, i in enumerate(range(thread, wide * deep // 4 if k0 < t.K else 0, threads)):
             own, k, col = {**at, f"loop {load_b}": trip + 1}, i // (wide // 4), i % (wide // 4) * 4
             index = (k0 + k) * t.N + col0 + col
-            yield Event(t.line("float4 b ="), "B", "r", index, own, 4)
-            yield Event(t.line(" = b;"), "tileB", "w", k * wide + col, own, 4, ("B", index))
-        yield Event(barriers[0], "", "barrier", 0, at)
-        for k in range(deep):
-            for i in range(0, per, 4):
-                yield Event(t.line("(&tileA[k][y + i])"), "tileA", "r", k * wide + y + i, {**at, "k": k, "i": i}, 4)
-            for j in range(0, per, 4):
-                yield Event(t.line("(&tileB[k][x + j])"), "tileB", "r", k * wide + x + j, {**at, "k": k, "j": j}, 4)
-        yield Event(barriers[1], "", "barrier", 0, at)
-    for i in range(per):
-        for j in range(0, per, 4):
-            yield Event(t.line("(&C[(row0"), "C", "w", (row0 + y + i) * t.N + col0 + x + j, {"i": i, "j": j}, 4)
+            yield Event(load_b + 2, "B", "r", index, own, 4)
+            yield Event(load_b + 2, "tileB", "w", (first + k) * wide + col, own, 4, ("B", index))
+        if phase >= ahead:
+            yield from _read_tiles(t, at, (phase - ahead) % t.STAGES, padding=4)
+    yield from _store(t)
+
+
+def matrix_instructions(t: Thread) -> Iterator[Event]:
+    """The stores alone: what a quiz asks of such a kernel. A lane holds two neighbouring elements of each 8 x 8 of the sums."""
+    (lane, warp, _), across = t.thread, t.TILE_WIDTH // t.PER_WARP
+    row = t.block[1] * t.TILE_WIDTH + warp // across * t.PER_WARP + lane // 4
+    col = t.block[0] * t.TILE_WIDTH + warp % across * t.PER_WARP + lane % 4 * 2
+    for i in range(0, t.PER_WARP, 8):
+        for j in range(0, t.PER_WARP, 8):
+            yield Event(t.line("&C[(row0"), "C", "w", (row + i) * t.N + col + j, width=2)
 
 
 # Other problems
@@ -435,6 +514,12 @@ THREADS: dict[str, Kernel] = {
     "07_tiled_transposed": Tiled(codes=("tileA[x][y] =", "tileB[y][x] =", "sum += tileA", "= sum;"), transposed=True),
     "08_register_tiled": register_tiled,
     "09_vectorised": vectorised,
+    "10_warp_tiled": vectorised,
+    "11_double_buffered": double_buffered,
+    "12_pipelined": pipelined,
+    "13_wmma": matrix_instructions,
+    "14_mma": matrix_instructions,
+    "15_swizzled": matrix_instructions,
     "column_first": Tiled(
         "Md Nd Pd Mds Nds m k", "Width Width Width", ("Mds[ty][tx] =", "Nds[ty][tx] =", "Pvalue += Mds", "= Pvalue;"),
     ),

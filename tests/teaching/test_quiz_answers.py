@@ -28,10 +28,10 @@ def case(kernel: str, *sizes: int, **parameters: int) -> Case:
 QUICK = (
     case("04_tiled"), case("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=16), case("cube_block", 12, 8, 8, DEPTH=3),
     case("hip_form", 8, 12, 4), case("column_first", 8, 8, 8), case("phases_by_ceil", 5, 3, 7), case("02_naive"),
-    case("transpose_tiled"), case("reduction_tree"),
+    case("transpose_tiled"), case("reduction_tree"), case("12_pipelined"),
 )  # fmt: skip
 SLOW = (
-    *(case(kernel) for kernel in THREADS if kernel not in ("04_tiled", "02_naive", "transpose_tiled", "reduction_tree", "no_guard")),
+    *(case(kernel) for kernel in THREADS if case(kernel) not in QUICK and kernel != "no_guard"),
     case("no_guard", 8, 8, 8), case("04_tiled", 16, 12, 10, TILE_WIDTH=8), case("04_tiled", 4, 4, 4),
     case("03_coalesced", 20, 40, 9, BLOCK=16), case("05_tiled_unguarded", 16, 32, 8), case("01_single_block", 20, 6, 4),
     case("05_tiled_unguarded", 64, 32, 32, TILE_WIDTH=32), case("06_tiled_unrolled", 24, 16, 16, TILE_WIDTH=8),
@@ -43,6 +43,8 @@ SLOW = (
     case("phases_by_ceil", 16, 16, 16, TILE_WIDTH=8), case("transpose_tiled", TILE=16), case("transpose_tiled", PAD=1),
     case("transpose_naive", TILE=8), case("matrix_vector", BY_BLOCK=1), case("reduction_tree", INTERLEAVED=1, BLOCK=64),
     case("stencil_halo", BLOCK=32), case("vector_add", STRIDE=2), case("vector_add", STRIDE=8), case("rolled", 16, 16, 16),
+    case("10_warp_tiled", 64, 128, 16, TILE_WIDTH=64, DEPTH=8), case("11_double_buffered", 32, 64, 32, DEPTH=16),
+    case("12_pipelined", 32, 32, 32, STAGES=2), case("14_mma", 64, 128, 32, TILE_WIDTH=64, PER_WARP=32),
 )  # fmt: skip
 EACH, LEAST = 10, 500
 
