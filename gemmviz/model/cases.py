@@ -264,7 +264,8 @@ class WidthCount(Struct, frozen=True):
 
 class TrafficCase(Struct, frozen=True):
     """Traffic by tile width. ``what``: the ``kernel`` and its sizes; ``parameter``: the parameter that is varied; ``rows``:
-    ascending by width; ``untiled``: reads of the multiplication without tiles, 2 M N K; ``here``: the width of the setup.
+    ascending by width; ``here``: the width of the setup; ``untiled``: reads of the multiplication without tiles, 2 M N K, or
+    with ``is_least`` those of a kernel that reads each element once.
     """
 
     kernel: str
@@ -273,6 +274,7 @@ class TrafficCase(Struct, frozen=True):
     rows: tuple[WidthCount, ...]
     untiled: int
     here: int
+    is_least: bool = False
 
 
 # The trip of one word from memory to a thread, beside what memory delivers meanwhile.

@@ -16,7 +16,7 @@ TEXTS = [  # lesson/step, old text, new text
     ("analysis/flattened", "its row is i / N, its column i % N", "its row is i % N, its column i / N"),
     ("analysis/hip-kernel", "A is M × N and B is N × K here", "A is M × K and B is K × N here"),
     ("analysis/bank-conflict", "the bank is that number modulo {banks}", "the bank is that number divided by {banks}"),
-    ("vector-add/bandwidth", "{intensity} operations per byte", "{intensity} bytes per operation"),
+    ("vector-add/bandwidth", "{intensity} operations for each byte", "{intensity} bytes for each operation"),
     ("coalescing/occupancy-registers", "{registers} registers a thread", "{registers} registers a block"),
     ("shared-memory/benchmark", "{coalesced} % of cuBLAS", "{coalesced} % of the peak"),
     ("lecture/qualifiers", "but texture memory", "but constant memory"),

@@ -17,7 +17,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured
-from gemmviz.model.translation import counted, marked, number, spaced, tr
+from gemmviz.model.translation import counted, many, marked, number, spaced, tr
 from gemmviz.scenes.charts.speeds import rate_chart
 
 # GFLOP/s by size with the blocks per SM: why small problems leave a GPU idle.
@@ -114,7 +114,7 @@ def _law_curve(name: str, value: Callable[[Problem], float], problems: dict[floa
 
 # Reads from global memory by tile width, as a chart.
 
-_UNTILED = marked("without tiles, 2 M N K")
+_UNTILED, _ONCE = (marked("without tiles, 2 M N K"), marked("without tiles")), (marked("each element once"),) * 2
 
 
 def _part_of_reads(elements: int, untiled: int) -> str:
@@ -138,10 +138,12 @@ def traffic_chart(case: TrafficCase) -> Chart:
         for row in case.rows
     )
     flat = tuple((x, float(case.untiled)) for x, _ in points)
-    flat_texts = tuple(tr("without tiles: {untiled} reads", untiled=spaced(case.untiled)) for _ in flat)
-    parts = tuple(_part_of_reads(row.elements, case.untiled) for row in case.rows)
+    flat_name, flat_word = map(tr, _ONCE if case.is_least else _UNTILED)
+    flat_texts = (f"{flat_word}: {many(case.untiled, 'read')}",) * len(flat)
+    counts = tuple(spaced(row.elements) for row in case.rows)
+    parts = counts if case.is_least else tuple(_part_of_reads(row.elements, case.untiled) for row in case.rows)
     has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # a logarithmic axis has no zero
-    names = (case.kernel, tr(_UNTILED))
+    names = (case.kernel, flat_name)
     here = next((row for row in case.rows if row.width == case.here), None)
     notes = [tr("every access of the whole launch counted from the source, for each width")]
     if here is not None and here.elements:
@@ -163,7 +165,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
         Axis(tr("elements read from global memory"), is_log=has_reads),
         (
             Curve(names[0], names[0], names[0], points, texts, values=parts),
-            Curve(names[1], tr("without tiles"), names[1], flat, flat_texts, dashed=True),
+            Curve(names[1], flat_word, names[1], flat, flat_texts, dashed=True),
         ),
         marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),
         families=names,

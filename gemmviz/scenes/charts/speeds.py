@@ -153,7 +153,9 @@ def _curve(stride: int, rows: list[StrideTime]) -> Curve:
         )
         for row in rows
     )
-    return Curve(name, name, name, points, texts)
+    cycles = [counted(number(row.cycles)) for row in rows]
+    values = tuple("" if here == before else here for before, here in zip(["", *cycles], cycles, strict=False))
+    return Curve(name, name, name, points, texts, values=values)
 
 
 UNTILED = "03_coalesced"

@@ -23,16 +23,17 @@ def _make_traffic(shot: Shot, context: Context) -> TrafficCase:
             tr("{kernel} has no width parameter", kernel=setup.kernel.name),
             remedy=tr("choose a kernel with {widths}", widths=tr(" or ").join(_WIDTHS_TO_TRY)),
         )
-    if not setup.problem.is_multiply or setup.problem.flops is None:
-        raise UsageError(tr("the reads of tiles are compared with those of a multiplication without tiles"))
-    rows = []
+    rows, once = [], 0
     for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
         tried = setup.changed(**{name: width})
         if can_run(tried):
             counts = context.known.about(replace(shot, setup=tried)).counts
+            read = [each for each in counts.arrays if each.space == "global" and counts.elements("global", "read", each.name)]
+            once = sum(each.size for each in read)
             rows.append(WidthCount(width, counts.elements("global", "read"), counts.total("global", "read").sectors))
     what, width = launch_title(setup), setup.parameters[name]
-    return TrafficCase(setup.kernel.name, what, name, tuple(rows), setup.problem.flops, width)
+    flops = setup.problem.flops if setup.problem.is_multiply else None
+    return TrafficCase(setup.kernel.name, what, name, tuple(rows), flops or once, width, flops is None)
 
 
 SUBJECT = Subject(TrafficCase, _make_traffic, is_slow=True, order=45)
