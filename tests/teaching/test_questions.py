@@ -68,10 +68,7 @@ LONGER = {
     "coalescing": 32,
     "shared-memory": 16,
     "analysis": 10,
-    "warp-tiles": 7,
     "tensor-cores": 10,
-    "profile": 6,
-    "slides": 6,
 }
 
 
