@@ -44,7 +44,8 @@ def scene_texts(scene: Scene) -> str:
 def test_no_other_picture_stays_under_a_message(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     session, metrics = window.session, metrics_of(window)
     session.show(replace(session.shot, setup=session.shot.setup.changed(M=12), view="launch"))  # needs no run
-    qtbot.waitUntil(lambda: not metrics.isEnabled())
+    metrics.draw()  # before the run of these settings is there
+    assert not metrics.isEnabled()
     window.model.commands.show_view("stage")
     qtbot.waitUntil(metrics.isEnabled)
     path = tmp_path / "plain.cu"

@@ -1,6 +1,7 @@
 """The catalog of kernels: shipped ones by name, any other by its file."""
 
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from gemmviz.files.kernel_file import read_kernel
@@ -13,10 +14,13 @@ from gemmviz.model.records import replace
 DEFAULT_KERNEL = "04_tiled"
 _LESSONS, _PLANS = "assets/lessons", "assets/lessons/plans"
 COURSE = "course"
-MAIN_LESSONS = (
-    "lecture", "coalescing", "divergence", "shared-memory", "analysis", "register-tiles", "wide-loads", "two-buffers",
-    "work-per-thread", "warp-tiles", "block-order", "tensor-cores", "streams",
-)  # fmt: skip
+MAIN_LESSONS = {  # by their menu: what leads to a kernel with tiles, and what makes that one faster
+    "basics": ("lecture", "coalescing", "divergence", "shared-memory", "analysis"),
+    "faster": (
+        "register-tiles", "wide-loads", "two-buffers", "work-per-thread", "warp-tiles", "block-order", "tensor-cores",
+        "streams",
+    ),
+}  # fmt: skip
 _COURSE, _PATTERNS = "kernels/course", "kernels/patterns"
 
 
@@ -43,7 +47,7 @@ def all_kernel_names() -> list[str]:
 def lesson_names() -> list[str]:
     """Names of the shipped lessons in teaching order: the main lessons, those of other problems, and the plans."""
     names = [path.stem for path in resources(_LESSONS, "*.toml")]
-    places = {name: place for place, name in enumerate(MAIN_LESSONS)}
+    places = {name: place for place, name in enumerate(chain(*MAIN_LESSONS.values()))}
     return [*sorted(names, key=lambda name: (places.get(name, len(places)), name)), *plan_names()]
 
 

@@ -194,6 +194,7 @@ class Docks:
         for other in others:
             self.window.tabifyDockWidget(first, other)
         self.close([first, *others])
+        self.last_open = []
         layout.setEnabled(True)
         layout.activate()
         self.fit()

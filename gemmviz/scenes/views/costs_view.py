@@ -16,4 +16,4 @@ def _is_ready(moment: Moment) -> bool:
     return moment.replay.knows_costs(moment.scope)
 
 
-VIEW = replace(chart_view(marked("Cost per step"), Moment, _chart, order=512, grows=False), is_ready=_is_ready, is_count=True)
+VIEW = replace(chart_view(marked("Cost per step"), Moment, _chart, order=112, grows=False), is_ready=_is_ready, is_count=True)

@@ -132,10 +132,10 @@ def lecture_actions() -> Iterator[Action]:
         why_not=lambda c: "" if c.model.course.lesson.steps else tr(_NO_LESSON),
         is_on=lambda c: c.model.course.position.is_away,
     )  # fmt: skip
+    menus = {name: menu for menu, names in {**MAIN_LESSONS, "plans": plan_names()}.items() for name in names}
     for name in lesson_names():
         run, is_on = partial(_open_lesson, name), partial(_is_lesson, name)
-        kind = "plans" if name in plan_names() else "lessons" if name in MAIN_LESSONS else "topics"
-        yield Action(f"lesson-{name}", f"lecture.{kind}", lesson_title(name), run, is_on=is_on)
+        yield Action(f"lesson-{name}", f"lecture.{menus.get(name, 'topics')}", lesson_title(name), run, is_on=is_on)
     yield from _screens()
 
 
