@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import sampled
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
     {*(ROOT / "docs" / "howto").glob("*.md")} - {ROOT / "docs" / "howto" / name for name in ("index.md", "package.md")}
@@ -73,7 +75,7 @@ def own_folder(path: Path) -> None:
             (path / each.name).symlink_to(each)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", sampled(PAGES), ids=lambda page: page.stem)
 def test_the_example_of_a_page_passes(page: Path, tmp_path: Path, edit: Edit) -> None:
     examples = list(parts(page))
     for file, text in examples:

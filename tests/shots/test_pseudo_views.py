@@ -15,7 +15,8 @@ from gemmviz.model.recording import AccessTimes
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Levels
 from gemmviz.model.trace import Outcome
-from gemmviz.run.engine import Engine, EngineRequest
+from gemmviz.run.engine import Engine, EngineRequest, FallbackEngine
+from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.shots.export import prepare
@@ -31,13 +32,16 @@ _OF_FAULTS = {"stop-why"}  # messages of a kernel's faults are English, as those
 _CALLS = "Ad Bd Cd cudaMalloc cudaMemcpy cudaFree hipMalloc hipMemcpy hipFree clock64 blockIdx threadIdx"
 
 
+_STORED_FIRST = FallbackEngine(StoredAnswers(), ENGINE)
+
+
 class _InPseudo(Engine):
     """The answers that are remembered for all tests, with traces of its own."""
 
     name = ENGINE.name
 
     def answer(self, request: EngineRequest) -> Any:
-        answer = ENGINE.answer(request)
+        answer = _STORED_FIRST.answer(request)
         if isinstance(answer, Outcome) and answer.trace is not None:
             return replace(answer, trace=replace(answer.trace))
         return answer

@@ -1,6 +1,7 @@
 """Every step of the included lessons: its numbers are true, its picture can be read, and all its texts are translated.
 
-One test holds all that is checked of a lesson, because its kernels are run once for all checks.
+One test holds all that is checked of a lesson, because its kernels are run once for all checks. What is stored with the lessons
+isn't run again: ``test_stored`` compares it with today's sources.
 """
 
 import re
@@ -24,7 +25,7 @@ from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import original_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
-from tests.conftest import once
+from tests.conftest import stored_first
 from tests.legible import too_small, wrong_with
 from tests.pseudo import pseudo
 from tests.shots.test_pseudo_views import once_in_pseudo, plain_texts
@@ -35,7 +36,7 @@ PAGE = RenderOptions(960, 540)
 
 def numbers(lesson: Lesson) -> Iterator[str]:
     """Every expectation is true, and every step has one."""
-    found = list(LessonChecker(once).checks_of(lesson))
+    found = list(LessonChecker(stored_first).checks_of(lesson))
     yield from (str(each.as_error()) for each in found if not each.is_true)
     if len(found) < len(lesson.steps):
         yield f"{len(found)} checks of {len(lesson.steps)} steps"
@@ -44,7 +45,7 @@ def numbers(lesson: Lesson) -> Iterator[str]:
 def slides(lesson: Lesson, theme: str = "dark") -> Iterator[str]:
     """Every slide, those of the answers included, is drawn, and nothing overlaps."""
     start_qt()
-    reel = lesson_reel(lesson, once, ExportOptions(RenderOptions(1920, 1080)), dressed(theme), answers=True)
+    reel = lesson_reel(lesson, stored_first, ExportOptions(RenderOptions(1920, 1080)), dressed(theme), answers=True)
     pictures = 0
     for number, slide in enumerate(reel.slides(), 1):
         place = f"slide {number}, {slide.title}"
@@ -66,7 +67,7 @@ def dressed(theme: str) -> Callable[[Shot], Shot]:
 
 def page(lesson: Lesson, folder: Path) -> Iterator[str]:
     """Every step is in the page, in its themes."""
-    reel = lesson_reel(lesson, once, ExportOptions(PAGE))
+    reel = lesson_reel(lesson, stored_first, ExportOptions(PAGE))
     steps = list(reel.steps())
     if len(steps) != len(lesson.steps) or any(set(step.after) != set(THEMES) for step in steps):
         yield f"{len(steps)} steps of {len(lesson.steps)}"

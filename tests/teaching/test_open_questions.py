@@ -1,21 +1,18 @@
 """Pictures of open questions: nothing in them is a count, at any size of the frame."""
 
-from contextlib import nullcontext
-
 import pytest
 
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.model.records import replace
 from gemmviz.render.reel import RenderOptions
-from gemmviz.run.choosing import engine_for
 from gemmviz.shots.export import ExportOptions, frame_at, prepare
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reveal import Reveal, parts_of
+from tests.conftest import stored_first
 from tests.pseudo import texts_of
 from tests.shots.test_asked_views import COUNT
 
-ENGINE = engine_for("cpu")
 COUNTS = ("count", "lanes", "banks")
 QUESTIONS = [
     stop
@@ -28,7 +25,7 @@ QUESTIONS = [
 
 def counts_in(part: Reveal, size: tuple[int, int]) -> list[str]:
     """Keys of shapes that are counts, and texts with a count, outside the caption."""
-    stage = prepare(part.shot, lambda kernel: nullcontext(ENGINE))
+    stage = prepare(part.shot, stored_first)
     manner = ExportOptions(RenderOptions(width=size[0], height=size[1]))
     scene = frame_at(stage, stage.step, stage.moment(stage.step), manner, caption=part.caption).scene
     shown = replace(scene, words=tuple(each for each in scene.words if each.meaning != "band"))
@@ -48,7 +45,7 @@ def test_facts_that_are_not_asked_for_stay() -> None:
     """The number of blocks stays beside the question how many threads return; that of threads does not."""
     stop = next(stop for stop in QUESTIONS if stop.id == "question-returned")
     part = parts_of(stop)[0]
-    stage = prepare(part.shot, lambda kernel: nullcontext(ENGINE))
+    stage = prepare(part.shot, stored_first)
     texts = [text for _, text in texts_of(frame_at(stage, 0, 1.0, ExportOptions(), caption=part.caption).scene)]
     assert "grid: 3 × 3 = 9 blocks" in texts
     assert "? threads in all" in texts
