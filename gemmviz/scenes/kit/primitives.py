@@ -56,8 +56,8 @@ Sort = Literal["count", "lanes", "banks", "sms", "grid", "threads", "slots", "mo
 TextPart = Literal["title", "note", "progress", "action", "cost", "message", "source", "scale", "lane numbers"]
 # What a text of the stage tells: no other text of the same picture tells it again.
 Told = Literal[
-    "kernel", "statement", "threads", "blocks", "block", "warp", "thread", "step", "phase", "k", "moved", "needed", "sum",
-    "terms", "collisions", "collisions so far", "who collides", "stop",
+    "kernel", "statement", "threads", "blocks", "block", "warp", "thread", "step", "phase", "k", "moved", "needed",
+    "not requested", "sum", "terms", "collisions", "collisions so far", "who collides", "stop",
 ]  # fmt: skip
 Meaning = Sort | TextPart | ArrayCells | Button | Part | Lanes
 

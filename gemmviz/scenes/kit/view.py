@@ -317,7 +317,7 @@ def named_timeline(moment: Moment, options: ViewOptions) -> list[Primitive]:
     whole = Box(MARGIN, options.height - high, options.width - 2 * MARGIN, high - options.edge - BELOW_TIMELINE)
     room = track_room(moment.replay, whole, theme)
     x = x_of_step(moment.step + options.moment, steps, room)
-    here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 8.0)), theme.text, meaning="frame")
+    here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 4.0 + BELOW_TIMELINE)), theme.text, meaning="frame")
     below = boxes((0, whole.y, options.width, high))
     ground = [Rects("words-ground", below, theme.background)] if options.clip else []
     return [*ground, *timeline_names(moment.replay, whole, theme), *timeline_primitives(moment.replay, room, theme), here]

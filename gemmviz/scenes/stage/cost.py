@@ -344,7 +344,9 @@ def _unasked_swatch(box: Box, theme: Theme) -> list[Primitive]:
         "request-unasked", line, text, mixed(theme.background, theme.warning, _WASTED), Style(size, theme.faint)
     )
     assert isinstance(mark, Rects)
-    return [mark, hatching("request-unasked-hatching", mark.boxes, theme.warning), words]
+    assert isinstance(words, Labels)
+    hatched = hatching("request-unasked-hatching", mark.boxes, theme.warning)
+    return [mark, hatched, replace(words, tells=("not requested",))]
 
 
 def _number_below(moved: str, needed: int, is_wasteful: bool, box: Box, theme: Theme) -> list[Labels]:

@@ -16,15 +16,15 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
 from gemmviz.model.translation import many, tr
-from gemmviz.scenes.kit.layout import Box, Edge, Paragraph, Point, paragraphs_in, text_at
+from gemmviz.scenes.kit.layout import NEAR, Box, Edge, Paragraph, Point, paragraphs_in, swatch, text_at
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import CAP_HEIGHT, label_step, text_width, wrap_text
-from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.kit.view import MARGIN, ViewOptions
+from gemmviz.scenes.kit.theme import Style, Theme, mixed
+from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around, grown
-from gemmviz.scenes.stage.cross import Lanes
+from gemmviz.scenes.stage.cross import Lanes, title_text
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 from gemmviz.scenes.stage.tile_cells import tile_name
 
@@ -439,7 +439,7 @@ def _text_box(name: Labels) -> Box:
 # Parts of a vector that stands in rows: the elements of a phase with an outline along their edge, and, hatched behind the
 # end of the vector, the places of the threads for which there is no element.
 
-_EDGE, _BESIDE = 4.0, 14.0  # width of an outline; from a vector to the words on its right
+_EDGE, _ABOVE, _AFTER_NAME = 4.0, 12.0, 24.0  # width of an outline; from a vector up to its words; behind its name
 
 
 def part_outline(array: MemoryArray, elements: Longs, table: CellGrid, theme: Theme) -> list[Primitive]:
@@ -468,7 +468,7 @@ def _edges(inside: np.ndarray) -> Floats:
 
 def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw, hatched, the places behind the end of a vector where the threads of the block without an element would be, and say
-    at the vector that is accessed now how many there are. Nothing if threads and elements aren't in the same order.
+    above the vector that is accessed now how many there are. Nothing if threads and elements aren't in the same order.
     """
     number, table = moment.trace.number_of(array.name), plan.matrices[array.name]
     beyond = None if number is None or len(array.shape) != 1 else _indices_beyond(moment, number)
@@ -477,23 +477,20 @@ def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: View
     cells = table.boxes(*np.divmod(beyond, array.extents[1]))
     if not len(cells):
         return []
-    theme, size = options.theme, options.theme.type.words
+    theme, size = options.theme, options.theme.type.note
     drawn: list[Primitive] = [
         Rects(f"{array.name}-idle-outline", grown(cells, -1), None, theme.faint, 1.0, 2.0),
         Lines(f"{array.name}-idle", _strokes_in(cells, _STROKE_ACROSS), theme.faint, max(1.5, 0.06 * table.cell)),
     ]
-    lines = tr("{threads} without", threads=many(len(beyond), "thread")), tr("an element")
-    room = Box(table.right + _BESIDE, float(cells[-1, 1]) + table.cell / 2 - 1.2 * size, 0.0, 0.0)
-    if any(moment.of_array(number)) and room.x + text_width(lines[0], size, "semibold") <= _right_end(plan, options):
-        words = Paragraph(f"{array.name}-idle-words", lines, size, theme.text, "semibold")
-        drawn += paragraphs_in(room, [words], leading=1.15)[0]
+    text = tr("{threads} without an element", threads=many(len(beyond), "thread"))
+    wide = 1.1 * size + NEAR + text_width(text, size)
+    named = text_width(title_text(array.name, array.shape), theme.type.name, "semibold") + _AFTER_NAME
+    if any(moment.of_array(number)) and named + wide <= table.box.width:
+        row = Box(table.right - wide, table.y - _ABOVE - size, wide, size)
+        mark, words = swatch(f"{array.name}-idle-swatch", row, text, None, Style(size, theme.text), theme.faint)
+        assert isinstance(mark, Rects)
+        drawn += [mark, hatching(f"{mark.key}-hatching", mark.boxes, theme.faint), words]
     return drawn
-
-
-def _right_end(plan: Plan, options: ViewOptions) -> float:
-    """Return the x up to which words may stand: the request's room, or the margin of the frame."""
-    rights = [room.x for name, room in plan.rooms.items() if name in ("detail", "code") and room.x > plan.box.x]
-    return min([options.width - MARGIN, *rights])
 
 
 def _indices_beyond(moment: Moment, number: int) -> Longs | None:

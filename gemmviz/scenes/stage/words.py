@@ -28,6 +28,7 @@ from gemmviz.scenes.stage.tile_cells import tile_matrix
 _WORDS_LEADING = 1.22
 _PARAGRAPH_GAP, _PAD = 8.0, 10.0  # between the kernel, the sentence and the place; of the ground around them
 _MOST_SENTENCE, _MOST_PLACE, _SHORT = 4, 3, 2  # lines; letters
+_LEAST_WITH_KERNEL = 8.0  # height of a room with the kernel above the sentence, in sizes of its text
 
 
 def sentence_words(moment: Moment, plan: Plan, options: ViewOptions, has_block: bool) -> list[Primitive]:
@@ -38,9 +39,10 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions, has_block: 
     if room is None:
         return []
     theme, sizes = options.theme, options.theme.type
-    kernel = wrap_text(kernel_words(moment), sizes.note, room.width, 2)
+    has_kernel = room.height >= _LEAST_WITH_KERNEL * sizes.note
+    kernel = wrap_text(kernel_words(moment), sizes.note, room.width, 2) if has_kernel else ()
     place, told = _lines_of_place(moment, options, room.width, has_block)
-    spare = room.height - (len(kernel) + len(place)) * _WORDS_LEADING * sizes.note - 2 * _PARAGRAPH_GAP
+    spare = room.height - (len(kernel) + len(place)) * _WORDS_LEADING * sizes.note - (2 if kernel else 1) * _PARAGRAPH_GAP
     text = with_last_words(beat(moment, options.labels).text, _SHORT)
     large, said = _fitting_sentence(text, room.width, spare, sizes)
     lines = [
