@@ -64,11 +64,8 @@ def test_a_number_has_the_digits_that_are_expected_and_at_least_three() -> None:
 # The most steps in a row of which none asks: 5, but in lessons that still have longer runs.
 MOST_UNASKED = 5
 LONGER = {
-    "lecture": 7,
     "coalescing": 32,
     "shared-memory": 16,
-    "analysis": 10,
-    "tensor-cores": 10,
 }
 
 
