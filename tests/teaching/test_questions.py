@@ -61,16 +61,11 @@ def test_a_number_has_the_digits_that_are_expected_and_at_least_three() -> None:
         )
 
 
-# The most steps in a row of which none asks: 5, but in lessons that still have longer runs.
-MOST_UNASKED = 5
-LONGER = {
-    "coalescing": 32,
-    "shared-memory": 16,
-}
+MOST_UNASKED = 5  # steps in a row of which none asks
 
 
 @pytest.mark.parametrize("name", [name for name in lesson_names() if name not in plan_names()])
 def test_a_lesson_asks_often(name: str) -> None:
     asked = groupby(shipped_lesson(name).steps, key=lambda stop: stop.question is not None)
     longest = max(len(list(run)) for is_asked, run in asked if not is_asked)
-    assert longest <= MOST_UNASKED or longest == LONGER[name]
+    assert longest <= MOST_UNASKED
