@@ -54,7 +54,7 @@ def written_memories(program: n.Program) -> frozenset[int]:
     return frozenset(slot for touch in written for slot in _roots(touch.at.pointer, targets, memories) & memories)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)  # several functions read it in turn
 def _given(program: n.Program) -> tuple[tuple[Any, n.Expr], ...]:
     """Everything that a variable (by its slot), a local array, or the target of an assignment is given in a program."""
     return tuple(each for part in nodes_of(program) for each in _given_by(part))
@@ -301,7 +301,7 @@ def _held_values(program: n.Program) -> Iterator[tuple[Any, n.Expr]]:
 
 
 class _Flow(NamedTuple):
-    """A value that a node, by its identity, gives to variables or memories: their slots, and those that it is computed of."""
+    """A value that a node, by its identity, gives to variables or memories: their slots, and those that it is computed from."""
 
     node: int
     targets: set[int]
@@ -309,7 +309,7 @@ class _Flow(NamedTuple):
     value: n.Expr
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)  # several functions read it in turn
 def _flows(program: n.Program) -> tuple[_Flow, ...]:
     """All values that a program gives, in the order of the source. Integers that hold nothing of a memory are no sources."""
     held = contents(program).slots

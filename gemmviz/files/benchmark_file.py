@@ -76,19 +76,19 @@ _SHIPPED_BENCHMARKS = {
 
 def recorded() -> dict[str, Benchmark]:
     """Shipped benchmarks by name. Names are English in every language, because views and lessons keep them."""
-    return {f"Recorded on {each.gpu.name}{of}": each for of, each in _shipped()}
+    return {name: each for name, _, each in _shipped()}
 
 
 def shown_name(name: str) -> str:
-    """A benchmark's name in the language that the program speaks."""
-    shown = (
-        (f"Recorded on {each.gpu.name}{of}", capital(each.short_source) + (tr(of) if of else "")) for of, each in _shipped()
-    )
-    return dict(shown).get(name, name)
+    """The displayed name of a benchmark, in the program's language."""
+    return next((capital(each.short_source) + (tr(of) if of else "") for key, of, each in _shipped() if key == name), name)
 
 
-def _shipped() -> Iterator[tuple[str, Benchmark]]:
-    return ((of, each) for name, of in _SHIPPED_BENCHMARKS.items() for each in recordings(name, Benchmark))
+def _shipped() -> Iterator[tuple[str, str, Benchmark]]:
+    """Name, what it adds to that of the GPU, and benchmark."""
+    for file, of in _SHIPPED_BENCHMARKS.items():
+        for each in recordings(file, Benchmark):
+            yield f"Recorded on {each.gpu.name}{of}", of, each
 
 
 def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:

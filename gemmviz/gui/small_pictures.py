@@ -2,9 +2,9 @@
 
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -47,27 +47,27 @@ class _Pictures:
         self._post = post
         self.worker: LatestTask[None] = LatestTask(post, lambda _: None, lambda error: None)
 
-    def _painted(self, frames: "Iterable[Frame]") -> Iterator[bytes]:
-        """Frames as PNG, up to the first that can't be drawn. Raises Cancelled if the work is, or the window paints no more."""
+    def _painted(self, frame: "Frame") -> bytes:
+        """A frame as PNG. Raises Cancelled if the work is cancelled or the window stops painting."""
+        images, done = list[bytes](), Event()
+        self._post(partial(self._paint, frame, images, done))
+        end = time.monotonic() + _PATIENCE_S  # a busy window gets one frame at a time
+        while not done.wait(_PAUSE_S):
+            if is_cancelled() or time.monotonic() > end:
+                raise Cancelled
+        time.sleep(_PAUSE_S)
+        return images[0]
+
+    def _paint(self, frame: "Frame", images: list[bytes], done: Event) -> None:
+        images.append(encode_png(self._raster.array(frame)))
+        done.set()
+
+    @cached_property
+    def _raster(self) -> "Raster":
         from gemmviz.render.qt.raster import Raster
         from gemmviz.render.reel import RenderOptions
 
-        raster = Raster(RenderOptions(WIDTH, HEIGHT))
-        with suppress(GemmvizError):
-            for frame in frames:
-                images, done = list[bytes](), Event()
-                self._post(partial(_paint, raster, frame, images, done))
-                end = time.monotonic() + _PATIENCE_S  # a busy window gets one frame at a time
-                while not done.wait(_PAUSE_S):
-                    if is_cancelled() or time.monotonic() > end:
-                        raise Cancelled
-                yield images[0]
-                time.sleep(_PAUSE_S)
-
-
-def _paint(raster: "Raster", frame: "Frame", images: list[bytes], done: Event) -> None:
-    images.append(encode_png(raster.array(frame)))
-    done.set()
+        return Raster(RenderOptions(WIDTH, HEIGHT))
 
 
 class CardContents(Struct, frozen=True):
@@ -106,8 +106,11 @@ class Thumbnails(_Pictures):
     def _draw(self, theme: str, card: CardContents) -> None:
         from gemmviz.teaching.shelf import thumbnail_frames
 
-        frames = tuple(self._painted(thumbnail_frames(shipped_lesson(card.facts.name), theme)))
-        self._post(partial(self._keep, theme, replace(card, frames=frames)))
+        frames = list[bytes]()
+        with suppress(GemmvizError):  # what can't be drawn ends the moving picture
+            for frame in thumbnail_frames(shipped_lesson(card.facts.name), theme):
+                frames.append(self._painted(frame))
+        self._post(partial(self._keep, theme, replace(card, frames=tuple(frames))))
 
     def _keep(self, theme: str, card: CardContents) -> None:
         if theme == self.theme:
@@ -154,8 +157,8 @@ class StepPictures(_Pictures):
 
         for step in steps:
             checkpoint()
-            for png in self._painted(step_frame(each, theme, engine) for each in (step,)):
-                self._post(partial(self._keep, step.shot, png))
+            with suppress(GemmvizError):
+                self._post(partial(self._keep, step.shot, self._painted(step_frame(step, theme, engine))))
 
     def _keep(self, shot: Shot, png: bytes) -> None:
         picture = QPixmap()

@@ -390,11 +390,10 @@ class RoofRow(Struct, frozen=True):
 
 
 class RoofCase(Struct, frozen=True):
-    """Launches and their device, the compared one first. ``source``: of the counts."""
+    """Launches and their device, the compared one first."""
 
     device: Device
     rows: tuple[RoofRow, ...]
-    source: str
 
 
 REQUESTED, MOVED, DRAM = (
@@ -464,8 +463,8 @@ class SpeedCase(Struct, frozen=True):
     the real kernel, None if unknown. ``causes``: the most expensive first, empty until known; ``model_ms``: the model's time of
     the launch, None if the model does not hold for the device. ``so_far``: flops and bytes of each level for the watched
     threads up to now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be
-    counted. ``least_bytes``: of all arrays together, 0 until known. ``variants``: what DRAM moves with each value of
-    a parameter on which only this depends, if these were recorded.
+    counted. ``least_bytes``: of all arrays together, 0 until known. ``variants``: DRAM's traffic with each
+    recorded value of a parameter that changes nothing else.
     """
 
     what: str

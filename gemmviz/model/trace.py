@@ -345,8 +345,8 @@ class WatchedVariable(Struct, frozen=True):
 
 class Watched(Struct, frozen=True):
     """``rows[step]`` holds the value of each of ``variables`` after that step: None before its first value, a tuple for an
-    array or a vector, "A + 12" for a pointer. ``before`` holds the values before a step that are not those after the step
-    before it: those of the first step, and of one after phases that are left out.
+    array or a vector, "A + 12" for a pointer. ``before[step]`` holds the values before a step where they differ from
+    ``rows[step - 1]``: before the first step, and after phases that are left out.
     """
 
     variables: tuple[WatchedVariable, ...]

@@ -226,7 +226,7 @@ class Opening:
 
     def _read(self, work: Callable[[], ShowOpened]) -> None:
         self.work = ""
-        self.worker.start(lambda: work())
+        self.worker.start(work)
         self.busy_changed.emit()
 
     def _on_read(self, show: ShowOpened) -> None:

@@ -2,24 +2,20 @@
 stay hidden.
 """
 
-from typing import Any
-
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
-from gemmviz.model.records import replace
 from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.primitives import Hit, RunSide, Scene
 from gemmviz.session.session import Session
-from gemmviz.shots.subject import subject_of_view
 
 _SIDE_WORDS: dict[RunSide, str] = {"": "", "left": marked("left run: "), "right": marked("right run: ")}
 
 
 class Spoken:
-    """The words of one view; without a name, of the view that the session shows."""
+    """The words of the view that the session shows."""
 
-    def __init__(self, session: Session, view: str = "") -> None:
-        self.session, self._view = session, view
+    def __init__(self, session: Session) -> None:
+        self.session = session
 
     @property
     def arrays(self) -> tuple[str, ...]:
@@ -43,14 +39,14 @@ class Spoken:
         """The picture as a whole; while a question is open, that there is one."""
         from gemmviz.shots.describing import description_of
 
-        subject, display = self._subject, self.session.display
+        display = self.session.display
+        subject = display.subject
         if subject is None:
             return ""
         if display.counted <= 0.0:
             return tr("A question is open: the picture is described with its answer")
-        shot = replace(self.session.shot, view=self._view or self.session.shot.view)
         with asking(display.counted < 1.0):
-            words = description_of(shot, subject, scene)
+            words = description_of(self.session.shot, subject, scene)
         return told(f"{words.title}\n{words.text}", display.counted)
 
     def table(self, hit: Hit) -> str:
@@ -69,14 +65,9 @@ class Spoken:
             return told(side + cell_sentence(now, hit, self.session.shot.labels), self.session.display.counted)
 
     @property
-    def _subject(self) -> Any:
-        display = self.session.display
-        return display.subject_of(subject_of_view(self._view).kind) if self._view else display.subject
-
-    @property
     def _sides(self) -> dict[RunSide, Moment]:
         """The steps that the picture shows, by the side of their cells."""
-        match self._subject:
+        match self.session.display.subject:
             case Moment() as now:
                 return {"": now}
             case Pair() as pair:

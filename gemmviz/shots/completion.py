@@ -5,8 +5,6 @@ from typing import Any
 
 from psygnal import Signal
 
-from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.reasons import Launched, main_cause
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
@@ -20,27 +18,12 @@ from gemmviz.run.engine import CannotAnswer, Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.view import HEIGHT, WIDTH, ViewOptions
 from gemmviz.shots.jobs import Engines, LatestTask, Post
-from gemmviz.shots.knowledge import Knowledge, LaunchFacts, occupancy_case
+from gemmviz.shots.knowledge import Knowledge, LaunchFacts
 from gemmviz.shots.runs import KnownRun, finished_run, run_so_far
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import subject_of_view
 
 AFTER_PICTURE_S = 0.08
-_MAIN_CAUSE = "main cause"
-
-
-def _main_cause(known: Knowledge) -> Cause | None:
-    """Find the main cause of the time of a launch at the sizes of main(), and keep it with what is known of the run."""
-    whole, counts = known.whole, known.whole_counted.value
-    occupancy = occupancy_case(whole.shot)
-    if counts is None or occupancy is None:
-        return None
-    limits, blocks = occupancy_limits(occupancy.device, occupancy.own), launch_for(whole.setup).block_count
-    launched = Launched(counts, limits, whole.setup.problem, blocks)
-    found: Cause | None = known.stores["run"].get(
-        _MAIN_CAUSE, lambda: main_cause(launched, is_small=whole.setup == known.setup)
-    )
-    return found
 
 
 class Completion:
@@ -95,7 +78,7 @@ class Completion:
     @property
     def main_cause(self) -> Cause | None:
         """The main cause of that launch's time; None if there is none, or while it is unknown."""
-        return None if self.known is None else self.known.stores["run"].values.get(_MAIN_CAUSE)
+        return Knowledge.main_cause.at_hand(self.known)
 
     @property
     def watched(self) -> Watched | None:
@@ -208,7 +191,7 @@ class Completion:
         elif self.will_count and not self._count.is_busy:
             self._count.start(lambda: known.counted if run.counted is None else known.whole_counted)
         elif not self.will_count and Knowledge.rearranged.at_hand(known) is None and not self._count.is_busy:
-            self._count.start(lambda: (_main_cause(known), known.rearranged))
+            self._count.start(lambda: (known.main_cause, known.rearranged))
         if run.timed is None and not self._time.is_busy:
             self._time.start(lambda: (known.timed, known.whole.timed))
 

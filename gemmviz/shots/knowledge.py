@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps
+from gemmviz.analysis.models import reasons
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.focus import Focus, Position, Scope, scope_of, step_at, thread_place
 from gemmviz.analysis.replay.moment import Moment, Reader
@@ -19,22 +20,23 @@ from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for
 from gemmviz.files.benchmark_file import named, recorded
-from gemmviz.model.device import Device, Needs, OccupancyCase
+from gemmviz.model.cases import Cause
+from gemmviz.model.device import Device, OccupancyCase
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError, cancelled_after, checkpoint
 from gemmviz.model.kernel import Launch
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
-from gemmviz.model.setup import Setup, kernel_title, launch_title
+from gemmviz.model.setup import Setup, launch_title
 from gemmviz.model.timing import Benchmark, KernelSpeed
 from gemmviz.model.trace import Outcome, Trace, Watched
 from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import CannotAnswer, Engine, FallbackEngine, Recording
-from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
+from gemmviz.shots.occupancy import launched_of, occupancy_case
 from gemmviz.shots.rearranging import Rearranged, rearranged
-from gemmviz.shots.shot import Shot, Trial
+from gemmviz.shots.shot import Shot
 
 # Facts, and what they are made of.
 
@@ -346,6 +348,13 @@ class Knowledge:
             checkpoint()
             return FactAnswer(error=CannotAnswer(tr("counting takes longer than {seconds} s", seconds=_MOST_COUNTING_S)))
 
+    @of_setup
+    def main_cause(self) -> Cause | None:
+        """The main cause of the time of the launch at the sizes of main(); None if there is none, or it is not counted."""
+        whole = self.whole
+        launched = launched_of(whole.shot, self.whole_counted.value, whole.timed.value)
+        return None if launched is None else reasons.main_cause(launched, is_small=whole.setup == self.setup)
+
     def whole_facts(self, own: LaunchFacts) -> LaunchFacts:
         """Facts about that launch as far as they are at hand; the ``own`` ones if it can't be counted."""
         whole = self.whole
@@ -526,21 +535,6 @@ class Knowledge:
         return benchmark
 
 
-def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCase | None:
-    """Occupancy of a shot's kernel on its device; None for a setup without a launch. ``speed``: of the real kernel, for its
-    number of registers.
-    """
-    try:
-        needs, source = needs_of(shot.setup)
-        device = device_for(shot.setup)
-    except (GemmvizError, RecursionError):
-        return None
-    resources = None if speed is None else speed.measured.resources
-    if speed is not None and resources is not None and device.name in speed.source:
-        needs, source = replace(needs, registers=resources.registers), speed.source
-    return OccupancyCase(device, _with_trial(needs, shot.trial), needs, kernel_title(shot.setup), source)
-
-
 def watch(setup: Setup, trace: Trace, scope: Scope, engine: Engine) -> WatchResult:
     """Variables of the first thread of a scope."""
     if trace.stop is not None:
@@ -553,12 +547,6 @@ def watch(setup: Setup, trace: Trace, scope: Scope, engine: Engine) -> WatchResu
         return WatchResult(scope, None, str(error))
     except MemoryError:
         return WatchResult(scope, None, tr("there is not enough memory"))
-
-
-def _with_trial(needs: Needs, trial: Trial) -> Needs:
-    """The resources with trial values applied."""
-    tried = {name: getattr(trial, name) for name in ("threads", "registers", "shared_bytes")}
-    return replace(needs, **{name: value for name, value in tried.items() if value is not None})
 
 
 def _inside_run(focus: Focus, trace: Trace) -> Focus:

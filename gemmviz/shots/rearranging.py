@@ -15,13 +15,13 @@ from gemmviz.analysis.memory.warps import PerRow, Rows, request_rows
 from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Longs
-from gemmviz.model.errors import GemmvizError, SourceError, checkpoint
+from gemmviz.model.errors import GemmvizError, KernelFault, SourceError, checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Touches, Trace
-from gemmviz.model.translation import sized, tr
-from gemmviz.run.trial import TrialResult, WorkBudget, attempted
+from gemmviz.model.translation import marked, sized, tr
+from gemmviz.run.trial import TrialResult, WorkBudget, trial_of
 
 _ROW_BYTES = 16  # of a matrix that ldmatrix loads, all in one place
 _MOST_PADDING, _MOST_CHUNKS, _MOST_SHIFT = 4, 32, 3  # chunks of padding, and those that are permuted; bits of a row's number
@@ -90,6 +90,9 @@ class Rearranged(Struct, frozen=True):
     reason: str = ""
 
 
+_WRONG = marked("the result would be wrong: other code relies on the layout of the tile")
+
+
 def rearranged(setup: Setup, trace: Trace) -> Iterator[Rearranged]:
     """Yield for each tile of a run the padding and the XOR with the fewest wavefronts, the better one first, if they take less
     than the tile as it is. Raises Cancelled.
@@ -105,16 +108,22 @@ def rearranged(setup: Setup, trace: Trace) -> Iterator[Rearranged]:
             try:
                 changed = _with(setup, array, arrangement)
                 trial = _tried(changed)
-                if trial is None or trial.column_major != setup.kernel.column_major:
-                    changed, reason = None, tr("the result would be wrong: other code counts on the places of its elements")
+                if trial is None:
+                    changed, reason = None, tr("no trial run could check the result")
+                elif trial.column_major != setup.kernel.column_major:
+                    changed, reason = None, tr(_WRONG)
+            except KernelFault:
+                changed, reason = None, tr(_WRONG)
             except GemmvizError as error:
                 changed, reason = None, error.message
             yield Rearranged(array.name, arrangement, before[0], took, changed, reason)
 
 
 def _tried(setup: Setup) -> TrialResult | None:
-    """What a run shows, of some blocks of a launch that is too large for a trial."""
-    return attempted(setup, WorkBudget()) or attempted(setup, WorkBudget(), in_part=True)
+    """What a run shows, of some blocks of a launch that is too large for a trial; None if they are too large, too. Raises as
+    ``trial_of`` does.
+    """
+    return trial_of(setup, WorkBudget()) or trial_of(setup, WorkBudget(), in_part=True)
 
 
 # What the banks say
@@ -198,7 +207,7 @@ def _different_requests(trace: Trace, touches: Touches) -> tuple[Rows, PerRow]:
 # What the source says
 
 _NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
-_CHANGES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)")
+_CHANGE = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)")
 _Span = tuple[int, int]
 
 
@@ -209,7 +218,7 @@ def _with(setup: Setup, array: MemoryArray, arrangement: Arrangement) -> Setup:
         raise SourceError(tr("the declaration of {name} doesn't say its rows and columns", name=array.name))
     own = arrangement.scaled(Fraction(declared[0].dims[-1], array.shape[-1]))
     if own is None:
-        raise SourceError(tr("an element of {name} would be torn", name=array.name))
+        raise SourceError(tr("the arrangement would split an element of {name}", name=array.name))
     text = rearranged_text(setup.kernel.text, array.name, len(array.shape), own)
     return replace(setup, kernel=replace(setup.kernel, text=text, is_shipped=False))
 
@@ -229,7 +238,7 @@ def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangem
         if len(spans) != dimensions:
             raise _other_use(name, text, use.start())
         *_, row, column = ("", *(text[start:stop].strip() for start, stop in spans))
-        if _CHANGES.search(column if arrangement.columns else row):
+        if _CHANGE.search(column if arrangement.columns else row):
             raise _other_use(name, text, use.start())
         if arrangement.columns:
             changes.append((spans[-1], arrangement.index(column)))
@@ -238,9 +247,9 @@ def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangem
             changes.append((spans[-1], f"{columns} + {arrangement.padding}"))
         else:
             changes.append((spans[-1], arrangement.column(row, column)))
-    torn = next((one for (one, _), (other, _) in pairwise(changes) if one[1] > other[0]), None)
-    if torn is not None or not changes:
-        raise _other_use(name, text, torn[0] if torn else 0)
+    overlapping = next((one for (one, _), (other, _) in pairwise(changes) if one[1] > other[0]), None)
+    if overlapping is not None or not changes:
+        raise _other_use(name, text, overlapping[0] if overlapping else 0)
     for (start, stop), written in reversed(changes):
         text = text[:start] + written + text[stop:]
     return text
@@ -257,8 +266,8 @@ def _other_use(name: str, text: str, at: int) -> SourceError:
 
 
 class _Pointer(Struct, frozen=True):
-    """A pointer or reference into a tile, and its declaration's place: element ``column + i`` behind the subscripts ``outer``
-    is what its subscript ``i`` means. ``is_of_rows``: its type says how long a row is.
+    """A pointer or reference into a tile: its subscript ``i`` means element ``column + i`` behind the subscripts ``outer``.
+    ``start``, ``stop``: its declaration in the text; ``is_of_rows``: its type states the length of a row.
     """
 
     name: str
@@ -284,7 +293,7 @@ def _without_pointers(text: str, name: str, dimensions: int, *, of_rows_alone: b
         end = pointer.stop + _block_length(code[pointer.stop :])
         prefix = "".join(f"[{each}]" for each in pointer.outer)
         for each in set(re.findall(r"(?<![.\w])[A-Za-z_]\w*", f"{prefix} {pointer.column}")):
-            changed = re.compile(_CHANGED.format(each)).search(code, pointer.stop, end)
+            changed = re.compile(_CHANGE_OF_NAME.format(each)).search(code, pointer.stop, end)
             if changed is not None:
                 raise _other_use(pointer.name, text, changed.start())
         changes = [((pointer.start, pointer.stop), "")]
@@ -300,7 +309,7 @@ def _without_pointers(text: str, name: str, dimensions: int, *, of_rows_alone: b
             text = text[:start] + written + text[stop:]
 
 
-_CHANGED = r"(?:\+\+|--|[(,=]\s*&)\s*{0}\b|(?<![.\w]){0}\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))"
+_CHANGE_OF_NAME = r"(?:\+\+|--|[(,=]\s*&)\s*{0}\b|(?<![.\w]){0}\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))"
 _POINTER = re.compile(
     r"\s*(?:const\s+)?(?:auto\s*(?:\*\s*)?(?:const\s+)?(?P<auto>\w+)|(?:\w[\w:]*\s+)*?\w[\w:]*(?:\s+const)?\s*"
     r"(?:\*\s*(?:const\s+|__restrict__\s+)*(?P<plain>\w+)|\(\s*[*&]\s*(?:const\s+)?(?P<rows>\w+)\s*\)(?:\s*\[[^][]*\])+))"

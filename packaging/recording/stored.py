@@ -161,10 +161,11 @@ def _key(setup: Setup) -> str:
     return answer_key(setup, device_for(setup))
 
 
-def store(engine: NotedAnswers, folder: Path, is_whole: bool) -> None:
-    """Write all answers to a folder. ``is_whole``: they are those of all lessons, and files that nothing asks for are removed;
+def store(engine: NotedAnswers, is_whole: bool) -> None:
+    """Write all answers. ``is_whole``: they are those of all lessons, and files that nothing asks for are removed;
     otherwise answers are added to the files.
     """
+    folder = ROOT / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.npz"):
         if is_whole and path.stem not in engine.answers:
@@ -173,7 +174,9 @@ def store(engine: NotedAnswers, folder: Path, is_whole: bool) -> None:
         known = None if is_whole else read_answers(setup, device_for(setup))
         if known is not None:
             parts = {name: {**getattr(known, name), **getattr(answers, name)} for name in ("watched", "races", "numbers")}
-            one = {name: getattr(known, name) for name in ("trace", "sums") if getattr(answers, name) is None}
+            run = ("trace", "fault") if answers.trace is None else ()
+            lacking = (name for name in ("shared_bytes", "sums") if getattr(answers, name) is None)
+            one = {name: getattr(known, name) for name in (*run, *lacking)}
             answers = replace(answers, **parts, **one)
         write_answers(answers, folder / f"{key}.npz")
         print(f"{key} {setup.kernel.name} {setup.problem}: {(folder / f'{key}.npz').stat().st_size:,} bytes", flush=True)
@@ -186,7 +189,7 @@ def lessons(*names: str) -> None:
     races and the numbers of captions are written, one file for each setup; those of some lessons are added to the others.
     """
     folder = ROOT / FOLDER
-    store(noted(names or lesson_names()), folder, is_whole=not names)
+    store(noted(names or lesson_names()), is_whole=not names)
     total = sum(path.stat().st_size for path in folder.glob("*.npz"))
     print(f"{len(list(folder.glob('*.npz')))} files, {total / 1024:,.0f} KiB")
 

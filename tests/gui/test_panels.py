@@ -18,7 +18,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.panels.metrics import _short_count
 from gemmviz.gui.panels.views import SavedViews
-from gemmviz.gui.stage.replay_page import over_a_panel
+from gemmviz.gui.stage.replay_page import fits_settings
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import Place
 from gemmviz.model.problem import Problem
@@ -109,10 +109,11 @@ def test_menus_live_through_a_thousand_openings(window: MainWindow, qtbot: QtBot
 
 
 def test_a_panel_says_why_a_file_was_refused(window: MainWindow, tmp_path: Path) -> None:
-    assert over_a_panel(window.session) == ""
+    assert fits_settings(window.session)
     (tmp_path / "bad.cu").write_text("int main() {}")
     open_file(window.model, tmp_path / "bad.cu")
-    assert over_a_panel(window.session) == window.session.display.refusal != ""
+    assert window.session.display.refusal != ""
+    assert not fits_settings(window.session)
 
 
 def test_a_button_leads_to_the_main_cause(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

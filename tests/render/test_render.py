@@ -25,7 +25,7 @@ from gemmviz.scenes.kit.view import Layer, ViewOptions
 from gemmviz.scenes.views.stage_view import stage_scene
 from gemmviz.shots.kinds.grid import grid_case
 from gemmviz.shots.kinds.why import speed_case_of
-from gemmviz.shots.knowledge import occupancy_case
+from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Shot
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import moment_of, piece, sure, trace_of

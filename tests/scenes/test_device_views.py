@@ -29,7 +29,7 @@ from gemmviz.scenes.views.grid_view import _block_tips, block_names
 from gemmviz.scenes.views.occupancy_view import why_no_more
 from gemmviz.shots.kinds.grid import SUBJECT as GRID
 from gemmviz.shots.kinds.grid import grid_case
-from gemmviz.shots.knowledge import occupancy_case
+from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Against, Shot, Trial
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import too_small, wrong_with

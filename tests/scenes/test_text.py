@@ -22,7 +22,7 @@ from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, text_wi
 from gemmviz.scenes.kit.view import LAYERS, ViewOptions
 from gemmviz.shots.kinds.grid import grid_case
 from gemmviz.shots.kinds.why import speed_case_of
-from gemmviz.shots.knowledge import occupancy_case
+from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Against, Shot, Trial
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import piece, sampled, sure, trace_of

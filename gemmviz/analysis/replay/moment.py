@@ -362,7 +362,7 @@ class Moment:
         return self.replay.rows_of_warps(self.trace.element[touched.row : touched.row + 1], self.scope)
 
     @property
-    def waits(self) -> Bools:
+    def takes_part(self) -> Bools:
         """Whether each thread of the watched block takes part in the step."""
         return self.trace.element[int(self.trace.row[self.step]), self.scope.of_block] >= 0
 

@@ -10,7 +10,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import many
 from gemmviz.shots.arguments import add_setup, at_main, setup_from
-from gemmviz.shots.knowledge import occupancy_case
+from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Shot, Trial
 
 

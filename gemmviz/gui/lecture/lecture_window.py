@@ -126,7 +126,7 @@ class Lecture:
             return
         lesson = self.model.active_lesson
         lesson.find()
-        if lesson.at is not None and lesson.lesson.steps[lesson.at].question is not None:
+        if lesson.at is not None and lesson.now is not None and lesson.now.question is not None:
             lesson.go(lesson.at)  # unanswered, whatever was tried before
         self.wall = Wall(self.model)
         self.wall.pressed.connect(self.press)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.gui.panel import Panel
-from gemmviz.gui.stage.replay_page import NO_RUN, has_no_run, over_a_panel
+from gemmviz.gui.stage.replay_page import NO_RUN, fits_settings, has_no_run
 from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.explaining import explain_first
 from gemmviz.gui.widgets.fact_table import PLACE, Table
@@ -102,7 +102,7 @@ class Metrics(QWidget):
     def draw(self) -> None:
         session = self.model.session
         shown, now = session.shown, session.now
-        self.setEnabled(not session.is_stale and not over_a_panel(session))
+        self.setEnabled(not session.is_stale and fits_settings(session))
         self._show_parts(not has_no_run(session))
         if shown is None or now is None or session.completion.reading.is_drawing:
             return

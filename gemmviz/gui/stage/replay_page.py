@@ -216,13 +216,11 @@ def over_the_picture(session: Session) -> str:
     return tr(_CANNOT_RUN) if session.shown is None else tr(_STALE)
 
 
-def over_a_panel(session: Session) -> str:
-    """Return the message over a panel's picture, "" if it is of the settings that are shown: beside a picture that
-    needs no run, and after a file was refused, panels still hold the run before.
+def fits_settings(session: Session) -> bool:
+    """Return whether the run that panels hold is that of the settings: beside a picture that needs no run, and after a file was
+    refused, it is the run before.
     """
-    if has_no_run(session):
-        return tr(NO_RUN)
-    return session.display.refusal or over_the_picture(session)
+    return not (has_no_run(session) or session.display.refusal or over_the_picture(session))
 
 
 def has_no_run(session: Session) -> bool:

@@ -8,19 +8,20 @@ from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.shots.sizes import TileSize, TileSizes, tile_facts, tile_sizes
+from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
 
 _HIGH, _EDGE, _STOP, _LEAST = 34, 18, 5.0, 150
 _WITH_LARGER, _WITH_FACTS = 400, 560  # pixels: of a row with the button of a larger problem, and with what the size brings
 _SLIDER_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
+DRAG = marked("Drag the slider: the kernel runs again with each size, and the picture follows.")
 _SLIDER_TIP = marked(
     "Drag, or use the arrow keys (I moves the focus here). Sizes with a small mark don't suit: hover over them for the reason"
 )
 
 
 class StopSlider(QSlider):
-    """A slider with a labelled stop for each size; sizes that don't suit have small, faint stops. ``pointed``: at which size,
-    None for none.
+    """A slider with a labelled stop for each size; sizes that don't suit have small, faint stops. ``pointed`` carries the place
+    of the size under the pointer, None if there is none.
     """
 
     pointed = Signal(object)
@@ -72,7 +73,7 @@ class StopSlider(QSlider):
         if self.tiles is not None and place < len(self.tiles.sizes):
             size = self.tiles.sizes[place]
             self.setToolTip(f"{self.tiles.name} = {size.value}: {size.why_not}" if size.why_not else tr(_SLIDER_TIP))
-            self.pointed.emit(size)
+            self.pointed.emit(place)
 
     def leaveEvent(self, event: QEvent) -> None:
         self.pointed.emit(None)
@@ -116,7 +117,7 @@ class TileSlider(QWidget):
         self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.facts.setMaximumHeight(_HIGH)  # a longer text must not move the stage
         self.slider, self._fits = StopSlider(), True
-        self._pointed: TileSize | None = None
+        self._pointed: int | None = None  # the place of a size
         self.larger = QPushButton(tr("Try 64 × 64"))
         self.larger.setToolTip(tr("Matrices of 64 × 64 elements have room for larger tiles"))
         row = QHBoxLayout(self)
@@ -173,9 +174,10 @@ class TileSlider(QWidget):
         self._say(tiles)
 
     def _say(self, tiles: TileSizes) -> None:
-        """Say why the size under the pointer, or else the present one, doesn't suit; of one that does, what it brings."""
-        shown, error = self.session.shown, self.session.error
-        size = tiles.sizes[tiles.place] if self._pointed is None or self._pointed.suits else self._pointed
+        """Show why the size under the pointer, or else the current one, doesn't suit; for one that does, what it brings."""
+        shown, error, size = self.session.shown, self.session.error, tiles.sizes[tiles.place]
+        if self._pointed is not None and not tiles.sizes[self._pointed].suits:
+            size = tiles.sizes[self._pointed]
         if error is not None or not size.suits:
             self.facts.setText(size.why_not)
         elif shown is not None and shown.setup == self.session.shot.setup:
@@ -183,10 +185,10 @@ class TileSlider(QWidget):
                 self.facts.setText(told(tile_facts(shown), self.session.display.counted))
         set_look(self.facts, "message" if error is not None else "")
 
-    def _on_pointed(self, size: TileSize | None) -> None:
-        if size != self._pointed:
-            self._pointed = size
-            self.sync()
+    def _on_pointed(self, place: int | None) -> None:
+        if place != self._pointed and self.slider.tiles is not None:
+            self._pointed = place
+            self._say(self.slider.tiles)
 
     def _on_slid(self, place: int) -> None:
         tiles = self.slider.tiles

@@ -56,7 +56,7 @@ def transport_icon(name: str, colour: str) -> QIcon:
 
 _NARROW, _LEAST_BESIDE, _NEAR_MARK = 470, 640, 5.0  # pixels
 _SCALE, _EDGE = 0.62, 4.0  # pixels of a unit in the usual text size; around the timeline
-_HEIGHT_WITHOUT_NAMES = 66.0  # units: height without the names of phases
+_HEIGHT_WITHOUT_NAMES = 66.0  # units: height without names
 
 
 class TimelineSlider(QSlider):
@@ -84,7 +84,7 @@ class TimelineSlider(QSlider):
         self._fit()
 
     def set_low(self, is_low: bool) -> None:
-        """Set whether there is little height: then the phases are not named."""
+        """Set whether there is little height: then nothing is named."""
         if is_low != self._is_low:
             self._is_low = is_low
             self._fit()

@@ -124,6 +124,8 @@ class FocusRing(QWidget):
         super().__init__(window)
         self._inner: QWidget | None = None
         self._room = 0  # pixels between the widget and the ring
+        self._end = QTimer(self, singleShot=True)
+        self._end.timeout.connect(self._leave)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
@@ -137,7 +139,7 @@ class FocusRing(QWidget):
         """Show the ring around a widget for a time."""
         self._leave()
         self._begin(widget, _ROOM)
-        QTimer.singleShot(for_ms, self, self._leave)
+        self._end.start(for_ms)
 
     def _begin(self, widget: QWidget, room: int = 0) -> None:
         self._inner, self._room = widget, room
@@ -165,6 +167,7 @@ class FocusRing(QWidget):
             self.raise_()
 
     def _leave(self) -> None:
+        self._end.stop()
         if self._inner is not None:
             self._inner.removeEventFilter(self)
         self._inner = None

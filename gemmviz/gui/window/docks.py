@@ -39,8 +39,8 @@ def panels() -> Catalog[Panel]:
 
 
 class _Dock(QDockWidget):
-    """A dock whose title has the letters of the window. ``menu_requested``: the dock and the place on the screen, of a right
-    click in a floating one; the window that a dock is in gets those in it.
+    """A dock whose title has the letters of the window. ``menu_requested`` carries the dock and the screen position of a right
+    click in a floating dock. A docked one leaves the event to its window.
     """
 
     menu_requested = Signal(QWidget, QPoint)
@@ -193,7 +193,8 @@ class Docks:
         first, *others = self.drawer
         for other in others:
             self.window.tabifyDockWidget(first, other)
-        self.close([first, *others])
+        for each in (first, *others):
+            each.hide()
         self.last_open = []
         layout.setEnabled(True)
         layout.activate()
@@ -201,7 +202,7 @@ class Docks:
 
     def favour(self, name: str) -> None:
         """Show a panel, in front of its neighbours."""
-        is_first = not self.drawer
+        is_first = self.all[name].isHidden() and (name == _AT_LEFT or not self.drawer)
         self.all[name].show()
         self.all[name].raise_()
         if is_first:

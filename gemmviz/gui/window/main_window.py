@@ -27,6 +27,7 @@ from gemmviz.files.kinds import is_known
 from gemmviz.files.whole import is_folder
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
+from gemmviz.gui.stage.tile_slider import DRAG
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
 from gemmviz.gui.widgets.controls import MESSAGE_MS, tip_text
 from gemmviz.gui.widgets.input import FocusRing, keep_keys
@@ -358,7 +359,7 @@ class MainWindow(QMainWindow):
             self.start_tour()
 
     def _on_explore(self) -> None:
-        """Show what can be changed: with the tour if it is due, else by a mark for a moment."""
+        """Show what can be changed: with the tour if it is due, else by marking it for a moment."""
         if self._tours_later:
             self._tours_later = False
             self.start_tour()
@@ -368,7 +369,7 @@ class MainWindow(QMainWindow):
     def _mark_control(self) -> None:
         slider = self.replay.tiles.slider
         widget, what = (
-            (slider, tr("Drag the slider: the kernel runs again with each size, and the picture follows."))
+            (slider, tr(DRAG))
             if slider.isVisible()
             else (self.panels_button, tr("The settings are here: change anything, and the picture follows."))
         )

@@ -324,7 +324,7 @@ def point_menu(pointed: Pointed, commands: Commands, docks: Docks, export: QActi
     """Return the menu. Entries that do nothing here are disabled, with the reason as their tooltip."""
     menu = QMenu(parent)
     menu.setToolTipsVisible(True)
-    for each in deeds(pointed, commands, lambda: _show(docks, "source"), QGuiApplication.clipboard().setText):
+    for each in deeds(pointed, commands, lambda: docks.favour("source"), QGuiApplication.clipboard().setText):
         _add(menu, each)
     menu.addSeparator()
     menu.addAction(export)
@@ -338,11 +338,3 @@ def _add(menu: QMenu, deed: Deed) -> None:
     entry.setEnabled(not deed.why_not)
     entry.setToolTip(tip_text(deed.why_not))
     entry.triggered.connect(lambda: run())
-
-
-def _show(docks: Docks, name: str) -> None:
-    """Show a panel, in front of others."""
-    dock = docks.all[name]
-    if dock.isHidden():
-        dock.toggleViewAction().trigger()
-    dock.raise_()

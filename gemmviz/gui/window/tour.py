@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from gemmviz.gui.stage.tile_slider import DRAG
 from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.widgets.controls import set_look
 from gemmviz.gui.widgets.scene_widget import faded
@@ -35,7 +36,7 @@ def tour_stops(stage: QWidget, time: QWidget, tiles: QWidget, source: QWidget, p
     return [
         (stage, tr("The stage"), of_stage),
         (time, tr("Time"), of_time),
-        (tiles, tr("Tile size"), tr("Drag the slider: the kernel runs again with each size, and the picture follows.")),
+        (tiles, tr("Tile size"), tr(DRAG)),
         (source, tr("Source"), of_source),
         (panels, tr("Panels"), of_panels),
     ]
@@ -103,7 +104,9 @@ class Tour(QWidget):
         self.place()
 
     def place(self) -> None:
-        """Cover the window, with the card at the lower right of the stage, as high as the longest text, where it stays."""
+        """Cover the window, with the card at the lower right of the first part, or below a part that is too low for it. It
+        is as high as the longest text, and stays there.
+        """
         self.setGeometry(self._over.rect())
         high = 0
         for _, _, text in (*self.stops, self.stops[self.number]):
@@ -111,8 +114,9 @@ class Tour(QWidget):
             self._column.activate()
             high = max(high, self._column.totalHeightForWidth(_CAPTION_WIDTH))
         self.card.setFixedHeight(high)
-        stage = self._hole(0).bottomRight()
-        self.card.move(stage.x() - self.card.width() - _GAP, stage.y() - self.card.height() - _GAP)
+        first = self._hole(0)
+        inside, below = first.bottom() - self.card.height() - _GAP, first.bottom() + _GAP
+        self.card.move(first.right() - self.card.width() - _GAP, inside if inside > first.top() else below)
         self.update()
 
     def _hole(self, number: int) -> QRect:

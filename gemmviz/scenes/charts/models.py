@@ -176,7 +176,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
 # The roof of a device over operations per byte, with launches on it.
 
 _ROOF, _EXACT = marked("roof"), 1000  # a peak below it has four digits
-_BEYOND = 4  # the roof reaches so many times further than the launches and its bend
+_BEYOND = 4  # factor by which the x axis extends beyond the launches and the bend
 
 
 def roof_chart(case: RoofCase) -> Chart:
@@ -200,12 +200,12 @@ def roof_chart(case: RoofCase) -> Chart:
         ),
         families=(name, *(row.what for row in case.rows)),
         beside=(name,),
-        notes=(case.source,),
+        notes=(tr("bytes of loads and stores, counted from the source as written"),),
     )
 
 
 def _on_roof(row: RoofRow, device: Device) -> Curve:
-    """Return the point of a launch, with its operations per byte, and the rate that the roof allows in its name."""
+    """Return the point of a launch on the roof, named with the rate that the roof allows."""
     roof, per_byte = device.roof(row.flops_per_byte), tr("{count} per byte", count=counted(number(row.flops_per_byte)))
     rate = tr("{kernel}: {rate} GFLOP/s", kernel=row.name, rate=counted(number(roof)))
     return Curve(row.what, rate, row.what, ((row.flops_per_byte, roof),), (f"{row.what}: {rate}",), values=(per_byte,))

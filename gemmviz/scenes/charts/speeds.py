@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from math import sqrt
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
@@ -154,7 +154,7 @@ def _curve(stride: int, rows: list[StrideTime]) -> Curve:
         for row in rows
     )
     cycles = [counted(number(row.cycles)) for row in rows]
-    values = tuple("" if here == before else here for before, here in zip(["", *cycles], cycles, strict=False))
+    values = tuple("" if here == before else here for before, here in pairwise(["", *cycles]))
     return Curve(name, name, name, points, texts, values=values)
 
 

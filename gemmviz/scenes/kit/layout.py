@@ -445,11 +445,11 @@ def tag(
     return [ground, write(f"{key}-name", box, text, ink, "middle")] if fits else [ground]
 
 
-def swatch(key: str, box: Box, text: str, fill: str | None, style: Style, stroke: str | None = None) -> list[Rects | Labels]:
+def swatch(key: str, box: Box, text: str, fill: str | None, style: Style, stroke: str | None = None) -> tuple[Rects, Labels]:
     """Return a row of a legend: a square at the left of a box, and what its colour means; the text's key ends with "-text"."""
     side = 1.1 * style.size
     mark = square((box.x + side / 2, box.middle_y), side)
-    return [round_boxes(key, mark, fill, stroke), write(f"{key}-text", box.trimmed(left=side + NEAR), text, style)]
+    return round_boxes(key, mark, fill, stroke), write(f"{key}-text", box.trimmed(left=side + NEAR), text, style)
 
 
 def panel(

@@ -29,7 +29,7 @@ WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
 LEAST_WIDTH, LEAST_HEIGHT = 400.0, 100.0  # of a frame; of the space for a view's own picture in it
 STRIP, TIMELINE = 20.0, 123.0  # height of the timeline at the lower edge: without and with names of its tracks
-_LOW_TIMELINE, BELOW_TIMELINE = 84.0, 3.0  # the same in low frames, where only the phases are named; below the tracks
+_LOW_TIMELINE, BELOW_TIMELINE = 84.0, 3.0  # height in low frames, where only phases are named; gap below the tracks
 SHEET_EDGE = 34.0  # margin of an exported picture: 40 pixels of 1080 lines
 _TITLE, _NOTE, _EDGE = 50.0, 86.0, 14.0  # baselines of the title and of the line below it; above a picture without words
 _TITLE_LEAVES, _FOOT_LEAVES = 28.0, 18.0  # what the words leave free themselves, above and below
@@ -135,7 +135,9 @@ class ViewOptions(DrawingOptions, frozen=True):
 
     @property
     def timeline_height(self) -> float:
-        """Height of the timeline at the lower edge of the stage, with names of its phases and, but in low frames, tracks."""
+        """Height of the timeline at the lower edge of the stage, with the names of its phases and, except in low frames,
+        of its tracks.
+        """
         height = _LOW_TIMELINE if self.height < _LOW else TIMELINE
         return height + self.edge if self.timeline and self.words else 0.0
 

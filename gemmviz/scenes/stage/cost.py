@@ -343,8 +343,6 @@ def _unasked_swatch(box: Box, theme: Theme) -> list[Primitive]:
     mark, words = swatch(
         "request-unasked", line, text, mixed(theme.background, theme.warning, _WASTED), Style(size, theme.faint)
     )
-    assert isinstance(mark, Rects)
-    assert isinstance(words, Labels)
     hatched = hatching("request-unasked-hatching", mark.boxes, theme.warning)
     return [mark, hatched, replace(words, tells=("not requested",))]
 
@@ -368,7 +366,7 @@ _MOST_WARPS = 16
 def waiting_lanes(moment: Moment, box: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the lanes of each warp of the watched block, filled where the thread waits at this step."""
     theme, size, warps = options.theme, moment.trace.rules.warp_size, moment.trace.space.warps_per_block
-    waits = moment.waits
+    waits = moment.takes_part
     head, room = box.strip("top", LINE_PITCH * theme.type.words, 8.0)
     shown = min(warps, _MOST_WARPS)
     texts = [tr("warp {warp}", warp=warp) for warp in range(shown)]

@@ -54,7 +54,7 @@ def hover_lines(
         address_text(array, element, moment.trace.rules),
         *content_texts(moment, number, element, labels),
         *touched_value_texts(moment, history, array),
-        *_come_along(moment, array, element),
+        *_moved_unrequested(moment, number, element),
         *(_now(moment, array, history) + access_texts(moment, array, history) or [tr("not accessed by the traced blocks")]),
         *_owner(moment, array, element),
         *_waits(moment, number, element),
@@ -118,9 +118,10 @@ def _now(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[st
     return [tr(form, named=named, more=more)]
 
 
-def _come_along(moment: Moment, array: MemoryArray, element: int) -> list[str]:
-    """Return that an element is moved at the step only with the sector of another one; nothing if it isn't."""
-    moved = (step_sectors(moment, each) for each in moment.touched if each.array is array and array.space == "global")
+def _moved_unrequested(moment: Moment, number: int, element: int) -> list[str]:
+    """Return a line for an element that the step moves only as part of a sector, without a request for it; none otherwise."""
+    is_global = moment.trace.arrays[number].space == "global"
+    moved = (step_sectors(moment, each) for each in moment.of_array(number) if is_global)
     if not any(bool((each.elements[~each.is_asked] == element).any()) for each in moved):
         return []
     who = focus_text(moment.focus, moment.trace)
@@ -274,7 +275,7 @@ def _spoken_now(moment: Moment, number: int, element: int, history: ElementHisto
     """Return who touches an element at the step, by block and warp; for nobody, that."""
     accesses = dict.fromkeys(each.operand.access for each in moment.of_array(number))
     if not history.now or not accesses:
-        return _come_along(moment, moment.trace.arrays[number], element) or [tr("not touched at this step")]
+        return _moved_unrequested(moment, number, element) or [tr("not touched at this step")]
     space, launch, size = moment.trace.space, moment.trace.launch, moment.trace.rules.warp_size
     named = history.now[:_MOST_SPOKEN]
     parts = []

@@ -488,7 +488,6 @@ def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: View
     if any(moment.of_array(number)) and named + wide <= table.box.width:
         row = Box(table.right - wide, table.y - _ABOVE - size, wide, size)
         mark, words = swatch(f"{array.name}-idle-swatch", row, text, None, Style(size, theme.text), theme.faint)
-        assert isinstance(mark, Rects)
         drawn += [mark, hatching(f"{mark.key}-hatching", mark.boxes, theme.faint), words]
     return drawn
 

@@ -129,7 +129,7 @@ def _barrier_bars(moment: Moment, plan: Plan) -> list[_Bar]:
     if home is None or np.isnan(moment.homes).all():
         return _over_tile(moment, plan)
     size = moment.trace.rules.warp_size if moment.site.is_warp_barrier else threads
-    waits = moment.waits
+    waits = moment.takes_part
     bars = []
     for first in range(0, threads, size):
         group = np.arange(first, min(first + size, threads))
@@ -152,7 +152,7 @@ def _over_tile(moment: Moment, plan: Plan) -> list[_Bar]:
         return []
     home, group = plan.matrices["C"], np.arange(moment.trace.space.threads_per_block)
     x, y, wide, tall = home.part(areas[0][:2], areas[1][2:])
-    waits = moment.waits
+    waits = moment.takes_part
     return [_bar_across((x, y, wide, tall), group, waits, home.cell)] if wide and tall and waits.any() else []
 
 

@@ -134,6 +134,7 @@ def _names_in_corner(tiles: tuple[tuple[str, str, Box], ...], corner: Box, theme
     """Return the names of tiles in lanes, each given by name, side and box: as many as have free places, at the first ones."""
     named = [(text, side, _free_places(text, box, tiles, corner, theme)) for text, side, box in tiles if side]
     best: list[Labels] = []
+    most = sum(bool(places) for _, _, places in named)
     for way in product(*([*places, None] for _, _, places in named)):
         rooms = [place[0] for place in way if place is not None]
         if len(rooms) > len(best) and not any(one.meets(other) for one, other in combinations(rooms, 2)):
@@ -142,6 +143,8 @@ def _names_in_corner(tiles: tuple[tuple[str, str, Box], ...], corner: Box, theme
                 for (text, side, _), place in zip(named, way, strict=True)
                 if place is not None
             ]
+        if len(best) == most:
+            break
     return best
 
 

@@ -106,12 +106,12 @@ class _AllThreads:
         counts = [
             f"{spaced(count)} {tr(state)}" for count, state in zip((len(self.works) - works, works), _STATES, strict=True)
         ]
-        returned = swatch("guard-swatch-0", idle, counts[0], None, theme.plain, theme.faint)
-        mark = returned[0]
+        mark, returned = swatch("guard-swatch-0", idle, counts[0], None, theme.plain, theme.faint)
         return [
             write("guard-all", head, sized(len(self.works), "thread"), theme.strong.sized(theme.type.title)),
-            *returned,
-            *([hatching("guard-swatch-lines", mark.boxes, theme.faint)] if isinstance(mark, Rects) else []),
+            mark,
+            returned,
+            hatching("guard-swatch-lines", mark.boxes, theme.faint),
             *swatch("guard-swatch-1", busy, counts[1], theme.accent(self.result), theme.plain),
             write("guard-note", note, tr(_CELL_MEANS), theme.soft.sized(theme.type.note)),
             *self._per_block(rest),

@@ -65,7 +65,7 @@ def _tables(moment: Moment, options: ViewOptions) -> list[_Table]:
     if owners.array is None or not len(elements):
         return []
     own = moment.focus.thread if moment.focus.thread is not None else size * (moment.focus.warp or 0)
-    own = own if own in threads else int(threads[0])  # one that stores no element
+    own = own if own in threads else int(threads[0])  # the focused thread may store no element
     rows, columns = (np.asarray(each) for each in owners.array.row_column(elements))
     parts = [threads >= 0, threads >= 0, threads // size == own // size, threads == own]
     extents = [(np.unique(rows[part]), np.unique(columns[part])) for part in parts]

@@ -14,7 +14,8 @@ from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.views.grid_view import sm_under
-from gemmviz.shots.knowledge import Context, LaunchFacts, MeasuredCase, occupancy_case
+from gemmviz.shots.knowledge import Context, LaunchFacts, MeasuredCase
+from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Shot, Trial
 from gemmviz.shots.subject import Subject
 

@@ -4,7 +4,8 @@ from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.what_if import value_at
-from gemmviz.shots.knowledge import Context, occupancy_case
+from gemmviz.shots.knowledge import Context
+from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Shot, Trial
 from gemmviz.shots.subject import Subject
 

@@ -9,7 +9,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import ArrayCells, Hit
-from gemmviz.shots.knowledge import Context, occupancy_case
+from gemmviz.shots.knowledge import Context
+from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 

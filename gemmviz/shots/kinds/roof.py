@@ -7,7 +7,6 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.setup import launch_title
 from gemmviz.model.translation import tr
-from gemmviz.shots.kinds.why import traffic_of
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
@@ -15,15 +14,14 @@ from gemmviz.shots.subject import Subject
 
 def _make_roof(shot: Shot, context: Context) -> RoofCase:
     """The compared launch if there is one, then the shot's. Raises UsageError for a problem without operations to count."""
-    rows, source = list[RoofRow](), ""
+    rows = list[RoofRow]()
     for setup in (*(() if shot.against is None else (shot.against.setup,)), shot.setup):
         flops = setup.problem.flops
         if flops is None:
             raise UsageError(tr(setup.problem.kind.why_no_flops))
-        requested = traffic_of(setup, context.known.about(replace(shot, setup=setup, against=None)).counts)[0]
-        rows.append(RoofRow(setup.kernel.name, launch_title(setup), intensity(flops, requested.size_bytes)))
-        source = requested.source
-    return RoofCase(device_for(shot.setup), tuple(rows), tr("bytes of loads and stores, {source}", source=source))
+        counts = context.known.about(replace(shot, setup=setup, against=None)).counts
+        rows.append(RoofRow(setup.kernel.name, launch_title(setup), intensity(flops, counts.total("global").bytes_asked)))
+    return RoofCase(device_for(shot.setup), tuple(rows))
 
 
 SUBJECT = Subject(RoofCase, _make_roof, is_slow=True, is_comparison=True, order=47)

@@ -1,5 +1,6 @@
 """Global memory reads of a kernel for each tile width."""
 
+from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.cuda.launch.legality import can_run
 from gemmviz.model.cases import TrafficCase, WidthCount
 from gemmviz.model.errors import UsageError
@@ -23,17 +24,22 @@ def _make_traffic(shot: Shot, context: Context) -> TrafficCase:
             tr("{kernel} has no width parameter", kernel=setup.kernel.name),
             remedy=tr("choose a kernel with {widths}", widths=tr(" or ").join(_WIDTHS_TO_TRY)),
         )
-    rows, once = [], 0
+    rows = list[WidthCount]()
+    counts: LaunchCounts | None = None
     for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
         tried = setup.changed(**{name: width})
         if can_run(tried):
             counts = context.known.about(replace(shot, setup=tried)).counts
-            read = [each for each in counts.arrays if each.space == "global" and counts.elements("global", "read", each.name)]
-            once = sum(each.size for each in read)
             rows.append(WidthCount(width, counts.elements("global", "read"), counts.total("global", "read").sectors))
     what, width = launch_title(setup), setup.parameters[name]
     flops = setup.problem.flops if setup.problem.is_multiply else None
-    return TrafficCase(setup.kernel.name, what, name, tuple(rows), flops or once, width, flops is None)
+    least = 0 if counts is None or flops else _elements_read(counts)
+    return TrafficCase(setup.kernel.name, what, name, tuple(rows), flops or least, width, flops is None)
+
+
+def _elements_read(counts: LaunchCounts) -> int:
+    """Elements of all arrays in global memory that a launch reads."""
+    return sum(each.size for each in counts.arrays if each.space == "global" and counts.elements("global", "read", each.name))
 
 
 SUBJECT = Subject(TrafficCase, _make_traffic, is_slow=True, order=45)

@@ -4,8 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from gemmviz.analysis.memory.counts import LaunchCounts
-from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.reasons import Launched, causes_of
+from gemmviz.analysis.models.reasons import causes_of
 from gemmviz.analysis.replay.focus import Focus, site_position
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -17,11 +16,12 @@ from gemmviz.model.recording import recording_of, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup, launch_title, parameters_text
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.timing import KernelSpeed, Levels
+from gemmviz.model.timing import KernelSpeed, LaunchCounters, Levels
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
 from gemmviz.scenes.kit.primitives import Button, Hit
-from gemmviz.shots.knowledge import Context, Knowledge, LaunchFacts, occupancy_case
+from gemmviz.shots.knowledge import Context, Knowledge, LaunchFacts
+from gemmviz.shots.occupancy import launched_of
 from gemmviz.shots.rearranging import Rearranged
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
@@ -111,6 +111,7 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
         yield Suggestion(tr(text), choices[0])
 
 
+_LOADED = "global_load_sectors"
 _REQUESTED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
 
 _VIEW_OF_CAUSE: dict[CauseKind, str] = {
@@ -134,11 +135,9 @@ def speed_case_of(
         case = replace(case, rate=rate, share_of_cublas=speed.share_of_cublas, rate_source=speed.source)
     if speed is not None:
         case = replace(case, time_ms=speed.median_ms)
-    occupancy = occupancy_case(shot, speed)
-    if counts is None or occupancy is None:
+    launched = launched_of(shot, counts, speed)
+    if counts is None or launched is None:
         return case
-    limits = occupancy_limits(device, occupancy.own)
-    launched = Launched(counts, limits, setup.problem, launch_for(setup).block_count)
     causes = tuple(_with_cure(cause, drawn, rearranged) for cause in causes_of(launched))
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
@@ -154,34 +153,36 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
         Traffic(REQUESTED, total.bytes_asked, counted),
         Traffic(MOVED, total.bytes_moved(counts.rules), counted),
     ]
-    return (*levels, *filter(None, (dram_traffic(setup),)))
+    dram = dram_traffic(setup)
+    return (*levels, *([] if dram is None else [dram]))
 
 
-def dram_traffic(setup: Setup, level: str = DRAM) -> Traffic | None:
+def dram_traffic(setup: Setup) -> Traffic | None:
     """What DRAM moved for exactly this launch; None if no profiler recorded it."""
     recorded = recording_of(device_for(setup), recordings("levels", Levels))
     row = None if recorded is None else row_of(setup, recorded.rows)
-    if recorded is None or row is None:
-        return None
-    return Traffic(level, row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"], recorded.source, is_dram=True)
+    return None if recorded is None or row is None else _of_dram(recorded, row, DRAM)
+
+
+def _of_dram(recorded: Levels, row: LaunchCounters, level: str) -> Traffic:
+    moved = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
+    return Traffic(level, moved, recorded.source, is_dram=True)
 
 
 def _variants(setup: Setup) -> tuple[Traffic, ...]:
-    """DRAM's traffic of the recorded launches that ask for as many sectors and differ from a setup in one parameter; () if no
-    other one was recorded.
+    """DRAM's traffic with each value of a parameter, of recorded launches that load the same number of sectors; () if no other
+    one was recorded.
     """
     recorded = recording_of(device_for(setup), recordings("levels", Levels))
     own = None if recorded is None else row_of(setup, recorded.rows)
     if recorded is None or own is None:
         return ()
-    asked = own.counters["global_load_sectors"]
     for each in setup.kernel.parameters:
-        tried = [setup.changed(**{each.name: value}) for value in each.choices or ()]
-        known = [(one, row_of(one, recorded.rows)) for one in tried]
-        alike = [one for one, row in known if row is not None and row.counters["global_load_sectors"] == asked]
-        if len(alike) > 1:
-            names = (tr("DRAM, {name} = {value}", name=each.name, value=one.parameters[each.name]) for one in alike)
-            return tuple(filter(None, map(dram_traffic, alike, names)))
+        rows = [(value, row_of(setup.changed(**{each.name: value}), recorded.rows)) for value in each.choices or ()]
+        same = [(value, row) for value, row in rows if row is not None and row.counters[_LOADED] == own.counters[_LOADED]]
+        if len(same) > 1:
+            names = (tr("DRAM, {name} = {value}", name=each.name, value=value) for value, _ in same)
+            return tuple(_of_dram(recorded, row, name) for (_, row), name in zip(same, names, strict=True))
     return ()
 
 

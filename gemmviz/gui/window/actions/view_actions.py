@@ -320,7 +320,7 @@ def _all_blocks(context: ActionContext) -> None:
 
 def _leave_innermost(context: ActionContext) -> None:
     """Leave the innermost of what is open: the answer, the panel with the focus, a warp or thread that is watched, the
-    comparison, the panels but an open lesson, full screen.
+    comparison, the panels except an open lesson, full screen.
     """
     model, docks, window, session = context.model, context.docks, context.window, context.model.session
     block = Focus(session.shot.focus.block)
