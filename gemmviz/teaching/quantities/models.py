@@ -279,9 +279,9 @@ def host_copy_us(facts: Knowledge, memory: Literal["pageable", "pinned"]) -> flo
 
 
 @quantity(marked("microseconds of the kernel"), origin="recorded")
-def host_kernel_us(facts: Knowledge) -> float:
+def host_kernel_us(facts: Knowledge, memory: Literal["pageable", "pinned"] = "pageable") -> float:
     """Recorded time of the kernel between the copies, in µs. Raises UsageError for another kernel than the recorded one."""
-    run = _host_runs(facts)[0]
+    run = next(run for run in _host_runs(facts) if run.memory == memory)
     if not run.is_whole:
         raise UsageError(tr("this kernel was not recorded between its host's calls"))
     return run.total("launch")
