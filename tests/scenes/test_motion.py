@@ -9,7 +9,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.scenes.kit.view import ARRIVAL, Layer, ViewOptions
 from gemmviz.scenes.stage.cells import boxes_around, boxes_of_runs, runs
@@ -183,23 +183,3 @@ def test_each_warp_has_a_bar_where_it_waits_for_itself() -> None:
     trace = trace_of(spec, 8, 8, 4)
     now = read(trace).at(next(s for s in range(trace.steps) if trace.site_of(s).is_barrier))
     assert {each.key for each in motion(now, 0.55) if each.key.endswith("-bar")} == {"barrier-0-bar", "barrier-32-bar"}
-
-
-def test_tiles_glide_to_the_rows_and_columns_of_a_new_phase(reader: Reader) -> None:
-    phases = reader.replay.trace.phase
-    first = next(step for step in range(1, reader.replay.steps) if (phases[step - 1], phases[step]) == (0, 1))
-
-    def drawn(step: int, at: float) -> dict[str, Cells]:
-        scene = view_named("stage").scene(reader.at(step), ViewOptions(moment=at))
-        return {each.key: each for each in scene.all if isinstance(each, Cells)}
-
-    last, rest = drawn(first - 1, 1.0), drawn(first, 1.0)
-    for name in ("tileA", "tileB"):
-        old, new = last[f"tile-{name}"].box, rest[f"tile-{name}"].box
-        assert old != new
-        assert drawn(first, 0.0)[f"gliding-{name}"].box == pytest.approx(old)
-        between = np.array(drawn(first, 0.15)[f"gliding-{name}"].box)
-        assert ((between >= np.minimum(old, new)) & (between <= np.maximum(old, new))).all()
-        assert f"gliding-{name}" not in drawn(first, 0.5)
-        assert f"gliding-{name}" not in drawn(first + 1, 0.1)
-    assert "gliding-tileA" not in drawn(step_of(reader, "tileA"), 0.1)

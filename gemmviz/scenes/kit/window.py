@@ -123,7 +123,18 @@ def _lens_of(moment: Moment) -> Window:
     depths = [each for each in (a[2:] if a else None, b[:2] if b else None) if each]
     inside = (min(d[0] for d in depths), max(d[1] for d in depths)) if depths else ((0, 1) if moment.phase < 0 else (k - 1, k))
     least = _LEAST_STRETCH if scope is moment.scope else _LEAST_OF_TILES
-    return Window(_around(rows, m), _around(columns, n), _stretch(inside, k, least), (m, n, k))
+    return Window(_around(rows, m), _around(columns, n), _stretch(inside, k, max(least, _deepest(moment, scope))), (m, n, k))
+
+
+def _deepest(moment: Moment, scope: Scope) -> int:
+    """Return of how many values of k the watched block or warp accesses elements of A or B in the phase with the most."""
+
+    def deepest() -> int:
+        inputs = [(number, "BA".index(each.name)) for number, each in enumerate(moment.trace.arrays) if each.name in ("A", "B")]
+        areas = [(area, side) for number, side in inputs for area in moment.replay.areas(number, scope).values()]
+        return max((area[2 * side + 1] - area[2 * side] for area, side in areas), default=0)
+
+    return moment.replay.cached(("deepest", scope.of_warps.start, scope.of_warps.stop), deepest)
 
 
 def _shared_scope(moment: Moment) -> Scope:
@@ -140,11 +151,11 @@ def _around(inside: tuple[int, ...], extent: int) -> Range:
     return start, min(extent, max(last + more, start + min(_LEAST_ACROSS, extent)))
 
 
-def _stretch(inside: Range, extent: int, least: int) -> Range:
-    """Return a stretch of k that contains ``inside`` and stays constant while ``inside`` is within it; at least ``least``
-    long.
+def _stretch(inside: Range, extent: int, length: int) -> Range:
+    """Return a stretch of k that contains ``inside`` and stays constant while ``inside`` is within it: ``length`` values, and
+    one on each side.
     """
     first, last = inside
-    length = max(least, last - first)
     start = first // length * length
-    return max(0, start - 1), min(extent, max(start + length, last) + 1)
+    low = max(0, min(start, extent - length - 1) - 1)
+    return low, min(extent, max(low + length + 2, last + 1))

@@ -22,8 +22,8 @@ from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cells import CellGrid, cells_side_by_side
 
-# The places of the shared arrays: copies of A in a lane above A, copies of B in a lane on the left of B, so that every copy
-# moves straight into its lane; arrays with other contents in what is left of the corner between the lanes.
+# The places of the shared arrays, which they keep during the whole run: copies of A in a lane above A, copies of B in a lane on
+# the left of B, arrays with other contents in what is left of the corner between the lanes.
 
 LaneSide = Literal["A", "B", ""]
 _LOOKED_AT = 8  # stores of each site whose origins are looked at
@@ -119,10 +119,10 @@ def shown_shape(array: MemoryArray) -> tuple[int, int]:
     return -(-array.size // columns), columns
 
 
-def lane_grids(moment: Moment, lanes: Lanes, a: CellGrid, b: CellGrid) -> dict[int, CellGrid]:
-    """Return the grids of all shared arrays by number: over the columns of A, or level with the rows of B, that the watched
-    block reads in this phase. ``a``, ``b``: the grids of the matrices. Where both lanes would cross, that of B is on the left
-    of the arrays above A.
+@lru_cache(maxsize=64)
+def lane_grids(lanes: Lanes) -> dict[int, CellGrid]:
+    """Return the grids of all shared arrays by number: those above A on the left of the lane beside B, and those beside B above
+    the lane of A if that part of the corner is high enough, else at its lower edge. Each is in the middle of its part.
     """
     corner, stretch, grids = lanes.corner, lanes.stretch, dict[int, CellGrid]()
     above, level, free = lanes.cells
@@ -130,31 +130,20 @@ def lane_grids(moment: Moment, lanes: Lanes, a: CellGrid, b: CellGrid) -> dict[i
     def grid(tile: LaneTile, x: float, y: float, cell: float) -> CellGrid:
         return CellGrid(x, y, cell, tile.rows, tile.columns, stretch=stretch)
 
-    def within(at: float, start: float, extent: float, length: float) -> float:
-        return max(start, min(at, start + extent - length))
-
     y = corner.y + _NAMED
     for each in lanes.beside(""):
         grids[each.number] = grid(each, corner.x + _INSET, y, free)
         y += each.rows * free + _NAMED
-    y, left = corner.bottom - _lane_length(lanes.beside("A"), above, "A"), corner.right
-    top = y
+    y = top = corner.bottom - _lane_length(lanes.beside("A"), above, "A")
+    x = corner.right - _lane_length(lanes.beside("B"), level * stretch, "B")
+    left = x - _LANE_APART if lanes.beside("B") else x
     for each in lanes.beside("A"):
-        wide = each.columns * above * stretch
-        x = within(_tile_start(moment, "A", 1, a.origin[0], a.wide, wide), corner.x, corner.width, wide)
-        grids[each.number] = grid(each, x, y, above)
-        y, left = y + each.rows * above + _BETWEEN_TILES, min(left, x)
-    right = max((each.right for each in grids.values() if each.y >= top), default=corner.x)
-    long = _lane_length(lanes.beside("B"), level * stretch, "B")
+        grids[each.number] = grid(each, (corner.x + left - each.columns * above * stretch) / 2, y, above)
+        y += each.rows * above + _BETWEEN_TILES
     for each in lanes.beside("B"):
-        tall = each.rows * level
-        y = within(_tile_start(moment, "B", 0, b.origin[1], b.cell, tall), corner.y, corner.height, tall)
-        is_crossed = y + tall > top and corner.right - long < right
-        x = (left - _LANE_APART if is_crossed and left - long >= corner.x - 1 else corner.right) - long
-        if is_crossed and x > left:
-            y = within(y, corner.y, corner.height - (corner.bottom - top), tall)
-        grids[each.number] = grid(each, x, y, level)
-        long -= each.columns * level * stretch + _BETWEEN_TILES
+        tall, high = each.rows * level, top - corner.y
+        grids[each.number] = grid(each, x, corner.y + (high - tall) / 2 if tall <= high + 1 else corner.bottom - tall, level)
+        x += each.columns * level * stretch + _BETWEEN_TILES
     return grids
 
 
@@ -162,30 +151,6 @@ def _lane_length(tiles: Sequence[LaneTile], side: float, lane: LaneSide) -> floa
     """Return the height of the arrays one below the other above A, or their width side by side beside B."""
     cells = sum(each.rows if lane == "A" else each.columns for each in tiles)
     return cells * side + _BETWEEN_TILES * max(0, len(tiles) - 1)
-
-
-def _tile_start(moment: Moment, name: str, axis: int, origin: float, cell: float, length: float) -> float:
-    """Return where a tile begins that stands over what is read of a matrix along an axis: at its beginning if it is as long, or
-    longer because it holds padding beyond the matrix's edge, else in its middle.
-    """
-    first, last, is_at_edge = _read_along(moment, name, axis)
-    low, high = origin + first * cell, origin + last * cell
-    is_level = abs(high - low - length) < 0.5 * cell or (is_at_edge and high - low < length)
-    return low if is_level else (low + high - length) / 2
-
-
-def _read_along(moment: Moment, name: str, axis: int) -> tuple[int, int, bool]:
-    """Return the rows or columns of a matrix that are read in this phase, or in the nearest one that reads any, and whether
-    they end at the matrix's edge.
-    """
-    number = moment.trace.number_of(name)
-    area = None if number is None else moment.area(number)
-    if area is None and (areas := moment.areas(name)):
-        area = areas[min(areas, key=lambda phase: abs(phase - moment.phase))]
-    if number is None or area is None:
-        return 0, 1, True
-    first, last = area[2 * axis], area[2 * axis + 1]
-    return first, last, last == moment.trace.arrays[number].extents[axis]
 
 
 def _free_cell(tiles: Sequence[LaneTile], width: float, height: float, cell: float) -> float:
@@ -358,9 +323,8 @@ class _Making:
 
     def _bands(self, is_beside: bool, has_left: bool) -> _Bands:
         """Return the space for numbers and titles; ``has_left``: with space for A's title on its left."""
-        window, sizes = self.window, self.frame.type
-        left = text_width(str(window.m[1]), sizes.least) + _AIR
-        right = text_width(str(max(window.m[1], window.k[1])), sizes.least) + _AIR
+        window, sizes, (m, _, k) = self.window, self.frame.type, self.window.whole
+        left, right = (text_width("0" * len(str(each)), sizes.least) + _AIR for each in (m, max(m, k)))
         title = sizes.name + _UNDER_NAME
         if not is_beside:
             return _Bands(left, title + _AIR, right, title, (left, right), False)
@@ -406,7 +370,7 @@ class _Making:
         free = inner.trimmed(top=_NAMED if self.is_named else 0.0)
         gaps = [_BETWEEN_TILES * max(0, sum(each.side == side for each in tiles) - 1) for side in "AB"]
         above = min(cell, (free.height - gaps[0]) / rows) if rows else cell
-        width = (inner.width - above * stretch * wide - gaps[1]) / (columns * stretch) if columns else cell
+        width = (inner.width - above * stretch * wide - gaps[1] - _LANE_APART) / (columns * stretch) if columns else cell
         beside = min(cell, free.height / high, width) if high else cell
         elsewhere = _free_cell(tiles, (inner.width - columns * beside * stretch) / stretch, inner.height - rows * above, cell)
         return Lanes(tiles, inner, (above, beside, elsewhere), stretch)
@@ -443,14 +407,11 @@ def _corner_extents(tiles: Sequence[LaneTile], k: Range, whole: int) -> tuple[in
 
 
 def _beyond_corner(tiles: Sequence[LaneTile], rows: int, columns: int) -> tuple[int, int]:
-    """Return the rows and columns that the lanes need beyond those of the corner, so that no two arrays cover each other in any
-    phase: the arrays beside B stand on the right of those above A or on their left.
-    """
+    """Return the rows and columns that the lanes need beyond those of the corner, so that no two arrays cover each other."""
     high, wide = lane_extents(tiles)
     if any(not each.side for each in tiles):
         return high, wide
-    is_free = not high or columns >= _longest(tiles)[0] + wide
-    return max(0, high - rows), max(0, wide - columns) if is_free else wide
+    return max(0, high - rows), max(0, wide + _longest(tiles)[0] - columns)
 
 
 def title_text(name: str, shape: tuple[int, ...]) -> str:

@@ -279,10 +279,9 @@ def _plan_of_parts(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> P
 
 
 def tile_grids(moment: Moment, plan: Plan) -> dict[int, CellGrid]:
-    """Return the grids of all shared arrays by number at a moment; none if they have no place."""
+    """Return the grids of all shared arrays by number; none if they have no place."""
     if plan.lanes is not None:
-        lanes, a, b = plan.lanes, plan.matrices["A"], plan.matrices["B"]
-        return moment.cached(("tiles", lanes, a), lambda: lane_grids(moment, lanes, a, b))
+        return lane_grids(plan.lanes)
     room = plan.rooms.get("tiles")
     return {} if room is None else tiles_in(lane_tiles(moment.replay), room, plan.cell)
 

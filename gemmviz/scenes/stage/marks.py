@@ -24,7 +24,7 @@ from gemmviz.scenes.kit.theme import Style, Theme, mixed
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around, grown
-from gemmviz.scenes.stage.cross import Lanes, title_text
+from gemmviz.scenes.stage.cross import title_text
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 from gemmviz.scenes.stage.tile_cells import tile_name
 
@@ -142,7 +142,6 @@ def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[
     return [
         Rects("corner", boxes(box), mixed(theme.background, theme.slate, GROUND), theme.line, 1.5, _RADIUS),
         *_corner_title(tuple(_corner_titles(moment)), lanes.corner, taken, theme),
-        *_ties(plan, lanes, grids, theme),
     ]
 
 
@@ -175,19 +174,6 @@ def _corner_titles(moment: Moment) -> list[str]:
         tr("{owner} only", owner=text),
         tr("only {block}", block=block),
     ]
-
-
-def _ties(plan: Plan, lanes: Lanes, grids: dict[int, CellGrid], theme: Theme) -> list[Primitive]:
-    """Draw lines from the edges of each tile to the rows or columns beside it."""
-    segments = []
-    a, b = plan.matrices["A"], plan.matrices["B"]
-    for each in lanes.tiles:
-        tile = grids[each.number]
-        if each.side == "A" and tile.cell == a.cell and is_clear_beside_numbers(a, theme):
-            segments += [(at, tile.bottom, at, a.y) for at in (tile.x, tile.right)]
-        elif each.side == "B" and tile.cell == b.cell and tile.right > lanes.corner.right - 1:
-            segments += [(tile.right, at, b.x, at) for at in (tile.y, tile.bottom)]
-    return [Lines("ties", boxes(*segments), theme.line, 2.0)] if segments else []
 
 
 # Signs of the lens: torn edges where a matrix continues, and a small map of the cross with the visible part.

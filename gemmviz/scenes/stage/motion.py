@@ -16,16 +16,14 @@ from gemmviz.model.labels import LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, tr
 from gemmviz.scenes.kit.layout import Box, Point, text_in
-from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Meaning, Primitive, Rects, Sort, Squares, boxes
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Sort, Squares
 from gemmviz.scenes.kit.shapes import GROUPED, thread_colours
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions, eased, eased_from
-from gemmviz.scenes.stage.cells import CellGrid, boxes_around, boxes_of_runs, grown, label_size, runs
+from gemmviz.scenes.stage.cells import boxes_around, boxes_of_runs, grown, label_size, runs
 from gemmviz.scenes.stage.collisions import collision_motion
-from gemmviz.scenes.stage.layout import Plan, places, plan_of, sides_of, tile_grids
-from gemmviz.scenes.stage.marks import GROUND
-from gemmviz.scenes.stage.tile_cells import tile_primitives
+from gemmviz.scenes.stage.layout import Plan, places, plan_of, sides_of
 
 # Courses: boxes that move straight from one place to another, each a little after the one before.
 
@@ -217,51 +215,6 @@ def _word_on(bar: _Bar, lift: float, options: ViewOptions) -> list[Primitive]:
     return [text_in(f"barrier-{int(bar.threads[0])}-name", box, tr("waiting"), size, ink, face="semibold")]
 
 
-# The beginning of a phase: the tiles glide, with what they still hold, from where the last phase had them to the rows and
-# columns that they become copies of.
-
-GLIDE = 0.35  # share of the step
-_MOST_LABELLED_TILE = 256
-_FRAME_EDGE = 1.5  # units that a frame reaches beyond its tile
-
-
-def gliding_tiles(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the tiles on their way in the first step of a phase, over the still picture, in which they have arrived."""
-    if plan.lanes is None or options.moment >= GLIDE:
-        return []
-    gone = moment.cached(("gone", plan), lambda: _gone(moment, plan))
-    if not gone:
-        return []
-    key = ("gliding", plan, options.theme, options.layer, options.zoom)
-    cells = moment.cached(key, lambda: _cells_of_tiles(moment, plan, options))
-    theme, left = options.theme, 1.0 - float(eased(options.moment / GLIDE))
-    pieces: list[Primitive] = []
-    for number, (before, now) in gone.items():
-        array, (x, y, wide, high) = moment.trace.arrays[number], now.box
-        cover = boxes((x - _FRAME_EDGE, y - _FRAME_EDGE, wide + 2 * _FRAME_EDGE, high + 2 * _FRAME_EDGE))
-        pieces.append(Rects(f"gliding-{array.name}-cover", cover, mixed(theme.background, theme.slate, GROUND)))
-        x, y = x + (before.x - x) * left, y + (before.y - y) * left
-        tile = cells[ArrayCells(array.name, array.space)]
-        pieces.append(replace(tile, key=f"gliding-{array.name}", x=x, y=y, meaning=None))
-        pieces.append(Rects(f"gliding-{array.name}-frame", boxes((x, y, wide, high)), None, theme.line, _FRAME_EDGE))
-    return pieces
-
-
-def _gone(moment: Moment, plan: Plan) -> dict[int, tuple[CellGrid, CellGrid]]:
-    """Return the tiles that the step before had elsewhere, with both places; none within a phase, and before the first."""
-    last = moment.previous
-    if last is None or last.phase == moment.phase or last.phase < 0:
-        return {}
-    before, now = tile_grids(last, plan), tile_grids(moment, plan)
-    return {each: (before[each], now[each]) for each in now if not np.allclose(before[each].box, now[each].box)}
-
-
-def _cells_of_tiles(moment: Moment, plan: Plan, options: ViewOptions) -> dict[Meaning | None, Cells]:
-    """Return the cells of each tile, those of large ones without labels, which would be painted anew in each frame."""
-    drawn = (each for each in tile_primitives(moment, plan, replace(options, moment=0.0)) if isinstance(each, Cells))
-    return {each.meaning: each if each.fill.size <= _MOST_LABELLED_TILE else replace(each, labels=None) for each in drawn}
-
-
 _SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.94, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
 _MOST_SINGLE, _MOST_RINGS, _RESTING = 64, 600, 0.35  # the last: strength of the colour of copies that are halfway
 TRAIL = ((0.08, 0.16), (0.04, 0.34))  # how long ago, in shares of a step, and how strong
@@ -289,7 +242,7 @@ def stage_motion(moment: Moment, options: ViewOptions, plan: Plan | None = None)
     moving = [each for group in moment.flights if len(group) for each in _flight(moment, group, plan, options)]
     if options.arrived:
         return (*_fading_rings(moment, plan, options), *moving)
-    return (*gliding_tiles(moment, plan, options), *moving, *met)
+    return (*moving, *met)
 
 
 def _fading_rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
