@@ -13,7 +13,7 @@ from documents import tables, with_part
 from gemmviz.cuda.launch.catalog import COURSE, all_kernel_names, lesson_names
 from gemmviz.files.recordings import recorded_schedules, recordings
 from gemmviz.model.records import fields
-from gemmviz.model.timing import Levels
+from gemmviz.model.timing import RecordedCounters
 from gemmviz.teaching.lesson import Choice, Exercise, ExerciseSize, Guide, LessonStep, Question, Solution
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA
@@ -85,12 +85,12 @@ def test_the_fields_of_lessons_are_those_of_the_program() -> None:
 
 
 def test_figures_of_what_was_measured_are_those_of_the_data() -> None:
-    counters = json.loads((ROOT / "assets" / "measurements" / "counters-nvidia-h200.json").read_text())["launches"]
+    counters = recordings("counters", RecordedCounters)[0].rows
     accesses = json.loads((DATA / "h200-shared-wavefronts.json").read_text())["accesses"]
     others = json.loads((DATA / "h200-counters.json").read_text())["launches"]
     text = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
     differ = sum(each["wavefronts"] != each["profiled"] for each in accesses)
-    levels = next(each for each in recordings("levels", Levels) if each.gpu.name == "NVIDIA H200")
+    levels = next(each for each in recordings("levels", RecordedCounters) if each.gpu.name == "NVIDIA H200")
     schedules = {each.gpu.name: each for each in recorded_schedules()}
     assert f"{len(levels.rows)} launches of the included kernels" in text
     on_h100 = len(schedules["NVIDIA H100 80GB HBM3"].rows)
@@ -100,4 +100,4 @@ def test_figures_of_what_was_measured_are_those_of_the_data() -> None:
         assert said in text, said
     assert len(counters) > 300
     assert len(accesses) > 900  # as the README says
-    assert all(launch["as_compiled"] for launch in counters)
+    assert all(launch.as_compiled for launch in counters)

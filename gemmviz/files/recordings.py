@@ -15,11 +15,11 @@ from gemmviz.files.resources import ROOT, resource, resources
 from gemmviz.files.whole import atomic_write, write_text
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.recording import Recorded
+from gemmviz.model.recording import Recorded, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import RecordedSchedules, Schedule
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import MachineCode
+from gemmviz.model.timing import LaunchCounters, MachineCode, RecordedCounters
 
 MEASUREMENTS = "assets/measurements"
 _RecordedFile = TypeVar("_RecordedFile", bound=Recorded[Any])
@@ -115,40 +115,13 @@ def _compiled_kernels() -> _Compiled:
 # Hardware counters
 
 
-class _CountedLaunch(Struct, frozen=True):
-    """Counters of one launch, by name; ``sha256``: of the kernel's text."""
-
-    kernel: str
-    sha256: str
-    problem: dict[str, int]
-    parameters: dict[str, int]
-    counters: dict[str, int]
-
-
-class _CounterFile(Struct, frozen=True):
-    """``metrics``: the profiler's names by ours."""
-
-    device: str
-    date: str
-    tool: str
-    metrics: dict[str, str]
-    launches: tuple[_CountedLaunch, ...]
-
-
-def recorded_counters(setup: Setup, device: Device) -> tuple[dict[str, int], dict[str, str], str] | None:
-    """The counters of a launch on its device by name, the profiler's names, and the source; None if they were not recorded."""
-    for file in _counter_files():
-        if file.device == (device.reported_as or device.name):
-            for launch in file.launches:
-                is_same = launch.sha256 == setup.kernel.text_hash and launch.parameters == dict(setup.parameters)
-                if is_same and launch.problem == setup.problem.sizes:
-                    return launch.counters, file.metrics, f"{file.tool.partition(',')[0]}, {file.device}, {file.date}"
-    return None
-
-
-@cache
-def _counter_files() -> tuple[_CounterFile, ...]:
-    return tuple(read_json(path, _CounterFile) for path in resources(MEASUREMENTS, "*counters-*.json"))
+def recorded_counters(setup: Setup, device: Device, *names: str) -> tuple[RecordedCounters, LaunchCounters] | None:
+    """The recording with counters of exactly this launch on a device, and its row; None if there is none. ``names``: of the
+    files, before the GPU.
+    """
+    of_device = (each for name in names for each in recordings(name, RecordedCounters) if device.is_of(each.gpu))
+    rows = ((each, row_of(setup, each.rows)) for each in of_device)
+    return next(((each, row) for each, row in rows if row is not None), None)
 
 
 # What the course reports

@@ -174,23 +174,35 @@ class KernelSpeed(Struct, frozen=True):
 
 
 class Counters(Struct, frozen=True):
-    """Nsight Compute's counters for one launch of the real kernel, named as in ``totals``, and its duration."""
+    """Nsight Compute's counters for one launch of the real kernel, named as in ``totals``, and its duration; 0 if that was not
+    recorded.
+    """
 
     counters: Mapping[str, int]
-    duration_ns: int
+    duration_ns: int = 0
 
 
-class LaunchCounters(Counters, frozen=True):
-    """Counters of one launch by name, in the unit that the name states; ``source_hash`` is the hash of the kernel's text."""
+class LaunchCounters(Counters, frozen=True, kw_only=True):
+    """Counters of one launch by name, in the unit that the name states; ``source_hash`` is the hash of the kernel's text.
+
+    A launch whose counters were compared with ours has the latter in ``ours``, what the compiler did if they differ in
+    ``as_compiled``, the result's check in ``passed`` and ``largest_error``, and its time without the profiler in
+    ``measured_ns``.
+    """
 
     kernel: str
     source_hash: str
     problem: Problem
     parameters: Mapping[str, int] = field(default_factory=dict)
+    ours: Mapping[str, int] = field(default_factory=dict)
+    as_compiled: str | None = None
+    passed: bool | None = None
+    largest_error: float | None = None
+    measured_ns: int = 0
 
 
-class Levels(Recorded[LaunchCounters], frozen=True):
-    """What launches moved between the levels of memory of one GPU, as a profiler counted. ``metrics``: its names by ours."""
+class RecordedCounters(Recorded[LaunchCounters], frozen=True):
+    """Counters of launches on one GPU. ``metrics``: the profiler's names by ours."""
 
     metrics: Mapping[str, str] = field(default_factory=dict)
 

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +17,6 @@ MEASUREMENTS, DATA = ROOT / "assets" / "measurements", ROOT / "tests" / "data"
 def measurement(name: str, gpu: "Gpu") -> Path:
     """The path of a recording, in whose name ``GPU`` stands for the device."""
     return MEASUREMENTS / name.replace("GPU", re.sub(r"\W+", "-", gpu.name.lower()))
-
-
-def facts_of(gpu: "Gpu") -> dict[str, Any]:
-    """What a recording says of the machine and the day."""
-    return {"device": gpu.name, "driver": gpu.driver, "compiler": gpu.compiler, "date": str(date.today())}
 
 
 def rows_text(head: dict[str, Any], name: str, rows: Iterable[Any]) -> str:

@@ -9,46 +9,79 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.counts import LaunchCounter, totals
-from gemmviz.cli.commands.verify import AS_WRITTEN, _as_compiled
+from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.cli.commands.verify import AS_WRITTEN, profiled_on, verified
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
-from gemmviz.files.codec import read_json, to_plain
+from gemmviz.files.codec import read_json
 from gemmviz.files.recordings import recording_text, write_recording
+from gemmviz.files.whole import write_text
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import LaunchCounters, Levels
+from gemmviz.model.timing import Counters, LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
-from recording import DATA, ROOT, device_and_driver, facts_of, measurement, printed, rows_text
+from recording import DATA, MEASUREMENTS, ROOT, device_and_driver, measurement, printed, rows_text
 from recording.launches import TENSOR, TRACES, gpu_here, schedules, tensor_speeds, traces
 
 Row = dict[str, Any]
 
 
-def _tool() -> str:
-    return profiler.profiler_version(profiler.find_profiler())
+def _record(
+    path: Path,
+    gpu: Gpu,
+    metrics: dict[str, str],
+    wanted: Iterable[tuple[str, list[Setup]]],
+    row_for: Callable[[Setup, Counters], LaunchCounters],
+) -> None:
+    """Count the setups that a recording doesn't have yet, and save it after each part. ``wanted``: titles and their setups."""
+    record = profiled_on(gpu, read_json(path, RecordedCounters).rows if path.is_file() else (), metrics)
+    for title, every in wanted:
+        setups = [each for each in every if row_of(each, record.rows) is None]
+        if not setups:
+            continue
+        try:
+            counted = profiler.counters_of(setups, metrics)
+            rows = tuple(row_for(setup, each) for setup, each in zip(setups, counted, strict=True))
+        except GemmvizError as error:
+            print(f"{title}: {error}", flush=True)
+            continue
+        record = replace(record, rows=(*record.rows, *rows))
+        (write_recording if path.is_relative_to(MEASUREMENTS) else write_text)(path, recording_text(record))
+        print(f"{title}: {len(setups)} launches", *map(verdict, rows), sep="\n", flush=True)
 
 
-def _about(setup: Setup) -> Row:
-    kernel = setup.kernel
-    return {
-        "kernel": kernel.name, "sha256": kernel.text_hash, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
-    }  # fmt: skip
+def _counted_row(setup: Setup, counters: Counters) -> LaunchCounters:
+    """Counters that aren't compared with ours."""
+    kernel, problem = setup.kernel, setup.problem
+    return LaunchCounters(
+        counters.counters, counters.duration_ns, kernel=kernel.name, source_hash=kernel.text_hash, problem=problem,
+        parameters=setup.parameters,
+    )  # fmt: skip
+
+
+def verdict(row: LaunchCounters) -> str:
+    """One line: as written, as compiled, or the counters that differ."""
+    label = f"{row.kernel} {row.problem}" + (" WRONG RESULT" if row.passed is False else "")
+    if not row.ours or row.as_compiled == AS_WRITTEN:
+        return f"{label}: {row.as_compiled or 'counted'}"
+    off = [f"{name} {ours} / {row.counters[name]}" for name, ours in row.ours.items() if ours != row.counters[name]]
+    return f"{label}: {row.as_compiled or 'UNEXPLAINED'}; ours / hardware: {', '.join(off)}"
 
 
 # Levels of memory
@@ -73,7 +106,7 @@ def level_setups(name: str, size: int) -> list[Setup]:
 def levels() -> None:
     """Record launches' traffic between memory levels and their limits of occupancy. Continues an unfinished record."""
     wanted = [(name, size) for size in LEVEL_SIZES for name in (*kernel_names(), *(OF_LESSONS if size in LESSON_SIZES else ()))]
-    _count_levels([(f"{name} {size}", level_setups(name, size)) for name, size in wanted])
+    _count_levels((f"{name} {size}", level_setups(name, size)) for name, size in wanted)
 
 
 GROUPS = (1, 4, 8, 16)  # rows of blocks
@@ -85,31 +118,9 @@ def block_order() -> None:
     _count_levels([("grouped_blocks", [each.changed(GROUP=n) for each in large for n in GROUPS])])
 
 
-def _count_levels(wanted: list[tuple[str, list[Setup]]]) -> None:
-    """Count the setups that the record of this GPU doesn't have yet, and save it after each part."""
+def _count_levels(wanted: Iterable[tuple[str, list[Setup]]]) -> None:
     gpu = gpu_here()
-    path = measurement("levels-GPU.json", gpu)
-    record = Levels(gpu, str(date.today()), (), method=f"{_tool()}, clock control none, caches warm", metrics=profiler.LEVELS)
-    if path.is_file():
-        record = replace(record, rows=read_json(path, Levels).rows)
-    for title, every in wanted:
-        setups = [each for each in every if row_of(each, record.rows) is None]
-        if not setups:
-            continue
-        try:
-            counted = profiler.counters_of(setups, profiler.LEVELS)
-        except GemmvizError as error:
-            print(f"{title}: {error}", flush=True)
-            continue
-        rows = (
-            LaunchCounters(
-                each.counters, each.duration_ns, setup.kernel.name, setup.kernel.text_hash, setup.problem, setup.parameters
-            )
-            for setup, each in zip(setups, counted, strict=True)
-        )
-        record = replace(record, rows=(*record.rows, *rows))
-        write_recording(path, recording_text(record))
-        print(f"{title}: {len(setups)} launches", flush=True)
+    _record(measurement("levels-GPU.json", gpu), gpu, profiler.LEVELS, wanted, _counted_row)
 
 
 # Files in every style
@@ -142,26 +153,20 @@ def style_kernels() -> dict[str, str]:
     return {path.stem: str(path) for path in sorted(STYLES.glob("*.cu"))} | {name: name for name in pattern_kernel_names()}
 
 
-def style_setups(kernel: KernelSpec) -> list[tuple[Setup, dict[str, int]]]:
-    """Setups with their counts: sizes that no tile divides first, as far as the kernel allows them."""
+def style_setups(kernel: KernelSpec) -> list[Setup]:
+    """Setups that can be counted: sizes that no tile divides first, as far as the kernel allows them."""
     own, problem = setup_for(kernel), kernel.problem
     odd = {name: 4 * size - 3 for name, size in problem.sizes.items() if name != "radius"}
-    found: list[tuple[Setup, dict[str, int]]] = []
+    found: list[Setup] = []
     for sizes in (*(STYLE_SIZES if problem.is_multiply else (odd,)), {}):
         try:
             setup = own.changed(**sizes)
             if can_run(setup) and len(found) < MOST_OF_A_STYLE:
-                found.append((setup, counts_of(setup)))
+                engine_for("cpu").count(setup, LaunchCounter(device_for(setup).rules))
+                found.append(setup)
         except GemmvizError as error:
             print(f"  {kernel.name} {sizes}: {error}", flush=True)
     return found
-
-
-def counts_of(setup: Setup) -> dict[str, int]:
-    """The counts of the whole launch, as the profiler counts."""
-    counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
-    engine_for("cpu").count(setup, counter)
-    return totals(counter.counts)
 
 
 def metrics() -> dict[str, str]:
@@ -169,32 +174,6 @@ def metrics() -> dict[str, str]:
     listed = printed(profiler.find_profiler(), "--query-metrics")
     known = {line.split()[0] for line in listed.splitlines() if "__" in line}
     return profiler.METRICS | {name: f"{name}.sum" for name in MORE if name in known}
-
-
-def rows_of(gpu: RemoteGpu, setups: list[tuple[Setup, dict[str, int]]], wanted: dict[str, str]) -> list[Row]:
-    rows = []
-    for (setup, every), hardware in zip(setups, profiler.counters_of([each for each, _ in setups], wanted), strict=True):
-        ours = {name: value for name, value in every.items() if name in profiler.METRICS}
-        check = gpu.time_kernel(setup).check
-        rows.append({
-            **_about(setup), "problem": to_plain(setup.problem), "passed": check is not None and check.passed, "ours": ours,
-            "atomics": {name: value for name, value in every.items() if "atomic" in name}, **to_plain(hardware),
-            "matrix_load_instructions": every.get("matrix_load_instructions", 0),
-            "as_compiled": _as_compiled(setup, ours, hardware.counters),
-        })  # fmt: skip
-    return rows
-
-
-def verdict(row: Row) -> str:
-    """One line: as written, as compiled, or the counters that differ."""
-    label = f"{row['kernel']} {row['problem']}"
-    if not row["passed"]:
-        label += " WRONG RESULT"
-    if row["as_compiled"] == AS_WRITTEN:
-        return f"{label}: as written"
-    counters = row["counters"]
-    off = [f"{name} {ours} / {counters[name]}" for name, ours in row["ours"].items() if ours != counters[name]]
-    return f"{label}: {row['as_compiled'] or 'UNEXPLAINED'}; ours / hardware: {', '.join(off)}"
 
 
 def read_again() -> list[str]:
@@ -215,21 +194,15 @@ def styles(*names: str) -> None:
     out. Without names, the launches of the tests' reference are counted again, too.
     """
     COUNTED.mkdir(parents=True, exist_ok=True)
-    wanted = metrics()
     with closing(RemoteGpu()) as gpu:
-        head = {**facts_of(gpu.gpu()), "tool": f"{_tool()}, clock control none, caches warm", "metrics": wanted}
         for name, kernel in style_kernels().items():
-            path = COUNTED / f"{name}.json"
-            if path.is_file() or (names and name not in names):
-                continue
-            try:
-                setups = style_setups(open_kernel(kernel, GIVEN.get(Path(kernel).stem, GivenLaunch())))
-                rows = rows_of(gpu, setups, wanted)
-            except GemmvizError as error:
-                print(f"{name}: {error}", flush=True)
-                continue
-            path.write_text(json.dumps(head | {"launches": rows}, indent=0) + "\n", encoding="utf-8")
-            print("\n".join(map(verdict, rows)), flush=True)
+            if not (COUNTED / f"{name}.json").is_file() and (not names or name in names):
+                try:
+                    setups = style_setups(open_kernel(kernel, GIVEN.get(Path(kernel).stem, GivenLaunch())))
+                except GemmvizError as error:
+                    print(f"{name}: {error}", flush=True)
+                    continue
+                _record(COUNTED / f"{name}.json", gpu.gpu(), metrics(), [(name, setups)], partial(verified, gpu))
     if not names:
         print("\n".join(read_again()), flush=True)
 
@@ -254,21 +227,10 @@ def tensor_cores() -> None:
 
 def tensor_counters() -> None:
     """Record counters at two sizes, with the smallest and with the largest tiles."""
-    wanted = metrics()
-    with closing(RemoteGpu(timeout_s=60)) as gpu:
-        path = measurement(TENSOR_COUNTERS, gpu.gpu())
-        rows = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
-        head = {**facts_of(gpu.gpu()), "tool": f"{_tool()}, clock control none, caches warm", "metrics": wanted}
-        for name in TENSOR:
-            setups = [each for each in _counted(name) if not any(_is_of(row, each) for row in rows)]
-            try:
-                found = rows_of(gpu, [(each, counts_of(each)) for each in setups], wanted) if setups else []
-            except GemmvizError as error:
-                print(f"{name}: {error}", flush=True)
-                continue
-            rows += found
-            write_recording(path, rows_text(head, "launches", rows))
-            print("\n".join(map(verdict, found)), flush=True)
+    with closing(RemoteGpu(timeout_s=60)) as remote:
+        gpu = remote.gpu()
+        wanted = ((name, _counted(name)) for name in TENSOR)
+        _record(measurement(TENSOR_COUNTERS, gpu), gpu, metrics(), wanted, partial(verified, remote))
 
 
 def _counted(name: str) -> list[Setup]:
@@ -277,11 +239,6 @@ def _counted(name: str) -> list[Setup]:
         by_tile = sorted(legal_choices(load_kernel(name), problem), key=lambda each: each.parameters["TILE_WIDTH"])
         setups += [by_tile[0], by_tile[-1]]
     return setups
-
-
-def _is_of(row: Row, setup: Setup) -> bool:
-    about = {**_about(setup), "problem": to_plain(setup.problem)}
-    return all(row[name] == value for name, value in about.items())
 
 
 # Branches at which lanes of a warp part
@@ -326,23 +283,10 @@ def divergence() -> None:
     """Record the counters of launches whose warps part, one line for each launch; those that are recorded are left out."""
     gpu = gpu_here()
     path = DATA / (re.sub(r"\W+", "-", gpu.name.lower()) + "-divergence.json")
-    launches: list[Row] = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
-    head = {**facts_of(gpu), "tool": f"{_tool()}, clock control none, caches warm", "metrics": OF_BRANCHES}
-    known = [(row["kernel"], row["problem"], row["parameters"]) for row in launches]
-    left: dict[str, list[Setup]] = {}
+    wanted: dict[str, list[Setup]] = {}
     for setup in parting_setups():
-        about = _about(setup)
-        if (about["kernel"], about["problem"], about["parameters"]) not in known:
-            left.setdefault(setup.kernel.name, []).append(setup)
-    for name, setups in left.items():
-        try:
-            counted = profiler.counters_of(setups, OF_BRANCHES)
-        except GemmvizError as error:
-            print(f"{name}: {error}", flush=True)
-            continue
-        launches += [{**_about(each), "counters": found.counters} for each, found in zip(setups, counted, strict=True)]
-        path.write_text(rows_text(head, "launches", launches), encoding="utf-8")
-        print(f"{name}: {len(setups)} launches", flush=True)
+        wanted.setdefault(setup.kernel.name, []).append(setup)
+    _record(path, gpu, OF_BRANCHES, wanted.items(), _counted_row)
 
 
 # Single accesses to shared memory
@@ -462,7 +406,8 @@ def wavefronts(listed_file: str = "") -> None:
         access["wavefronts"] = int(row[TAKEN.format(op=access["op"])].replace(",", ""))
         access["profiled"] = int(row[PROFILED].replace(",", ""))
         access["ideal"] = int(row[IDEAL].replace(",", ""))
+    tool = f"{profiler.profiler_version()}, clock control off, {date.today()}"
     head = {
-        "what": WHAT, "device": ", driver ".join(device_and_driver()), "tool": f"{_tool()}, clock control off, {date.today()}",
+        "what": WHAT, "device": ", driver ".join(device_and_driver()), "tool": tool,
     }  # fmt: skip
     ACCESSES.write_text(rows_text(head, "accesses", requested), encoding="utf-8")

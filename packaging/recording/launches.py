@@ -20,12 +20,13 @@ from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel,
 from gemmviz.cuda.launch.legality import launch_for, legal_choices, parse_sizes, setup_for, square_problems
 from gemmviz.cuda.program import program_for
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
-from gemmviz.files.codec import to_plain
+from gemmviz.files.codec import read_json, to_plain
 from gemmviz.files.devices import device_of
 from gemmviz.files.recordings import (
     CompiledKernel,
     parameter_key,
     read_schedules,
+    recording_text,
     seal,
     text_of_rows,
     write_recording,
@@ -39,7 +40,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase, RecordedLaunch, RecordedSchedules
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import Benchmark, MachineCode
+from gemmviz.model.timing import Benchmark, MachineCode, RecordedCounters
 from gemmviz.run.benchmarking import Case, cases_for, run_benchmark
 from gemmviz.run.cuda.machine_code import machine_code
 from gemmviz.run.engine import Recording
@@ -148,11 +149,11 @@ def lesson_speeds() -> int:
 def counters(*names: str) -> int:
     """Record hardware counters of all kernels, or replace those of the named ones."""
     path = measurement("counters-GPU.json", gpu_here())
-    old = json.loads(path.read_text(encoding="utf-8"))["launches"] if names and path.is_file() else []
+    old = read_json(path, RecordedCounters).rows if names and path.is_file() else ()
     code = _written(path, "verify", *names)
-    record = json.loads(path.read_text(encoding="utf-8"))
-    record["launches"] = [row for row in old if row["kernel"] not in names] + record["launches"]
-    write_recording(path, json.dumps(record, indent=0) + "\n")
+    record = read_json(path, RecordedCounters)
+    rows = (*(row for row in old if row.kernel not in names), *record.rows)
+    write_recording(path, recording_text(replace(record, rows=rows)))
     return code
 
 

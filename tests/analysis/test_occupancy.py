@@ -13,7 +13,7 @@ from gemmviz.files.recordings import recordings
 from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.timing import Levels
+from gemmviz.model.timing import RecordedCounters
 from gemmviz.run.needs import needs_of
 from tests.conftest import DATA
 
@@ -119,7 +119,7 @@ def test_every_shipped_kernel_says_what_it_needs(kernel: str) -> None:
 
 def test_what_the_profiler_said_of_every_shipped_kernel() -> None:
     """With the part of shared memory that it says the driver configured, every limit of every launch."""
-    for levels in recordings("levels", Levels):
+    for levels in recordings("levels", RecordedCounters):
         device = next(load_device(name) for name in device_names() if load_device(name).is_of(levels.gpu))
         for row in levels.rows:
             needs, _ = needs_of(setup_for(load_kernel(row.kernel), row.problem, row.parameters))

@@ -13,7 +13,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.recording import nearest_recording, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import Levels
+from gemmviz.model.timing import RecordedCounters
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
@@ -155,7 +155,7 @@ def test_levels_of_memory_are_counted_or_recorded() -> None:
     total = counts.total("global")
     assert asked.size_bytes == total.bytes_asked == 4 * 1024 * (2 * 1024 * 1024 // 32 + 1024)
     assert moved.size_bytes == 32 * total.sectors
-    row = row_of(setup, nearest_recording(device_for(setup), recordings("levels", Levels)).rows)
+    row = row_of(setup, nearest_recording(device_for(setup), recordings("levels", RecordedCounters)).rows)
     assert row is not None
     assert dram.size_bytes == row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
     assert row.counters["global_load_sectors"] == counts.total("global", "read").sectors  # what we count is what it counted

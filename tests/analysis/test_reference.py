@@ -10,11 +10,12 @@ from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
-from gemmviz.files.resources import resource
+from gemmviz.files.recordings import recordings
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import LaunchCounters, RecordedCounters
 from gemmviz.run.cpu.executor import stream_launch
-from tests.conftest import DATA, trace_of
+from tests.conftest import DATA, sure, trace_of
 
 REFERENCE = json.loads((DATA / "h200-counters.json").read_text())
 
@@ -55,83 +56,79 @@ def test_streamed_counts_equal_those_of_the_full_trace(name: str) -> None:
     assert launch == steps
 
 
-SHIPPED = json.loads(resource("assets/measurements/counters-nvidia-h200.json").read_text())
+SHIPPED = next(each for each in recordings("counters", RecordedCounters) if each.gpu.name == "NVIDIA H200").rows
 SMALL = 200  # larger problems repeat what these show
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kernel", sorted({launch["kernel"] for launch in SHIPPED["launches"]}))
+@pytest.mark.parametrize("kernel", sorted({launch.kernel for launch in SHIPPED}))
 def test_every_recorded_kernel_counts_as_the_hardware_does(kernel: str) -> None:
     """Every choice of parameters, sizes that the tile divides and that it doesn't: what Nsight Compute read on an H200. Where it
     is not what is written, it is what a compiler made of it: neighbours merged, by arrays, and stores switched off.
     """
     spec = load_kernel(kernel)
-    for launch in (each for each in SHIPPED["launches"] if each["kernel"] == kernel):
-        assert launch["sha256"] == spec.text_hash, "the kernel has changed: record its counters anew"
-        assert launch.get("largest_error", 0.0) < 1e-4
-        counters, ours = launch["counters"], launch["ours"]
-        if max(launch["problem"].values()) > SMALL:
+    for launch in (each for each in SHIPPED if each.kernel == kernel):
+        assert launch.source_hash == spec.text_hash, "the kernel has changed: record its counters anew"
+        assert sure(launch.largest_error) < 1e-4
+        counters, ours = launch.counters, launch.ours
+        if max(launch.problem.sizes.values()) > SMALL:
             continue
-        setup = setup_for(spec, Problem(**launch["problem"]), launch["parameters"])
+        setup = setup_for(spec, launch.problem, launch.parameters)
         counter = MergingCounter(device_for(setup).rules)
         stream_launch(setup, counter)
         found = totals(counter.written.counts)
         assert {name: found[name] for name in ours} == ours
         explanation = explained(counter, counters)
-        assert explanation is not None, (launch["problem"], launch["parameters"])
+        assert explanation is not None, (launch.problem, launch.parameters)
         assert all(merging.access == "read" for merging in explanation.merged)
 
 
-TENSOR = json.loads(resource("assets/measurements/tensor-counters-nvidia-h100-80gb-hbm3.json").read_text())["launches"]
+(TENSOR,) = (each.rows for each in recordings("tensor-counters", RecordedCounters))
 PRODUCTS = 2048  # of one matrix instruction of an H100
 MATRIX_LOADS, MATRIX_PRODUCTS = "smsp__sass_inst_executed_op_ldsm", "smsp__inst_executed_pipe_tensor_op_hmma"
 
 
 @pytest.mark.parametrize(
     "launch",
-    [each for each in TENSOR if each["problem"]["M"] <= SMALL],
-    ids=lambda x: "-".join(map(str, [x["kernel"], *x["parameters"].values()])),
+    [each for each in TENSOR if each.problem.M <= SMALL],
+    ids=lambda x: "-".join(map(str, [x.kernel, *x.parameters.values()])),
 )
-def test_kernels_of_tensor_cores_count_as_an_h100_does(launch: dict[str, Any]) -> None:
+def test_kernels_of_tensor_cores_count_as_an_h100_does(launch: LaunchCounters) -> None:
     """Instructions that load and multiply matrices, too. Where shared memory is as compiled, the recording says how."""
-    spec, sizes, counters = load_kernel(launch["kernel"]), launch["problem"], launch["counters"]
-    assert launch["sha256"] == spec.text_hash, "the kernel has changed: record its counters anew"
-    setup = setup_for(spec, Problem(**sizes), launch["parameters"])
+    spec, counters = load_kernel(launch.kernel), launch.counters
+    assert launch.source_hash == spec.text_hash, "the kernel has changed: record its counters anew"
+    setup = setup_for(spec, launch.problem, launch.parameters)
     counter = MergingCounter(device_for(setup).rules)
     stream_launch(setup, counter)
     found = totals(counter.written.counts)
-    assert {name: found[name] for name in launch["ours"]} == launch["ours"]
-    assert str(explained(counter, counters)) == launch["as_compiled"]
+    assert {name: found[name] for name in launch.ours} == launch.ours
+    assert str(explained(counter, counters)) == launch.as_compiled
     if "ldmatrix" in spec.text:
         assert counters[MATRIX_LOADS] == found["matrix_load_instructions"]
 
 
 def test_every_launch_of_the_tensor_kernels_is_explained() -> None:
     assert len(TENSOR) == 32
-    assert all(launch["as_compiled"] and launch["passed"] for launch in TENSOR)
-    for launch in (each for each in TENSOR if each["kernel"] >= "13"):
-        products = launch["counters"][MATRIX_PRODUCTS]
-        assert products == launch["problem"]["M"] * launch["problem"]["N"] * launch["problem"]["K"] // PRODUCTS
+    assert all(launch.as_compiled and launch.passed for launch in TENSOR)
+    for launch in (each for each in TENSOR if each.kernel >= "13"):
+        products = launch.counters[MATRIX_PRODUCTS]
+        assert products == launch.problem.M * launch.problem.N * launch.problem.K // PRODUCTS
 
 
 def test_store_instructions_beyond_ours_take_no_wavefront() -> None:
     """Where every access is served at once, wavefronts are loads and those stores that store."""
-    more = [
-        x for x in SHIPPED["launches"] if x["counters"]["shared_store_instructions"] > x["ours"]["shared_store_instructions"]
-    ]
-    small = [x for x in more if x["parameters"]["TILE_WIDTH"] == 8]
+    more = [x for x in SHIPPED if x.counters["shared_store_instructions"] > x.ours["shared_store_instructions"]]
+    small = [x for x in more if x.parameters["TILE_WIDTH"] == 8]
     assert small
     for launch in small:
-        counters = launch["counters"]
-        assert (
-            counters["shared_wavefronts"] == counters["shared_load_instructions"] + launch["ours"]["shared_store_instructions"]
-        )
+        counters = launch.counters
+        assert counters["shared_wavefronts"] == counters["shared_load_instructions"] + launch.ours["shared_store_instructions"]
 
 
 @pytest.mark.parametrize("size", [128, 512])
 def test_our_times_are_the_profilers(size: int) -> None:
     """Half of all launches within 2 %; the profiler's own readings of a launch of some microseconds differ by more."""
-    square = [x for x in SHIPPED["launches"] if set(x["problem"].values()) == {size}]
-    off = [abs(x["measured_ns"] / x["duration_ns"] - 1) for x in square]
+    square = [x for x in SHIPPED if set(x.problem.sizes.values()) == {size}]
+    off = [abs(x.measured_ns / x.duration_ns - 1) for x in square]
     assert len(off) > 50
     assert np.median(off) < 0.02

@@ -1,6 +1,5 @@
 """What we count of files in every style is what an H200's hardware counters counted, where the compiler keeps what is written."""
 
-import json
 from functools import cache
 from typing import Any
 
@@ -12,13 +11,15 @@ from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cuda.launch.catalog import pattern_kernel_names
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import device_for, setup_for
+from gemmviz.files.codec import read_json
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker.profiler import METRICS
 from tests.conftest import DATA
 
-RECORD = json.loads((DATA / "device" / "h200-styles-counters.json").read_text())
+RECORD = read_json(DATA / "device" / "h200-styles-counters.json", RecordedCounters).rows
 GIVEN = {"pipeline_memcpy": GivenLaunch(args=("C", "A", "B", "K", "N"), block=("16", "16"), grid=("N / 16", "M / 16"))}
 COPIES = ("cp_async_ptx", "pipeline_memcpy")
 
@@ -32,14 +33,13 @@ def own_setup(name: str) -> Setup:
 SLOW = ("split_k_atomic", "extern_pool")  # seconds each
 
 
-def setup_of(launch: dict[str, Any]) -> Setup:
-    own = own_setup(launch["kernel"])
-    assert own.kernel.text_hash == launch["sha256"], "the kernel has changed: record its counters anew"
-    sizes = {key: value for key, value in launch["problem"].items() if isinstance(value, int)}
-    return own.changed(**sizes, **launch["parameters"])
+def setup_of(launch: LaunchCounters) -> Setup:
+    own = own_setup(launch.kernel)
+    assert own.kernel.text_hash == launch.source_hash, "the kernel has changed: record its counters anew"
+    return own.changed(**launch.problem.sizes, **launch.parameters)
 
 
-def counted(launch: dict[str, Any]) -> dict[str, int]:
+def counted(launch: LaunchCounters) -> dict[str, int]:
     setup = setup_of(launch)
     counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
     engine_for("cpu").count(setup, counter)
@@ -47,43 +47,43 @@ def counted(launch: dict[str, Any]) -> dict[str, int]:
 
 
 def launches(*, written: bool) -> list[Any]:
-    chosen = (each for each in RECORD["launches"] if (each["as_compiled"] == "as written") == written)
+    chosen = (each for each in RECORD if (each.as_compiled == "as written") == written)
     return [
         pytest.param(
-            x, id="-".join(map(str, [x["kernel"], *x["problem"].values()])), marks=[pytest.mark.nightly] * (x["kernel"] in SLOW)
+            x, id="-".join(map(str, [x.kernel, *x.problem.sizes.values()])), marks=[pytest.mark.nightly] * (x.kernel in SLOW)
         )
         for x in chosen
     ]
 
 
 @pytest.mark.parametrize("launch", launches(written=True))
-def test_as_written(launch: dict[str, Any]) -> None:
+def test_as_written(launch: LaunchCounters) -> None:
     found = counted(launch)
-    measured = {name: value for name, value in launch["counters"].items() if name in METRICS and name in found}
+    measured = {name: value for name, value in launch.counters.items() if name in METRICS and name in found}
     assert len(measured) == 8
     assert {name: found[name] for name in measured} == measured
 
 
 @pytest.mark.parametrize("launch", launches(written=False))
-def test_as_compiled(launch: dict[str, Any]) -> None:
+def test_as_compiled(launch: LaunchCounters) -> None:
     setup = setup_of(launch)
     counter = MergingCounter(device_for(setup).rules)
     engine_for("cpu").count(setup, counter)
-    assert str(explained(counter, launch["counters"])) == launch["as_compiled"]
+    assert str(explained(counter, launch.counters)) == launch.as_compiled
 
 
 @pytest.mark.parametrize("name", COPIES)
 def test_an_asynchronous_copy_is_no_store_instruction(name: str) -> None:
-    rows = [each for each in RECORD["launches"] if each["kernel"] == name]
+    rows = [each for each in RECORD if each.kernel == name]
     assert len(rows) == 2
     for launch in rows:
-        found, counters = counted(launch), launch["counters"]
+        found, counters = counted(launch), launch.counters
         for counter in ("shared_store_instructions", "global_load_requests", "global_load_sectors"):
             assert found[counter] == counters[counter], counter
 
 
 def test_additions_without_a_result_are_counted_as_atomics() -> None:
-    launch = next(each for each in RECORD["launches"] if each["kernel"] == "split_k_atomic")
-    found, counters = counted(launch), launch["counters"]
+    launch = next(each for each in RECORD if each.kernel == "split_k_atomic")
+    found, counters = counted(launch), launch.counters
     assert found["global_atomic_requests"] == counters["l1tex__t_requests_pipe_lsu_mem_global_op_red"] == 1000
     assert found["global_atomic_sectors"] == counters["l1tex__t_sectors_pipe_lsu_mem_global_op_red"]

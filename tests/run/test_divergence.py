@@ -1,6 +1,6 @@
 """Branches at which lanes of a warp part: when they are steps, what they cost, who waits, and what says so."""
 
-import json
+from collections.abc import Mapping
 
 import pytest
 from recording import DATA
@@ -15,11 +15,13 @@ from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.cuda.program import program_for
+from gemmviz.files.codec import read_json
 from gemmviz.files.recordings import recorded_machine_code
 from gemmviz.model.errors import Place
+from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import MachineCode
+from gemmviz.model.timing import MachineCode, RecordedCounters
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.run.cuda.machine_code import jumps_in
@@ -29,7 +31,7 @@ from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.answers import branch_answer
 from gemmviz.shots.knowledge import LaunchFacts
 from tests.analysis.test_reasons import limits_of
-from tests.conftest import kernel_from, moment_of, trace_of
+from tests.conftest import kernel_from, moment_of, sure, trace_of
 from tests.legible import texts_of
 
 
@@ -240,11 +242,9 @@ def test_recorded_jumps_agree_with_what_the_hardware_counts() -> None:
     assert len(compared) >= 6
 
 
-def recorded() -> list[tuple[Setup, dict[str, int]]]:
-    launches = json.loads((DATA / "h200-divergence.json").read_text(encoding="utf-8"))["launches"]
-    by_launch = {(row["kernel"], *row["problem"].values(), *row["parameters"].values()): row["counters"] for row in launches}
-    setups = list(parting_setups())
-    return [(each, by_launch[each.kernel.name, *each.problem.sizes.values(), *each.parameters.values()]) for each in setups]
+def recorded() -> list[tuple[Setup, Mapping[str, int]]]:
+    rows = read_json(DATA / "h200-divergence.json", RecordedCounters).rows
+    return [(each, sure(row_of(each, rows)).counters) for each in parting_setups()]
 
 
 def test_launches_whose_warps_part_are_counted_as_the_hardware_does() -> None:

@@ -24,7 +24,7 @@ from gemmviz.model.recording import recording_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand
-from gemmviz.model.timing import Levels
+from gemmviz.model.timing import RecordedCounters
 from gemmviz.model.trace import Trace
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import trace_kernel
@@ -363,7 +363,7 @@ def test_traffic_of_dram_has_a_square_for_each_recorded_size_of_a_group(size: tu
     parameters = {"TILE_WIDTH": 32, "GROUP": 16}
     setup = setup_for(load_kernel("grouped_blocks"), Problem(4096, 4096, 4096), parameters, device="h100")
     case = speed_case_of(Shot(setup), Knowledge(Shot(setup), StoredAnswers()).counts, None)
-    rows = recording_of(load_device("h100"), recordings("levels", Levels)).rows  # type: ignore[union-attr]
+    rows = recording_of(load_device("h100"), recordings("levels", RecordedCounters)).rows  # type: ignore[union-attr]
     recorded = [row.counters for row in rows if row.problem == setup.problem]
     assert len(recorded) == len(case.variants) == 4
     options = ViewOptions(width=size[0], height=size[1])

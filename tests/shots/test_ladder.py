@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
-from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.cuda.launch.legality import device_for, setup_for
+from gemmviz.files.recordings import recorded_counters
 from gemmviz.files.resources import ROOT
 from gemmviz.model.cases import Ladder, Profile
 from gemmviz.model.errors import UsageError
@@ -19,7 +20,7 @@ from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import ChartChoice, Shot
 from gemmviz.shots.subject import value_of
-from tests.conftest import piece
+from tests.conftest import piece, sure
 from tests.pseudo import texts_of
 
 ASSETS = ROOT / "assets" / "measurements"
@@ -72,13 +73,12 @@ def test_the_picture_has_a_bar_and_the_numbers_of_each_rung() -> None:
 
 
 def test_a_profile_shows_the_recorded_counters_beside_the_counts() -> None:
-    launches = json.loads((ASSETS / "counters-nvidia-h200.json").read_text())["launches"]
     for kernel, parameters in (("02_naive", {"BLOCK": 32}), ("07_tiled_transposed", {"TILE_WIDTH": 32, "PAD": 0})):
         setup = setup_for(load_kernel(kernel), Problem(512, 512, 512), parameters, device="h200")
         profile = value_of(Profile, Knowledge(Shot(setup, view="profile"), engine_for("cpu")))
-        row = next(x for x in launches if (x["kernel"], x["problem"]["M"], x["parameters"]) == (kernel, 512, parameters))
+        _, row = sure(recorded_counters(setup, device_for(setup), "counters"))
         assert {each.name: (each.hardware, each.ours) for each in profile.rows} == {
-            name: (row["counters"][name], row["ours"][name]) for name in row["ours"]
+            name: (row.counters[name], row.ours[name]) for name in row.ours
         }
 
 

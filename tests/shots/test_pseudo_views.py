@@ -13,7 +13,7 @@ from gemmviz.files.recordings import recordings
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.recording import AccessTimes
 from gemmviz.model.records import replace
-from gemmviz.model.timing import Levels
+from gemmviz.model.timing import RecordedCounters
 from gemmviz.model.trace import Outcome
 from gemmviz.run.engine import Engine, EngineRequest, FallbackEngine
 from gemmviz.run.stored import StoredAnswers
@@ -60,7 +60,8 @@ def _names(shot: Shot) -> tuple[str, ...]:
     setups = (shot.setup,) if shot.against is None else (shot.setup, shot.against.setup)
     kernels = (text for each in setups for text in (each.kernel.text, each.kernel.name, device_words(each.device)))
     measured = (each for file in recorded().values() for each in (file.host, *(row.kernel for row in file.rows)))
-    levels = (text for each in recordings("levels", Levels) for text in (each.method, each.gpu.label))
+    profiled = (each for name in ("levels", "counters") for each in recordings(name, RecordedCounters))
+    levels = (text for each in profiled for text in (each.method, each.gpu.label))
     return (
         *kernels,
         *levels,

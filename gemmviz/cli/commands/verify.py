@@ -1,12 +1,10 @@
 """The command ``verify``: compares the counts with those of the hardware."""
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import date
-from typing import Any
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
@@ -15,14 +13,14 @@ from gemmviz.cli.command import Command, add_json, add_output, print_error
 from gemmviz.cli.running import add_device, add_timeout
 from gemmviz.cuda.launch.catalog import kernel_names
 from gemmviz.cuda.launch.legality import device_for, legal_choices, parse_sizes
-from gemmviz.files.codec import to_plain
+from gemmviz.files.recordings import recording_text
 from gemmviz.files.whole import write_text
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import Counters
+from gemmviz.model.timing import Counters, LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.worker import profiler
@@ -31,7 +29,6 @@ from gemmviz.run.worker.remote import RemoteGpu
 AS_WRITTEN = "as written"
 _LAUNCHES_AT_ONCE = 16  # launches that one run of the profiler counts
 _VERIFIED = ((8, 8, 8), (24, 16, 32), (128, 128, 128), (100, 70, 50), (192, 64, 128), (512, 512, 512))
-Row = dict[str, Any]
 
 
 def _of_size(kernel: KernelSpec, size: tuple[int, int, int]) -> Problem:
@@ -54,41 +51,42 @@ def _run(args: argparse.Namespace) -> int:
     profiler.find_profiler()
     with closing(RemoteGpu(timeout_s=args.timeout)) as engine:
         gpu = engine.gpu()
-        rows: list[Row] = []
+        rows: list[LaunchCounters] = []
         for kernel in kernels:
             setups = [each for size in problems for each in legal_choices(kernel, _of_size(kernel, size), device=args.device)]
             for start in range(0, len(setups), _LAUNCHES_AT_ONCE):
                 some = setups[start : start + _LAUNCHES_AT_ONCE]
                 for setup, counters in zip(some, engine.verify(some), strict=True):
-                    rows.append(_verified_row(engine, setup, counters))
+                    rows.append(verified(engine, setup, counters))
                     if not args.json:
                         print(_row_report(rows[-1]), flush=True)
                 if args.output is not None:  # an interrupted run keeps its results
-                    write_text(args.output, json.dumps(_recording_json(gpu, rows), indent=0) + "\n")
+                    write_text(args.output, recording_text(profiled_on(gpu, tuple(rows))))
     if args.json:
-        print(json.dumps(_recording_json(gpu, rows), indent=1))
-    same = sum(row["as_compiled"] == AS_WRITTEN for row in rows)
+        print(recording_text(profiled_on(gpu, tuple(rows))), end="")
+    same = sum(row.as_compiled == AS_WRITTEN for row in rows)
     print(f"{len(rows)} launches on {gpu.label}: {same} match the counts as written", file=sys.stderr)
-    unexplained = [row for row in rows if row["as_compiled"] is None]
+    unexplained = [row for row in rows if row.as_compiled is None]
     if unexplained:
         what = f"the counts of {len(unexplained)} launches differ, and no merged loads or stores explain them"
         return print_error(GemmvizError(what), 1)
     return 0
 
 
-def _verified_row(engine: RemoteGpu, setup: Setup, hardware: Counters) -> Row:
-    """Return the counts of a launch, the hardware counters, and what the compiler did if they differ."""
+def verified(engine: RemoteGpu, setup: Setup, hardware: Counters) -> LaunchCounters:
+    """The hardware's counters of a launch beside its counts, and what the compiler did if they differ."""
     counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
     engine_for("cpu").count(setup, counter)
     ours = {name: value for name, value in totals(counter.counts).items() if name in profiler.METRICS}
     measured = engine.time_kernel(setup)
     assert measured.timing is not None
     assert measured.check is not None
-    return {
-        "kernel": setup.kernel.name, "sha256": setup.kernel.text_hash, "problem": to_plain(setup.problem),
-        "parameters": dict(setup.parameters), "largest_error": measured.check.worst_error, "ours": ours, **to_plain(hardware),
-        "as_compiled": _as_compiled(setup, ours, hardware.counters), "measured_ns": round(measured.timing.median_ms * 1e6),
-    }  # fmt: skip
+    return LaunchCounters(
+        hardware.counters, hardware.duration_ns, kernel=setup.kernel.name, source_hash=setup.kernel.text_hash,
+        problem=setup.problem, parameters=setup.parameters, ours=ours,
+        as_compiled=_as_compiled(setup, ours, hardware.counters), passed=measured.check.passed,
+        largest_error=measured.check.worst_error, measured_ns=round(measured.timing.median_ms * 1e6),
+    )  # fmt: skip
 
 
 def _as_compiled(setup: Setup, ours: Mapping[str, int], counters: Mapping[str, int]) -> str | None:
@@ -101,25 +99,23 @@ def _as_compiled(setup: Setup, ours: Mapping[str, int], counters: Mapping[str, i
     return None if merging is None else str(merging)
 
 
-def _recording_json(gpu: Gpu, rows: list[Row]) -> Row:
-    return {
-        "device": gpu.name, "driver": gpu.driver, "compiler": f"{gpu.compiler}, --std=c++17",
-        "tool": f"{profiler.profiler_version(profiler.find_profiler())}, clock control none, caches warm",
-        "date": str(date.today()), "gpu": to_plain(gpu), "metrics": profiler.METRICS, "launches": rows,
-    }  # fmt: skip
+def profiled_on(gpu: Gpu, rows: tuple[LaunchCounters, ...], metrics: Mapping[str, str] = profiler.METRICS) -> RecordedCounters:
+    """A recording of today."""
+    method = f"{profiler.profiler_version()}, clock control none, caches warm"
+    return RecordedCounters(gpu, str(date.today()), rows, method=method, metrics=metrics)
 
 
-def _row_report(row: Row) -> str:
-    values = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
-    lines = [f"{row['kernel']}{f' ({values})' if values else ''}, {Problem.of_flat(row['problem'])}"]
-    for name, ours in row["ours"].items():
-        counter = row["counters"][name]
+def _row_report(row: LaunchCounters) -> str:
+    values = ", ".join(f"{name} = {value}" for name, value in row.parameters.items())
+    lines = [f"{row.kernel}{f' ({values})' if values else ''}, {row.problem}"]
+    for name, ours in row.ours.items():
+        counter = row.counters[name]
         lines.append(f"  {name.replace('_', ' '):28} {ours:>14,} {counter:>14,} {counter - ours:>+12,}")
-    ours_us, profiled_us = row["measured_ns"] / 1e3, row["duration_ns"] / 1e3
+    ours_us, profiled_us = row.measured_ns / 1e3, row.duration_ns / 1e3
     share = f"{ours_us / profiled_us - 1:+.1%}"
     lines.append(f"  {'time of a launch, µs':28} {ours_us:>14,.2f} {profiled_us:>14,.2f} {share:>12}")
-    if row["as_compiled"] != AS_WRITTEN:
-        lines.append(f"  as compiled: {row['as_compiled'] or 'no merging of loads or stores explains this'}")
+    if row.as_compiled != AS_WRITTEN:
+        lines.append(f"  as compiled: {row.as_compiled or 'no merging of loads or stores explains this'}")
     return "\n".join(lines)
 
 

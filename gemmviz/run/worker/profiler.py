@@ -63,9 +63,9 @@ def find_profiler() -> Path:
     )
 
 
-def profiler_version(profiler: Path) -> str:
+def profiler_version() -> str:
     """Name and version of the profiler, such as "Nsight Compute 2025.1.0.0"."""
-    output = subprocess.run([str(profiler), "--version"], capture_output=True, text=True, check=False).stdout
+    output = subprocess.run([str(find_profiler()), "--version"], capture_output=True, text=True, check=False).stdout
     versions = [word for word in output.split() if word[0].isdigit() and word.count(".") >= 2]
     return f"Nsight Compute {versions[0]}" if versions else "Nsight Compute"
 

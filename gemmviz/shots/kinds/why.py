@@ -9,14 +9,14 @@ from gemmviz.analysis.replay.focus import Focus, site_position
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import recorded_counters
 from gemmviz.model.cases import DRAM, MOVED, REQUESTED, Cause, CauseKind, Effect, SpeedCase, Suggestion, Traffic
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.recording import recording_of, row_of
+from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup, launch_title, parameters_text
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.timing import KernelSpeed, LaunchCounters, Levels
+from gemmviz.model.timing import KernelSpeed, LaunchCounters, RecordedCounters
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
 from gemmviz.scenes.kit.primitives import Button, Hit
@@ -159,12 +159,11 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
 
 def dram_traffic(setup: Setup) -> Traffic | None:
     """What DRAM moved for exactly this launch; None if no profiler recorded it."""
-    recorded = recording_of(device_for(setup), recordings("levels", Levels))
-    row = None if recorded is None else row_of(setup, recorded.rows)
-    return None if recorded is None or row is None else _of_dram(recorded, row, DRAM)
+    found = recorded_counters(setup, device_for(setup), "levels")
+    return None if found is None else _of_dram(*found, DRAM)
 
 
-def _of_dram(recorded: Levels, row: LaunchCounters, level: str) -> Traffic:
+def _of_dram(recorded: RecordedCounters, row: LaunchCounters, level: str) -> Traffic:
     moved = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
     return Traffic(level, moved, recorded.source, is_dram=True)
 
@@ -173,10 +172,10 @@ def _variants(setup: Setup) -> tuple[Traffic, ...]:
     """DRAM's traffic with each value of a parameter, of recorded launches that load the same number of sectors; () if no other
     one was recorded.
     """
-    recorded = recording_of(device_for(setup), recordings("levels", Levels))
-    own = None if recorded is None else row_of(setup, recorded.rows)
-    if recorded is None or own is None:
+    found = recorded_counters(setup, device_for(setup), "levels")
+    if found is None:
         return ()
+    recorded, own = found
     for each in setup.kernel.parameters:
         rows = [(value, row_of(setup.changed(**{each.name: value}), recorded.rows)) for value in each.choices or ()]
         same = [(value, row) for value, row in rows if row is not None and row.counters[_LOADED] == own.counters[_LOADED]]
