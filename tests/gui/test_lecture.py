@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtGui import QGuiApplication, QImage, QKeyEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -307,6 +308,26 @@ def test_one_screen_is_not_covered_by_the_notes(window: MainWindow, wall: Wall) 
     assert wall.overlay.notes == "and that"
     press(wall, Key.Key_P)
     assert len(wall.overlay.notes) == 0
+
+
+def test_the_map_lies_beside_the_notes(window: MainWindow, wall: Wall, course: LessonPlayer) -> None:
+    def is_clear() -> bool:
+        image = QImage(wall.size(), QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(Qt.GlobalColor.transparent)
+        wall.overlay.render(image, QPoint(), renderFlags=QWidget.RenderFlag.DrawChildren)
+        empty = QImage(image)
+        empty.fill(Qt.GlobalColor.transparent)
+        return image.copy(sure(wall.map).geometry()) == empty.copy(sure(wall.map).geometry())
+
+    wall.open_map(window.lecture.jump)
+    assert is_clear()
+    wall.overlay.show_notes("Say this.\n" * 12)
+    assert is_clear()
+    assert sure(wall.map).width() > wall.width() / 2
+    wall.resize(1366, 768)
+    assert is_clear()
+    wall.overlay.show_notes("")
+    assert sure(wall.map).size() == wall.size()
 
 
 def test_a_covered_window_works_again_once_the_lecture_ends(

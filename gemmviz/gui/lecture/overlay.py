@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -15,12 +15,16 @@ Tool = Literal["", "spotlight", "ink", "zoom"]
 _INK, _INK_WIDTH = "#E6461E", 5.0
 _SHADE, _RADIUS = 0.72, 0.16  # how dark it is around the spotlight, and its share of the height
 _LEAST_CIRCLE = 24.0  # pixels
+_NOTES = 0.6, 0.38  # left edge and width of the notes, as shares of the width
 
 
 class Overlay(QWidget):
-    """A transparent widget over the picture. ``circled`` carries the box, in pixels, around what was circled."""
+    """A transparent widget over the picture. ``circled`` carries the box, in pixels, around what was circled.
+    ``noted`` is sent when there are other notes.
+    """
 
     circled = Signal(object)
+    noted = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -69,7 +73,13 @@ class Overlay(QWidget):
         """Show notes in a corner of the picture; "" hides them."""
         if text != self.notes:
             self.notes = text
+            self.noted.emit()
             self.update()
+
+    @property
+    def beside_notes(self) -> QRect:
+        """The part of the widget on which no notes are painted."""
+        return QRect(0, 0, int(_NOTES[0] * self.width()) if self.notes else self.width(), self.height())
 
     def clear(self) -> None:
         """Remove all ink."""
@@ -135,9 +145,8 @@ class Overlay(QWidget):
         if self._left_s:
             self._paint_countdown(painter)
         if self.notes:
-            self._paint_text(
-                painter, self.notes, QRectF(0.6 * self.width(), 0.04 * self.height(), 0.38 * self.width(), 0), 0.026
-            )
+            left, width = (share * self.width() for share in _NOTES)
+            self._paint_text(painter, self.notes, QRectF(left, 0.04 * self.height(), width, 0), 0.026)
         if self.message:
             self._paint_text(
                 painter, self.message, QRectF(0.2 * self.width(), 0.04 * self.height(), 0.6 * self.width(), 0), 0.032

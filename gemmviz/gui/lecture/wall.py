@@ -194,6 +194,7 @@ class Wall(QWidget):
         self.stage.words = Spoken(model.session)
         self.overlay = Overlay(self)
         self.overlay.circled.connect(self._on_circled)
+        self.overlay.noted.connect(self._place)
         self.overlay.raise_()
         self.worksheet = Worksheet(model, self.stage)
         self.stage.setMouseTracking(False)  # cells are pointed at with the tools of the lecture
@@ -218,7 +219,7 @@ class Wall(QWidget):
     def open_map(self, jump: Callable[[int], None]) -> None:
         """Show all steps of the lesson; ``jump`` is called with the index of the chosen one."""
         self.map = StepMap(self.model, self)
-        self.map.setGeometry(self.rect())
+        self._place()
         self.map.chosen.connect(jump)
         self.map.show()
         self.map.setFocus()
@@ -377,9 +378,16 @@ class Wall(QWidget):
                 self.session.say(error.message)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        for widget in filter(None, (self.stage, self.overlay, self.map)):
-            widget.setGeometry(self.rect())
+        self._place()
         self.resized.emit()
+
+    def _place(self) -> None:
+        """Place what is shown over the whole window, the map beside the notes."""
+        for widget in (self.stage, self.overlay):
+            widget.setGeometry(self.rect())
+        if self.map is not None:
+            self.map.setGeometry(self.overlay.beside_notes)
+            self.map.select(self.map.currentRow())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closed.emit()
