@@ -19,6 +19,7 @@ _WHOLE_NAME = re.compile(r"[A-Za-z_]\w*$")
 _TYPE_NAMES = ("const", "unsigned", "int", "float", "double", "size_t", "auto", "void", "bool")
 _CONTROL_WORDS = ("for", "while", "if", "else", "return", "extern", "ceil", "min", "max")
 _CUDA_NAMES = ("__global__", "__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim")
+_ALIKE = 0.5  # share of common words from which two lines are compared word by word
 _KNOWN_NAMES = frozenset((*_TYPE_NAMES, *_CONTROL_WORDS, *_CUDA_NAMES))
 
 
@@ -55,6 +56,21 @@ def _tokens(line: str) -> list[tuple[str, bool]]:
         (word, bool(_WHOLE_NAME.match(word)) and word not in _KNOWN_NAMES and ahead != ".")
         for word, ahead in zip(words, before, strict=False)
     ]
+
+
+def differing_parts(line: str, other: str) -> list[tuple[int, int]]:
+    """Return start and end of what differs from another line, word by word; nothing if too little is alike. A part that only
+    the other line has is empty.
+
+    >>> differing_parts("int row = y;", "const int row = x;")
+    [(0, 0), (10, 11)]
+    """
+    words, others = ([*_WORD_OR_SIGN.finditer(each.partition("//")[0])] for each in (line, other))
+    matcher = SequenceMatcher(None, [word[0] for word in words], [word[0] for word in others], autojunk=False)
+    if matcher.ratio() < _ALIKE:
+        return []
+    ends, starts = [0, *(word.end() for word in words)], [*(word.start() for word in words), words[-1].end()]
+    return [(starts[a], ends[b] if b > a else starts[a]) for tag, a, b, _, _ in matcher.get_opcodes() if tag != "equal"]
 
 
 def _names_in(line: str) -> list[str]:
@@ -109,9 +125,13 @@ def _code_case(main: Listing, beside: Listing, text: Callable[[str], str]) -> Co
             lit_right |= {place for place in range(j0, j1) if right[place]}
     same = rename_pairs(list(beside.lines), list(main.lines), pairs, parts)
     left_names, right_names = (frozenset(pair[side] for pair in same) for side in (0, 1))
+    rows = {*same, *(pair for some, others in parts if len(some) == len(others) for pair in zip(some, others, strict=True))}
+    texts = sorted((i, j, beside.lines[i], main.lines[j]) for i, j in rows)
+    of_left = tuple((i, *part) for i, _, line, other in texts for part in differing_parts(line, other))
+    of_right = tuple((j, *part) for _, j, other, line in texts for part in differing_parts(line, other))
     return CodeCase(
-        replace(main, lit=frozenset(lit_right), renamed=right_names),
-        replace(beside, lit=frozenset(lit_left), renamed=left_names), not lit_left, tuple(pairs),
+        replace(main, lit=frozenset(lit_right), renamed=right_names, parts=of_right),
+        replace(beside, lit=frozenset(lit_left), renamed=left_names, parts=of_left), not lit_left, tuple(pairs),
     )  # fmt: skip
 
 

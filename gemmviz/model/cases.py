@@ -96,7 +96,8 @@ class Profile(Struct, frozen=True):
 
 class Listing(Struct, frozen=True):
     """The ``lines`` of a source without its header; ``lit``: indices of highlighted lines, from 0; ``renamed``:
-    those of them that differ from the compared source in names alone.
+    those of them that differ from the compared source in names alone; ``parts``: line, start and end of what differs in a line
+    (of no length where only the other source has something); a line without any differs as a whole.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Listing(Struct, frozen=True):
     lines: tuple[str, ...]
     lit: frozenset[int] = frozenset()
     renamed: frozenset[int] = frozenset()
+    parts: tuple[tuple[int, int, int], ...] = ()
 
 
 class Stop(Struct, frozen=True):

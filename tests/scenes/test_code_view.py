@@ -113,6 +113,17 @@ def test_a_rename_is_consistent(left: list[str], right: list[str], is_rename: bo
     assert (case.main.lit == case.main.renamed and bool(case.main.lit)) == is_rename
 
 
+def test_only_words_that_differ_light_up() -> None:
+    case = compared(listing_of(load_kernel("hip_naive")), listing_of(load_kernel("one_element")))
+    lit, others = (
+        [text for each in VIEW.motion(case, ViewOptions()) if isinstance(each, Labels) and each.key.startswith("right-")
+         and each.key.endswith(end) for text in each.texts] for end in ("-lines", "-others")
+    )  # fmt: skip
+    assert [text for text in lit if len(text) > 1] == ["hip_naive", "const", "const", "const", "unsigned", "unsigned"]
+    assert {text for text in lit if len(text) == 1} == {"K", "N", "i"}
+    assert any("row < M" in text for text in others)
+
+
 def test_differences_light_up_one_after_another() -> None:
     case = compared(listing_of(load_kernel("03_coalesced")), listing_of(load_kernel("02_naive")))
 
@@ -163,8 +174,8 @@ def test_a_kernel_alone_is_written_line_by_line() -> None:
         (covers,) = VIEW.motion(case, ViewOptions(moment=moment))
         assert isinstance(covers, Rects)
         open_.append(covers.boxes)
-    written = sum(bool(line.strip()) for line in case.main.lines)
-    assert [len(boxes) for boxes in open_] == [written, 5, 3, 1]
+    written = sum(bool(row.strip()) for row in lines_of(VIEW.scene(case, ViewOptions())))
+    assert [len(boxes) for boxes in open_] == [written - int(share * written) for share in (0.0, 0.3, 0.6, 0.9)]
     assert all((np.diff(boxes[:, 1]) > 0).all() for boxes in open_)
     assert all(boxes[0, 2] < boxes[-1, 2] for boxes in open_[1:3])  # the first of them is being written
     assert VIEW.motion(case, ViewOptions()) == ()

@@ -4,6 +4,8 @@ A line that is too long continues in further rows. If not all rows fit, those ar
 said how many lines are left out.
 """
 
+from itertools import chain, pairwise
+
 import numpy as np
 from msgspec import Struct
 
@@ -17,7 +19,9 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import ViewOptions, eased_from
 
 LEADING, INSET = 1.28, 18.0
+MORE_ROWS = 0.25  # of the lines, that may be continued for the sake of larger text
 _LARGEST, _HANGING = 32.0, 4
+_PAD, _EDGE = 4.0, 2.0  # above and below the rows; beside a part that is highlighted
 
 # The line of a listing at which a run ended early: a mark that goes down to it from the first line, and the reason.
 
@@ -27,12 +31,20 @@ _ONE = 0.45  # share of the motion in which one line lights up
 _RENAMED = 0.45  # strength of the highlight of a line that differs in names alone
 
 
-def listing_size(listings: tuple[Listing, ...], width: float, height: float, theme: Theme) -> float:
-    """Return the text size at which all lines fit, within the theme's size of code and a larger one."""
-    lines = [line for each in listings for line in each.lines]
-    longest = max((text_width(line, 1.0, "mono") for line in lines), default=1.0)
-    most = max(1, *(len(each.lines) for each in listings))
-    return max(theme.type.code, min(_LARGEST, (width - 2 * INSET) / longest, height / (LEADING * most)))
+def listing_size(listings: tuple[Listing, ...], width: float, height: float, least: float, more: float) -> float:
+    """Return the largest text size, from the ``least`` on, at which all rows fit; ``more``: the rows for each line
+    by which there may be more of them than at that size, because longer lines are continued.
+    """
+
+    def rows(size: float) -> list[int]:
+        most = int((width - 2 * INSET) / text_width("0", size, "mono"))
+        return [len(_rows(each, most)) for each in listings]
+
+    room = (height - 2 * _PAD) / LEADING
+    limits = [count + more * len(each.lines) for count, each in zip(rows(least), listings, strict=True)]
+    sizes = np.arange(_LARGEST, least, -0.5).tolist()
+    return next((size for size in sizes if all(n * size <= room and n <= most
+                 for n, most in zip(rows(size), limits, strict=True))), least)  # fmt: skip
 
 
 class _Row(Struct, frozen=True):
@@ -45,6 +57,10 @@ class _Row(Struct, frozen=True):
     start: int = 0
     indent: int = 0
     y: float = 0.0
+
+    def part(self, first: int, last: int) -> "_Row":
+        """Return the part between two of its letters."""
+        return _Row(self.line, self.text[first:last], self.start + first, self.indent + first, self.y)
 
 
 class Sheet(Struct, frozen=True):
@@ -102,14 +118,24 @@ class Sheet(Struct, frozen=True):
         own = [row for row in self.rows if row.line in shares]
         pieces += self._blanks([row for row in own if shares[row.line] > 0], theme)
         for place, row in enumerate(own):
-            share = shares[row.line]
-            text = row.text[: round(share * len(row.text))] if is_new else row.text
+            share, (parts, between) = shares[row.line], self._parts_of(row)
             strong = mixed(theme.faint, theme.text, share * (_RENAMED if row.line in self.listing.renamed else 1.0))
-            if text.strip():
-                pieces.append(
-                    self._text(f"{self.key}-{place}-lines", [_Row(row.line, text, row.start, row.indent, row.y)], strong)
-                )
+            if is_new:
+                parts = [row.part(0, round(share * len(row.text)))]
+            for key, own_parts, ink in (("lines", parts, strong), ("others", between, theme.faint)):
+                if shown := [part for part in own_parts if part.text.strip()]:
+                    pieces.append(self._text(f"{self.key}-{place}-{key}", shown, ink))
         return pieces
+
+    def _parts_of(self, row: _Row) -> tuple[list[_Row], list[_Row]]:
+        """Return the parts of a highlighted row that are highlighted, and those between them."""
+        parts, length = [part for part in self.listing.parts if part[0] == row.line], len(row.text)
+        if not parts:
+            return [row], []
+        found = [(a - row.start, b - row.start) for _, a, b in parts if a - row.start <= length and b >= row.start]
+        ends = [(max(0, a), min(length, b)) for a, b in found]
+        gaps = pairwise([0, *chain.from_iterable(ends), length])
+        return [row.part(*each) for each in ends], [row.part(a, b) for number, (a, b) in enumerate(gaps) if number % 2 == 0]
 
     def unwritten(self, moment: float, theme: Theme) -> list[Primitive]:
         """Draw covers over what isn't written yet at a moment: lines appear from above, one after another, from left to
@@ -127,17 +153,23 @@ class Sheet(Struct, frozen=True):
         return [Rects(f"{self.key}-unwritten", boxes(*some), theme.panel)] if some else []
 
     def _bars(self, name: str, rows: list[_Row], shares: dict[int, float], theme: Theme) -> list[Primitive]:
-        """Draw the grounds of highlighted rows, each as long as its share, and marks at those that do something else."""
-        box, leading = self.box, self._leading
-        bars = [
-            (box.x, row.y - leading / 2, box.width * shares[row.line], leading + _OVER) for row in rows if shares[row.line] > 0
-        ]
-        if not bars:
+        """Draw the grounds of highlighted rows or of their highlighted parts, each as long as its share, and marks at those
+        that do something else.
+        """
+        box, leading, advance = self.box, self._leading, text_width("0", self.size, "mono")
+        begun, bars = [row for row in rows if shares[row.line] > 0], list[tuple[float, float, float, float]]()
+        for row in begun:
+            for part in self._parts_of(row)[0]:
+                left, wide = box.x + INSET + part.indent * advance - _EDGE, len(part.text) * advance + 2 * _EDGE
+                left, wide = (box.x, box.width) if part == row else (left, wide)
+                bars.append((left, row.y - leading / 2, wide * shares[row.line], leading + _OVER))
+        if not begun:
             return []
         strength = _RENAMED if name == "renamed" else 1.0
         pieces: list[Primitive] = [Rects(f"{self.key}-{name}", boxes(*bars), mixed(theme.panel, theme.line, strength))]
         if name == "lit":
-            pieces.append(Rects(f"{self.key}-marks", boxes(*((x, y, _MARK, high) for x, y, _, high in bars)), theme.text))
+            marks = [(box.x, row.y - leading / 2, _MARK, leading + _OVER) for row in begun]
+            pieces.append(Rects(f"{self.key}-marks", boxes(*marks), theme.text))
         return pieces
 
     def _text(self, key: str, rows: list[_Row], ink: str) -> Labels:

@@ -9,15 +9,15 @@ import numpy as np
 from gemmviz.analysis.listing import first_line, listing_of
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import TileContent
+from gemmviz.files.devices import load_device
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Share, beside, cell_squares, cells_in, write_all
-from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Share, cell_squares, cells_in, term, write_all
+from gemmviz.scenes.kit.listing import MORE_ROWS, Sheet, listing_size
 from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.sentence import beat, stage_of_run
 from gemmviz.scenes.kit.text import wrap_text
-from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _HEAD, _GAP, _LARGEST = 44, 40, 110  # height of a name above an array; between arrays; largest cell
@@ -40,11 +40,10 @@ class _Plan(NamedTuple):
         line = moment.site.place.line - 1 - first_line(kernel)
         listing = replace(listing_of(kernel), lit=frozenset({line}))
         code, right = options.room(112 if options.words else None, 24).columns(Share(3), Share(2), gap=50)
-        longest = max(Style(1, "", "mono").width(each) for each in listing.lines)
-        size = min((code.width - 2 * INSET) / longest, (code.height - 8) / (LEADING * len(listing.lines)))
+        size = min(listing_size((listing,), code.width, code.height, sizes.least, MORE_ROWS), sizes.caption)
         said, below = right.rows(_SENTENCE if options.words else 0, REST)
         tables = _tables(_shared_shapes(moment), below)
-        return cls(Sheet.of("code", listing, code, max(sizes.least, min(size, sizes.caption))), said, tables)
+        return cls(Sheet.of("code", listing, code, size), said, tables)
 
 
 def _tables(arrays: _Shapes, room: Box) -> dict[int, Box]:
@@ -70,6 +69,7 @@ def _tables(arrays: _Shapes, room: Box) -> dict[int, Box]:
 def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the listing without its lit line, the sentence of the step, and the tiles before or after it."""
     plan, theme = _Plan.of(moment, options), options.theme
+    memory = tr(load_device(moment.trace.setup.device).words["shared memory"])
     contents = moment.tiles if options.arrived else moment.tiles_before
     pieces = plan.sheet.still(theme)
     if options.words:
@@ -78,8 +78,8 @@ def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
         pieces.append(replace(write_all("action", places, lines, theme.strong), meaning="action"))
     for number, box in plan.tables.items():
         name = moment.trace.arrays[number].name
-        head = box._replace(width=plan.said.width)
-        pieces.append(beside(f"{name}-name", head, "top", name, theme.strong))
+        head = box._replace(y=box.y - _HEAD, width=plan.said.width, height=_HEAD)
+        pieces += term(f"{name}-name", head, name, theme.strong, memory, theme.soft)
         pieces.append(_tile_table(moment, number, contents.get(number), box, options))
     progress = stage_of_run(moment, options.labels)
     return titled(pieces, tr(moment.trace.setup.kernel.title), progress, options)

@@ -8,7 +8,7 @@ from gemmviz.model.cases import CodeCase
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, is_asking, marked, tr
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, beside, cells_in, write
-from gemmviz.scenes.kit.listing import Sheet, listing_size, stop_line
+from gemmviz.scenes.kit.listing import MORE_ROWS, Sheet, listing_size, stop_line
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
@@ -59,9 +59,8 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     if len(sheets) == 2:
         title = f"{sheets[0].listing.name} → {case.main.name}"
         return titled([*pieces, *_equal_lines(case, sheets, options)], title, _what_is_lit(case), options)
-    room, facts = _code_and_facts(case, options)
-    below = room.trimmed(top=sheets[0].box.bottom + _GAP - room.y)
-    pieces += block_sketch(case.block, case.tiles, below, options) if case.block else []
+    _, facts = _code_and_facts(case, options)
+    pieces += _sketch(case, sheets[0], options)
     note = (
         case.main.name
         if case.beside is None
@@ -103,13 +102,22 @@ def _code_and_facts(case: CodeCase, options: ViewOptions) -> tuple[Box, Box]:
     return code, facts
 
 
+def _sketch(case: CodeCase, sheet: Sheet, options: ViewOptions) -> list[Primitive]:
+    """Draw the block below the source, if it has one and there is room."""
+    room, _ = _code_and_facts(case, options)
+    below = room.trimmed(top=sheet.box.bottom + _GAP - room.y)
+    return block_sketch(case.block, case.tiles, below, options) if case.block else []
+
+
 def _sheets(case: CodeCase, options: ViewOptions) -> list[Sheet]:
     """Return the sheet of a kernel, or those of two that are compared, the earlier one first."""
     if case.beside is None or case.is_grown:
         code, _ = _code_and_facts(case, options)
-        return [Sheet.of("code", case.main, code, listing_size((case.main,), code.width, code.height, options.theme))]
+        sizes = (listing_size((case.main,), code.width, code.height, options.theme.type.code, more) for more in (0, MORE_ROWS))
+        sheet, larger = (Sheet.of("code", case.main, code, size) for size in sizes)
+        return [sheet if _sketch(case, sheet, options) else larger]
     halves = options.room(116 + _TITLES, 24).columns(REST, REST, gap=_BETWEEN)
-    size = listing_size((case.main, case.beside), halves[0].width, halves[0].height, options.theme)
+    size = listing_size((case.main, case.beside), halves[0].width, halves[0].height, options.theme.type.code, MORE_ROWS)
     listings = (("left", case.beside), ("right", case.main))
     return [Sheet.of(key, each, half, size) for (key, each), half in zip(listings, halves, strict=True)]
 

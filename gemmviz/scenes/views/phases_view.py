@@ -13,7 +13,7 @@ from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 _TRIED_COUNTS = ((2, 8), (2, 4), (1, 8), (1, 4), (1, 2), (1, 1))  # phases and threads, tried until the text can be read
 _MOST_PRODUCTS = 4
 _STRETCH = 3  # how much higher than their text rows may be
-_BEFORE, _NOW = 0.22, 0.7  # strength of the colours of earlier phases and of the current one
+_BEFORE, _NOW = 0.22, 1.0  # strength of the colours of earlier phases and of the current one
 
 
 def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
