@@ -25,7 +25,7 @@ from gemmviz.scenes.kit.view import ViewOptions, says_nothing
 from gemmviz.session.session import Session
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.subject import remembered_value, subject_of_view
+from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson_file import shipped_lesson
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class ViewPictures:
         name = next(iter(self._missing))
         kind, known = subject_of_view(name), self.session.display.known
         if kind.is_slow:
-            self.worker.start(lambda: (name, remembered_value(kind, known)))
+            self.worker.start(lambda: (name, kind.value(known)))
         else:
             self._on_made((name, self.session.display.subject_of(kind.kind)))
 

@@ -24,7 +24,7 @@ from gemmviz.shots.knowledge import Compared, Context, FactAnswer, FactStore, Kn
 from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.subject import Subject, remembered_value, subject_for, subject_of_view, value_name
+from gemmviz.shots.subject import Subject, subject_for, subject_of_view, value_name
 
 # The run that a shot is compared with: executed for the comparison, or pinned as displayed.
 
@@ -115,27 +115,25 @@ class SubjectValues:
     """
 
     def __init__(self, post: Post, on_change: Callable[[], Any]) -> None:
-        self._on_change = on_change
-        self.worker: LatestTask[Any] = LatestTask(post, lambda value: on_change(), self._on_failed)
+        self.worker: LatestTask[FactAnswer[Any]] = LatestTask(post, lambda answer: on_change(), lambda error: on_change())
         self._latest: list[tuple[tuple[Any, ...], FactStore]] = []
         self._pending: tuple[FactStore, str] | None = None
 
     def of(self, subject: Subject, context: Context) -> FactAnswer[Any] | None:
         """The value, or why there is none; None while it is computed."""
-        return self._slow(subject, context.known) if subject.is_slow else _fast_value(subject, context)
-
-    def _slow(self, subject: Subject, known: Knowledge) -> FactAnswer[Any] | None:
-        name, store = value_name(subject), self._store_of(known)
-        if name in store.values or name in store.errors:
-            return FactAnswer(store.values.get(name), store.errors.get(name))
-        if self._pending != (store, name) or not self.worker.is_busy:
+        known = context.known
+        if not subject.is_slow:
+            return subject.answer(known, context)
+        store, name = self._store_of(known), value_name(subject)
+        answer: FactAnswer[Any] | None = store.values.get(name)
+        if answer is None and (self._pending != (store, name) or not self.worker.is_busy):
             self._pending = store, name
-            self.worker.start(lambda: remembered_value(subject, known))
-        return None
+            self.worker.start(lambda: subject.answer(known))
+        return answer
 
     def _store_of(self, known: Knowledge) -> FactStore:
         """The store of slow values, which is that of an earlier shot if they depend on the same."""
-        key, own = known.subject_key, known.stores["subject"]
+        key, own = known.parts("subject"), known.stores["subject"]
         store = next((each for before, each in self._latest if before == key), own)
         if store is not own:
             store.values.update(own.values)
@@ -143,23 +141,6 @@ class SubjectValues:
         if not self._latest or self._latest[0][1] is not store:
             self._latest = [(key, store), *(each for each in self._latest if each[1] is not store)][:_MOST_SHOTS]
         return store
-
-    def _on_failed(self, error: GemmvizError) -> None:
-        if self._pending is not None:
-            store, name = self._pending
-            store.errors[name] = error
-        self._on_change()
-
-
-def _fast_value(subject: Subject, context: Context) -> FactAnswer[Any]:
-    """A value that is made again if something else is known that it depends on."""
-    known, name = context.known, value_name(subject)
-    parts = (*known.subject_key, *(getattr(context, each) for each in (*subject.needs, *subject.uses)))
-    before, found = known.stores["run"].values.get(name, (None, None))
-    if found is None or before != parts:
-        found = FactAnswer.by(lambda: subject.make(known.shot, context))
-        known.stores["run"].values[name] = parts, found
-    return found  # type: ignore[no-any-return]
 
 
 class Display:

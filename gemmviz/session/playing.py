@@ -8,10 +8,12 @@ from msgspec import Struct
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import step_at
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.scenes.catalog import view_named
 from gemmviz.session.display import Display, HasState
 from gemmviz.session.state import Look, Move, Pass, SessionEvent
 from gemmviz.shots.completion import MAPPED
+from gemmviz.shots.knowledge import Context
 from gemmviz.shots.picture import INSTANTS, instant_place, options_for
 from gemmviz.shots.shot import Camera, Shot
 
@@ -326,8 +328,11 @@ class Navigation:
         if not reading.is_large:
             return
         shot, kind, view = session.shot, session.display.kind, view_named(session.shot.view)
+        known = session.display.known
         if kind.is_of_run:
             options = options_for(shot, session.display.theme, reading.size)
-            reading.draw_in_background(
-                shot.view, self.run_step, distance, lambda moment: view.scene(kind.of_moment(shot, moment), options)
-            )
+
+            def draw(moment: Moment) -> object:
+                return view.scene(kind.value(known, Context(known, moment)), options)
+
+            reading.draw_in_background(shot.view, self.run_step, distance, draw)

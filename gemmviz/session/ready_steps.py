@@ -56,7 +56,7 @@ def ready_step(stop: LessonStep, engine: Engine, like: Sequence[Knowledge] = ())
 def step_of_run(stop: LessonStep, run: KnownRun) -> ReadyStep | None:
     """A step that shows a run which is displayed already; None if it needs more than that."""
     shot, subject = stop.shot, subject_of_view(stop.shot.view)
-    is_of_run = subject.is_of_run and shot.setup == run.setup and shot.focus.block == shot.focus.within(run.trace).block
+    is_of_run = subject.is_of_run and run.known.shares("run", shot)
     if not is_of_run or stop.needed or stop.question is not None or stop.build == "blanks":
         return None
     parts = tuple(parts_of(stop, run.replay))

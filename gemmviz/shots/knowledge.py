@@ -3,8 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property
-from typing import Any, Generic, Literal, Self, TypeVar, get_args, overload
+from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -44,8 +43,15 @@ _FactValue = TypeVar("_FactValue")
 _WAITS_S, _MOST_COUNTING_S = 0.02, 60
 _MOST_SECOND_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
-Of = Literal["setup", "run", "shot", "subject"]
-_STORES: tuple[Of, ...] = get_args(Of)
+Of = Literal["setup", "run", "subject", "shot"]
+_PARTS: dict[Of, Callable[[Shot], tuple[object, ...]]] = {
+    "setup": lambda shot: (shot.setup,),
+    "run": lambda shot: (shot.setup, shot.focus.block),
+    "subject": lambda shot: (
+        shot.setup, shot.against, shot.focus.block, shot.trial, shot.chart.source, shot.chart.width, shot.chart.with_host,
+    ),
+    "shot": lambda shot: (shot,),
+}  # the parts of a shot that facts depend on, of a subject: what it shows, not where and how  # fmt: skip
 
 
 class LaunchFacts(Struct, frozen=True, eq=False):
@@ -149,13 +155,10 @@ class Context(Struct, frozen=True, eq=False):
 
 
 class FactStore:
-    """Facts by name. Each is computed by the first thread that asks for it, while others wait. ``given``: known facts;
-    ``errors``: why others are known to have no value.
-    """
+    """Facts by name. Each is computed by the first thread that asks for it, while others wait. ``given``: known facts."""
 
     def __init__(self, **given: Any) -> None:
         self.values, self.is_given = given, bool(given)
-        self.errors: dict[str, GemmvizError] = {}
         self._locks: dict[str, threading.RLock] = {}
 
     def get(self, name: str, compute: Callable[[], Any]) -> Any:
@@ -235,16 +238,9 @@ class Knowledge:
         self.shot, self.engine, self._measurements, like = shot, engine, measurements, tuple(like)
         self.from_file, self.with_values = from_file, with_values
         self.trouble: GemmvizError | None = None
-        self.stores: dict[Of, FactStore] = {name: FactStore() for name in _STORES}
-        same = [each for each in like if each.setup == shot.setup]
-        if same:
-            self.stores["setup"] = same[0].stores["setup"]
-        if same := [each for each in same if each.has_block(shot)]:
-            self.stores["run"] = same[0].stores["run"]
-        if same := [each for each in same if each.has_focus(shot)]:
-            self.stores["shot"] = same[0].stores["shot"]
-        if same := [each for each in like if each.subject_key == self.subject_key]:
-            self.stores["subject"] = same[0].stores["subject"]
+        self.stores: dict[Of, FactStore] = {
+            of: next((each.stores[of] for each in like if each.shares(of, shot)), FactStore()) for of in _PARTS
+        }
         if outcome is not None:
             self.stores["run"] = FactStore(outcome=outcome)
 
@@ -256,28 +252,24 @@ class Knowledge:
             measurements=self._measurements, like=(self,),
         )  # fmt: skip
 
-    @cached_property
-    def subject_key(self) -> tuple[Any, ...]:
-        """All of the shot that values of subjects depend on: what it shows, not where and how."""
-        shot, chart = self.shot, self.shot.chart
-        return shot.setup, shot.against, shot.focus.block, shot.trial, chart.source, chart.width, chart.with_host
-
-    def has_block(self, shot: Shot) -> bool:
-        """Whether the run contains the block of a shot of the same setup, or is the only one that there is."""
-        if self.stores["run"].is_given:
-            return True
-        outcome = Knowledge.outcome.at_hand(self)
-        if outcome is None or outcome.trace is None:
-            return self.shot.focus.block == shot.focus.block
-        return shot.focus.within(outcome.trace).block == shot.focus.block
-
-    def has_focus(self, shot: Shot) -> bool:
-        """Whether a shot is the same; warp and thread of its focus may be left to the run."""
-        one, other, outcome = self.shot.focus, shot.focus, Knowledge.outcome.at_hand(self)
-        if any(getattr(shot, each) != getattr(self.shot, each) for each in Shot.__struct_fields__ if each != "focus"):
-            return False
+    def shares(self, of: Of, shot: Shot) -> bool:
+        """Whether facts that depend on this part are the same for another shot. A run knows all blocks that it contains, or is
+        the only one that there is; a focus may leave its warp and thread to the run.
+        """
+        outcome, is_given = Knowledge.outcome.at_hand(self), self.stores["run"].is_given
         trace = None if outcome is None else outcome.trace
-        return one == other or (trace is not None and one.within(trace) == other.within(trace))
+        if shot.setup == self.setup and of in ("run", "shot") and (is_given or trace is not None):
+            inside = None if trace is None else shot.focus.within(trace)
+            has_block = is_given or (inside is not None and inside.block == shot.focus.block)
+            if of == "run" or not has_block:
+                return has_block
+            if trace is not None and inside == self.shot.focus.within(trace):
+                shot = replace(shot, focus=self.shot.focus)
+        return self.parts(of) == _PARTS[of](shot)
+
+    def parts(self, of: Of) -> tuple[object, ...]:
+        """The parts of the shot that such facts depend on."""
+        return _PARTS[of](self.shot)
 
     # The setup
 

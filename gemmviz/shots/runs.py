@@ -24,7 +24,7 @@ from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import FactAnswer, Knowledge, LaunchFacts, searched_blocks
 from gemmviz.shots.picture import frame_for, options_for, theme_of
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.subject import remembered_value, subject_of_view
+from gemmviz.shots.subject import subject_of_view
 
 _LARGE_RUN = 1_000_000  # accesses
 _PIXELS = (1920.0, 1080.0)
@@ -176,7 +176,7 @@ def _draw_once(known: Knowledge) -> None:
     lacks_other = "compared" in subject.needs and compared_run(known) is None
     if lacks_other or ("moment" in subject.needs and run_so_far(known) is None):
         return
-    value: Any = remembered_value(subject, known)
+    value: Any = subject.value(known)
     if value is not None:
         (width, height), scale = frame_for(shot, *_PIXELS)
         view_named(shot.view).scene(value, options_for(shot, theme_of(shot), (width, height), scale=scale))
@@ -191,8 +191,4 @@ def suits(known: Knowledge, shot: Shot) -> bool:
     """Whether the picture of another shot needs nothing else: it may differ in position, appearance and, within the watched
     block, in the watched threads.
     """
-    return _needed_for(known.shot) == _needed_for(shot)
-
-
-def _needed_for(shot: Shot) -> tuple[object, ...]:
-    return shot.setup, shot.view, shot.against, shot.focus.block, shot.trial, shot.chart
+    return known.shot.view == shot.view and known.shares("subject", shot)

@@ -11,11 +11,10 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.translation import tr
-from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Hit, Lanes
 from gemmviz.scenes.stage.hover import pointed_at
-from gemmviz.shots.knowledge import Context, Knowledge
+from gemmviz.shots.knowledge import Context, FactAnswer, Knowledge
 from gemmviz.shots.shot import Shot
 
 Known = Literal["moment", "facts", "whole", "compared", "before", "schedules", "measurements"]
@@ -67,13 +66,34 @@ class Subject(Struct, frozen=True):
     texts: Callable[[Any], tuple[str, str, str]] | None = None
     order: int = 99
 
-    def of_moment(self, shot: Shot, moment: Moment) -> Any:
-        """The value at another moment of the run; only if ``is_of_run``."""
-        return self.make(shot, Context(Knowledge(shot, Engine()), moment=moment))
+    def answer(self, known: Knowledge, context: Context | None = None) -> FactAnswer[Any]:
+        """The value for what is known of a shot, or why there is none. ``context``: as far as it is known at present; otherwise
+        what is unknown is computed. A slow value is made once for what its shot shows, another one again if something else
+        is known that it depends on.
+        """
+        name = value_name(self)
+        if self.is_slow:
+            return known.stores["subject"].get(  # type: ignore[no-any-return]
+                name, lambda: FactAnswer.by(lambda: self.make(known.shot, context or known.context(self.needs)))
+            )
+        context, values = context or known.context(self.needs), known.stores["run"].values
+        parts = (*known.parts("subject"), *(getattr(context, each) for each in (*self.needs, *self.uses)))
+        before, answer = values.get(name, (None, None))
+        if answer is None or before != parts:
+            answer = FactAnswer.by(lambda: self.make(known.shot, context))
+            values[name] = parts, answer
+        return answer  # type: ignore[no-any-return]
+
+    def value(self, known: Knowledge, context: Context | None = None) -> Any:
+        """The same value, None if it needs more than ``context``. Raises GemmvizError if there is nothing to show."""
+        answer = self.answer(known, context)
+        if answer.error is not None:
+            raise answer.error.kept()
+        return answer.value
 
     def at(self, known: Knowledge, step: int) -> Any:
-        """The value for what is known of a shot, at a step of its run. Raises UsageError if there is nothing to show."""
-        value = self.make(known.shot, known.context(self.needs, step))
+        """The value at a step of the run. Raises GemmvizError if there is nothing to show."""
+        value = self.value(known, known.context(self.needs, step))
         if value is None:
             raise UsageError(tr("the view {view} has nothing to show", view=f"{known.shot.view!r}"))
         return value
@@ -176,12 +196,6 @@ def subject_for(kind: type) -> Subject:
     )
 
 
-def remembered_value(subject: Subject, known: Knowledge) -> Any:
-    """The value of a subject for what is known of a shot; a slow one is shared by all positions. Raises GemmvizError."""
-    store = known.stores["subject" if subject.is_slow else "shot"]
-    return store.get(value_name(subject), lambda: subject.make(known.shot, known.context(subject.needs)))
-
-
 def value_name(subject: Subject) -> str:
     """The name under which a value of a subject is remembered."""
     return f"the {subject.kind.__name__}"
@@ -189,7 +203,7 @@ def value_name(subject: Subject) -> str:
 
 def value_of(kind: type[_Value], known: Knowledge) -> _Value:
     """The value of this type for what is known of a shot. Raises GemmvizError if there is none."""
-    value = remembered_value(subject_for(kind), known)
+    value = subject_for(kind).value(known)
     assert isinstance(value, kind)
     return value
 

@@ -19,6 +19,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import letter, tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.shots.knowledge import Context
 from gemmviz.shots.picture import options_for
 from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.guide_page import guide_at, guide_lines
@@ -114,12 +115,13 @@ class Presenter(QWidget):
             return
         view = view_named(step.shot.view)
         moment = Reader(shown.replay, step.shot.focus).at(step_at(shown.trace, step.shot.at))
-        subject = subject_of_view(step.shot.view)
-        if not subject.is_of_run or not view.is_ready(subject.of_moment(step.shot, moment)):
+        kind, known = subject_of_view(step.shot.view), shown.known.about(step.shot)
+        subject = kind.value(known, Context(known, moment)) if kind.is_of_run else None
+        if subject is None or not view.is_ready(subject):
             self.coming.hide()
             return
         self._next = step, shown.replay
-        self.coming.set_scene(view.scene(subject.of_moment(step.shot, moment), options_for(step.shot, self.model.theme)))
+        self.coming.set_scene(view.scene(subject, options_for(step.shot, self.model.theme)))
 
     def _on_minutes(self, minutes: int) -> None:
         self.model.preferences.put("minutes", minutes)

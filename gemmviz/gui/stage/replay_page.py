@@ -24,6 +24,7 @@ from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions, apology, framed
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
 from gemmviz.session.spoken import Spoken
+from gemmviz.shots.knowledge import Context
 from gemmviz.shots.picture import options_for
 from gemmviz.shots.shot import MOST_ZOOM, Camera, Shot
 from gemmviz.shots.subject import subject_of_view
@@ -355,8 +356,8 @@ class ReplayPage(QWidget):
         if at is None or reader is None or not (is_known and is_shown):
             self._is_prepared = True
             return
-        shot = replace(session.display.drawn, moment=at[1])
-        subject, options = kind.of_moment(shot, reader.at(at[0])), self._options(shot)
+        shot, known = replace(session.display.drawn, moment=at[1]), session.display.known
+        subject, options = kind.value(known, Context(known, reader.at(at[0]))), self._options(shot)
         if view_named(shot.view).is_ready(subject):
             view_named(shot.view).motion(subject, options)  # what it computes once for each step
             self._ahead = self._still_of(subject, options), view_named(shot.view).still(subject, options)
