@@ -32,7 +32,7 @@ from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Film, Frame, Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
-from gemmviz.scenes.kit.primitives import Cells, Lines, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import Cells, Rects, Scene, boxes
 from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.shots.export import ExportOptions, Prepared, prepare, run_reel, still_reel
 from gemmviz.shots.shot import Shot
@@ -365,10 +365,10 @@ def test_a_launch_is_drawn_at_its_very_instant() -> None:
         stage = prepare(Shot(setup_for(load_kernel("04_tiled")), view="grid", theme="dark", instant=instant), interpreter)
         line = still_reel(stage, ExportOptions()).first().find("instant")
         lanes = still_reel(stage, ExportOptions()).first().find("lanes")
-        assert isinstance(line, Lines)
+        assert isinstance(line, Rects)
         assert isinstance(lanes, Cells)
         x, _, width, _ = lanes.box
-        assert line.segments[0, 0] == pytest.approx(x + instant * width, abs=0.01)
+        assert line.boxes[0, 0] + line.boxes[0, 2] / 2 == pytest.approx(x + instant * width, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,6 @@ def _oblong(columns: int, rows: int, room: Box) -> float:
 
 # Names that move, one after another, from where they are declared into the box of a memory, as chips.
 
-_CHIP_FLIGHT = 0.4  # share of the motion that one chip takes
 CHIP = 1.4  # height of a chip, in sizes of its text
 _LEAST_PAD, _MOST_PAD = 4.0, 10.0  # within a chip beside its name, and between chips
 
@@ -118,7 +117,7 @@ def moving_chips(chips: Sequence[Chip], options: ViewOptions) -> tuple[Primitive
     """Draw chips on their way, with their names once they have arrived: on their way those would stand over others."""
     pieces = list[Primitive]()
     for place, chip in enumerate(sorted(chips)):
-        share = eased_in_turn(options.passed, place, len(chips), _CHIP_FLIGHT)
+        share = eased_in_turn(options.passed, place, len(chips))
         now = chip.start.towards(chip.end, share)
         style = Style(chip.end.height / CHIP, "", "mono")
         drawn = tag(f"chip-{chip.number}", now, chip.name, chip.colour, options.theme, style)

@@ -53,12 +53,15 @@ Point = tuple[float, float]
 Edge = Literal["top", "bottom", "left", "right"]
 RISE = 0.36  # of the size of a text: from the middle of its letters down to its baseline
 _ROUNDING = 0.01  # units: a text that is as wide as its box fits in it
-LINE_PITCH = 1.3  # of the size of a text: from one line to the next
+LINE_PITCH, ROW_PITCH = 1.3, 1.5  # of the size of a text: from one line to the next; from one row of a list to the next
 NEAR, AIR = 12.0, 20.0  # gaps: from a thing to its name; within a box, and between boxes that belong together
-STROKE = 2.0  # width of an outline
+FINE, STROKE, BOLD = 1.5, 2.0, 3.0  # widths: of guides and frames, of an outline, of a ring around what is followed
+BAR = 0.68  # of a row: height of a bar in it
+_EDGES: dict[Edge, Point] = {"top": (0.5, 0.0), "bottom": (0.5, 1.0), "left": (0.0, 0.5), "right": (1.0, 0.5)}
 _ROUND, _MOST_ROUND = 0.12, 10.0  # radius of corners: of the shorter side of a box, and at most
-_TICK = 8.0  # length of a tick
-_FILLED = 0.94  # of a cell: a text, at most
+_TICK, _UPRIGHT = 8.0, 4.0  # length of a tick; width of the line of the present
+NAMED = 1.2  # of the size of the names of rows: the height of rows that all have one
+CELL_FILL = 0.94  # of a cell: what lies in it, and a text at most
 
 
 class Share(NamedTuple):
@@ -109,6 +112,14 @@ class Box(NamedTuple):
         (25.0, 60.0)
         """
         return self.x + across * self.width, self.y + down * self.height
+
+    def edge(self, side: Edge) -> Point:
+        """Return the middle of an edge."""
+        return self.at(*_EDGES[side])
+
+    def bar(self, start: float = 0.0, end: float = 1.0) -> "Box":
+        """Return the part of a row for a bar between two shares of its width, thinner than the row."""
+        return self.part((start, end), ((1 - BAR) / 2, (1 + BAR) / 2))
 
     def part(self, across: Point = (0.0, 1.0), down: Point = (0.0, 1.0)) -> "Box":
         """Return the part between two shares of the width and of the height.
@@ -401,7 +412,7 @@ def names_of_parts(
     """
     is_column = edge in ("left", "right")
     pitch = (box.height if is_column else box.width) / max(1, len(texts))
-    needed = 1.2 * size if is_column else max((text_width(each, size) for each in texts), default=0.0) + air
+    needed = NAMED * size if is_column else max((text_width(each, size) for each in texts), default=0.0) + air
     shown = range(0, len(texts), label_step(pitch, needed, len(texts)))
     middles = [(place + 0.5) * pitch for place in shown]
     x = box.x - air if edge == "left" else box.right + air
@@ -415,6 +426,11 @@ def names_of_parts(
 def baseline(middle: float, size: float) -> float:
     """Return the baseline of a text whose letters are in the middle of a line at ``middle``."""
     return middle + RISE * size
+
+
+def fits(box: Box, texts: Iterable[str], style: Style, air: float = 0.0) -> bool:
+    """Return whether a line of each of some texts fits a box, with ``air`` units beside it."""
+    return LINE_PITCH * style.size <= box.height and all(style.width(text) + air <= box.width for text in texts)
 
 
 # Shapes
@@ -466,6 +482,11 @@ def panel(
 def path(key: str, way: Iterable[Point], colour: str, width: float = 3.0, dashed: bool = False) -> Lines:
     """Return the line along points."""
     return Lines(key, boxes(*((*one, *other) for one, other in pairwise(way))), colour, width, dashed)
+
+
+def upright(key: str, x: float, box: Box, colour: str) -> Rects:
+    """Return the line at a place along a box that stands for the present, a little longer than the box is high."""
+    return Rects(key, boxes(square((x, box.middle_y), _UPRIGHT, box.height + NEAR)), colour, meaning="frame")
 
 
 def ticks_along(
@@ -571,4 +592,4 @@ def cell_squares(table: Box, columns: int, number: Longs, share: float = 1.0) ->
 def fits_cells(texts: npt.NDArray[np.str_], size: float, wide: float, high: float) -> bool:
     """Return whether all texts of a table fit its cells."""
     widest = max((text_width(text, size) for text in texts.ravel().tolist()), default=0.0)
-    return size > 0 and widest <= _FILLED * wide and size <= high
+    return size > 0 and widest <= CELL_FILL * wide and size <= high

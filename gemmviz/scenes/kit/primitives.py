@@ -130,6 +130,11 @@ class Cells(_Comparable):
         rows, columns = self.fill.shape
         return self.x, self.y, columns * self.size, rows * self.pitch
 
+    def middles(self, row: Any, column: Any) -> npt.NDArray[np.float64]:
+        """Return the centres of cells: (n, 2)."""
+        across, down = np.broadcast_arrays(self.x + (column + 0.5) * self.size, self.y + (row + 0.5) * self.pitch)
+        return np.stack([across, down], axis=-1)
+
 
 @dataclass(frozen=True, eq=False)
 class Rects(_Comparable):

@@ -9,15 +9,14 @@ from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import grouped, many, size_text, sized, spaced, tr
-from gemmviz.scenes.kit.layout import Box, baseline, text_at
+from gemmviz.scenes.kit.layout import CELL_FILL, Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Squares, boxes
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
-from gemmviz.scenes.kit.view import ARRIVAL, MARGIN, ViewOptions, eased
+from gemmviz.scenes.kit.view import MARGIN, ViewOptions, eased, eased_in_turn
 
 MOST_DRAWN = 4096  # threads
 _TOP, _HEAD, _LARGEST = 168.0, 40.0, 40.0
 _SLAB, _SLAB_HEAD = 56.0, 52.0  # heights of the bar of shared memory and of its heading
-_FLIGHT = 0.4  # share of the motion that one thread takes
 _APART = 10.0  # between the slots and the threads without one
 _WORDS = 190.0  # beside the slots
 
@@ -105,11 +104,11 @@ def refused_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
     """Draw the threads between their block and their slots, the counts reached so far, and the slabs of shared memory."""
     plan, theme = _Plan.of(case, options), options.theme
     number = np.arange(plan.threads)
-    share = eased(np.clip((options.moment / ARRIVAL - number / plan.threads * (1 - _FLIGHT)) / _FLIGHT, 0, 1))
+    share = eased_in_turn(options.passed, number, plan.threads)
     under_way, there = number[share > 0], int((share >= 1).sum())
     part = share[share > 0][:, None]
     now = plan.at_home(under_way) * (1 - part) + plan.in_slots(under_way) * part
-    now[:, 2] *= 0.92
+    now[:, 2] *= CELL_FILL
     fill = np.where(under_way < plan.most, under_way // plan.warp % len(theme.warps), len(theme.warps)).astype(np.uint8)
     palette = (*theme.warps, theme.warning)
     return (Squares("threads", now, fill, palette, palette), *_counts(plan, there, options), *_slabs(case, plan, options))

@@ -12,7 +12,7 @@ from gemmviz.model.translation import grouped, many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
-from gemmviz.scenes.kit.view import ARRIVAL, MARGIN, ViewOptions, eased_from
+from gemmviz.scenes.kit.view import MARGIN, ViewOptions, eased_in_turn
 
 _BETWEEN, _LEAST_TICKS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7)), 4  # steps from one power of ten to the next
 _POWERS_FROM = 1e7  # values from which on a power of ten is written
@@ -96,7 +96,6 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 _TOP, _BAR, _GAP = 168.0, 84.0, 70.0
 _MOST_DRAWN = 5  # strips
-_FLIGHT = 0.5  # share of the motion that one strip takes
 
 
 class Strips(Struct, frozen=True):
@@ -146,8 +145,7 @@ def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
     pieces, count = list[Primitive](), min(strips.count, _MOST_DRAWN)
     for number in range(count):
         first, last = strips.strip(number)
-        start = number / max(1, count) * (1 - _FLIGHT)
-        share = eased_from(options.moment / ARRIVAL, start, _FLIGHT)
+        share = eased_in_turn(options.passed, number, count)
         x = bar.x + bar.width * first / strips.blocks * (1 - share)
         y, wide = bar.y + share * (_row(number, count, options) - bar.y), bar.width * (last - first) / strips.blocks
         pieces.append(Rects(f"strip-{number}", boxes((x, y, wide, bar.height)), theme.load, None, radius=4.0))

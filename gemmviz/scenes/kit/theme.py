@@ -29,6 +29,9 @@ CURVE_ACCENTS = ("#797ED5", "#EFCF72", "#BD6BA1", "#92DFDA", "#7C8E33", "#ABC8F5
 _CHOSEN = 0.6  # share of the text in the colour of what is chosen
 _LEVELS = (0.86, 0.68, 0.54, 0.42, 0.34, 0.27)  # strength of the outlines of memories, the nearest to the threads first
 _LEAST_LOAD = 0.22
+# Strengths of a colour on its ground: of what isn't meant, of what is over or yet to come, of what is near to what is meant, of
+# what a picture shows without looking at it, and of what is meant but not now. At 1 it is what happens now.
+DIM, PALE, SOFT, HALF, FIRM = 0.13, 0.2, 0.34, 0.5, 0.75
 
 
 class TypeSizes(Struct, frozen=True):

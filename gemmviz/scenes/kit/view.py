@@ -36,6 +36,7 @@ _TITLE_LEAVES, _FOOT_LEAVES = 28.0, 18.0  # what the words leave free themselves
 _HEADING = 24.0  # between the margin and a picture without a title, for its own headings
 _PROGRESS, HEADLINE_PITCH, _MOST_LINES = 0.26, 1.24, 9  # share of the width beside a headline; from line to line; lines
 ARRIVAL = 0.85
+TURN = 0.5  # share of the time that each of several things takes that start one after another
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 BarePart = Literal["", "matrices"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
@@ -62,11 +63,17 @@ def eased_from(moment: float, start: float = 0.0, length: float = 1.0) -> float:
     return float(eased(min(1.0, max(0.0, (moment - start) / length))))
 
 
-def eased_in_turn(moment: float, place: int, count: int, length: float) -> float:
-    """Return the eased share of the way of one of ``count`` things that start one after another, each taking ``length``, so
-    that the last one arrives at the end.
+def in_turn(moment: float, place: Any, count: int, length: float = TURN) -> Any:
+    """Return the share of the way of one of ``count`` things, or of several (n,), that start one after another, each taking
+    ``length``, so that the last one arrives at the end.
     """
-    return eased_from(moment, (1 - length) * place / max(1, count - 1), length) if moment < 1 else 1.0
+    start = (1 - length) * place / max(1, count - 1)
+    return np.clip((moment - start) / length, 0, 1) if moment < 1 else start * 0 + 1
+
+
+def eased_in_turn(moment: float, place: Any, count: int, length: float = TURN) -> Any:
+    """Return ``in_turn`` with smooth acceleration and deceleration."""
+    return eased(in_turn(moment, place, count, length))
 
 
 class DrawingOptions(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,20 @@ from typing import NamedTuple
 from gemmviz.model.recording import AccessTime, AccessTimesCase
 from gemmviz.model.translation import grouped, marked, number, tr
 from gemmviz.scenes.kit.hardware import memory
-from gemmviz.scenes.kit.layout import REST, Box, Point, Share, beside, path, round_boxes, square, squares, ticks_along, write
+from gemmviz.scenes.kit.layout import (
+    REST,
+    ROW_PITCH,
+    Box,
+    Point,
+    Share,
+    beside,
+    path,
+    round_boxes,
+    square,
+    squares,
+    ticks_along,
+    write,
+)
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
@@ -43,7 +56,7 @@ class _Plan(NamedTuple):
         by_name = {row.memory: row for row in case.times.rows}
         rings = [(name, [each for each in places if each in by_name]) for name, places in _RINGS]
         rings = [(name, rows) for name, rows in rings if rows]
-        edge, foot = len(rings) * _INSET, 1.7 * options.theme.type.least
+        edge, foot = len(rings) * _INSET, ROW_PITCH * options.theme.type.least
         clock, room = options.room(130, 26).rows(52, REST)
         names, tracks, _ = room.trimmed(edge, edge, edge).columns(room.width / 5, REST, 150)
         sizes = list[float | Share]()
@@ -67,7 +80,7 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
     plan, theme = _Plan.of(case, options), options.theme
     pieces = list[Primitive]()
     for place, (name, box) in reversed(list(enumerate(plan.rings))):
-        foot = plan.names._replace(y=box.bottom - 1.7 * theme.type.least, height=1.7 * theme.type.least, width=box.width)
+        foot = box.strip("bottom", ROW_PITCH * theme.type.least)[0]._replace(x=plan.names.x)
         pieces.append(round_boxes(f"ring-{place}", box, theme.panel if place % 2 else theme.background, theme.line))
         pieces.append(write(f"ring-{place}-name", foot, tr(name), theme.aside))
     for row in case.times.rows:

@@ -12,7 +12,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, many, marked, spaced, tr
-from gemmviz.scenes.kit.layout import LINE_PITCH, Box, Point, baseline, paragraph, path, square, swatches, text_at
+from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, Box, Point, baseline, paragraph, path, square, swatches, text_at
 from gemmviz.scenes.kit.primitives import Cells, Lines, Part, Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fitted
@@ -37,7 +37,7 @@ def brackets(key: str, column: Cells, groups: list[list[int]], colours: list[str
             lanes.append([])
         lanes[lane].append(span)
         x = column.x + column.size - _INSET - lane * _APART
-        middle = [column.y + (row + 0.5) * column.pitch for row in rows]
+        middle = column.middles(np.array(rows), 0)[:, 1].tolist()
         noses = [(x - _NOSE, y, x, y) for y in middle]
         spine = [(x, a, x, b) for a, b in pairwise(middle)]
         primitives.append(Lines(f"{key}-{place}", np.array([*noses, *spine], np.float64), colour, _BRACKET_WIDTH))
@@ -139,7 +139,8 @@ def _room_below(drawn: list[Primitive], options: ViewOptions) -> Box:
 def _middle(drawn: list[Primitive], column: int, row: int) -> tuple[float, float]:
     """Return the centre of a cell of the table."""
     cells = _table_column(drawn, column)
-    return cells.x + cells.size / 2, cells.y + (row + 0.5) * cells.pitch
+    x, y = cells.middles(row, 0).tolist()
+    return x, y
 
 
 def _table_column(drawn: list[Primitive], column: int) -> Cells:
@@ -194,9 +195,9 @@ def _meanings(moment: Moment, shown: _ShownReads, room: Box, options: ViewOption
     """Draw what the marks mean, and what the whole block has read so far."""
     theme, size, main = options.theme, options.theme.type.least, moment.touched_in("global")
     now, leading = theme.accent(main.array.name if main else "A"), LINE_PITCH * size
-    row, rest = room.strip("top", leading, 0.2 * size)
+    row, rest = room.strip("top", leading, NEAR / 2)
     drawn: list[Primitive] = [*swatches("legend-now", row, [([(now, None)], tr("read now"))], size, theme.faint)]
-    row, rest = rest.strip("top", leading, 0.4 * size)
+    row, rest = rest.strip("top", leading, NEAR / 2)
     if _has_tiles(moment):
         other = fitted(tr("by (x, y): that thread copies it"), size, row.width - _MARK)
         drawn += swatches("legend-tile", row, [([(theme.panel, theme.faint)], other)], size, theme.faint)

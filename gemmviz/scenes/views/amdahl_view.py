@@ -6,11 +6,9 @@ from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.translation import marked, number, tr
 from gemmviz.scenes.kit.layout import AIR, LINE_PITCH, NEAR, REST, Box, Line, Share, beside, lines_down, swatch, wrapped, write
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import PALE, Theme, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
-_SHRINKS = 0.5  # share of the time in which a row shrinks
-_STRENGTH = 0.18  # of the text's colour in that of the copies
 _NO_TIME = marked("kernel: 0 ms")
 _MOST_LIMIT_LINES = 3
 
@@ -41,7 +39,7 @@ class _Plan(NamedTuple):
         sizes: list[float | Share] = [46, *[REST] * (len(case.names) + 1)]
         table, _, said = room.rows(REST, AIR, LINE_PITCH * style.size * len(limits))
         head, *rows = (_TimeRow(*row.columns(250, REST, 150)) for row in table.rows(*sizes))
-        rows = [row._replace(bar=row.bar.part(down=(0.2, 0.8))) for row in rows]
+        rows = [row._replace(bar=row.bar.bar()) for row in rows]
         return cls(head, rows, said, limits, head.bar.width / (case.kernel_ms[0] + case.copies_ms))
 
 
@@ -67,7 +65,7 @@ def amdahl_motion(case: AmdahlCase, options: ViewOptions) -> tuple[Primitive, ..
     theme, plan, drawn = options.theme, _Plan.of(case, options), list[Primitive]()
     times = (*case.kernel_ms, 0)
     for place, (row, own) in enumerate(zip(plan.rows, times, strict=True)):
-        share = eased_in_turn(options.moment, place, len(times), _SHRINKS)
+        share = eased_in_turn(options.moment, place, len(times))
         shown = times[0] + (own - times[0]) * share
         kernel, copies = row.bar.columns(shown * plan.unit, case.copies_ms * plan.unit)
         drawn.append(Rects(f"amdahl-kernel-{place}", boxes(kernel), theme.load))
@@ -92,7 +90,7 @@ def _times_of(case: AmdahlCase, place: int, kernel_ms: float, parts: tuple[Box, 
 
 
 def _copies_colour(theme: Theme) -> str:
-    return mixed(theme.slate, theme.text, _STRENGTH)
+    return mixed(theme.slate, theme.text, PALE)
 
 
 VIEW = View(marked("Kernels and copies"), AmdahlCase, amdahl_scene, amdahl_motion, order=510)

@@ -8,17 +8,17 @@ from gemmviz.analysis.memory.banks import Punchcard, access_card
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.translation import counted, many, marked, tr
-from gemmviz.scenes.kit.layout import Box, all_beside, beside, cells_in, write
+from gemmviz.scenes.kit.layout import FINE, Box, all_beside, beside, cells_in, write
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import label_step
-from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased, framed, nothing_accessed
+from gemmviz.scenes.kit.theme import HALF
+from gemmviz.scenes.kit.view import MARGIN, TURN, View, ViewOptions, eased_in_turn, framed, nothing_accessed
 from gemmviz.scenes.stage.cost import matrix_of, stack_cell, waiting_primitives
 from gemmviz.scenes.views.memory_view import followed_lane
 
 _NAMES_WIDTH = 210  # of the names of wavefronts
 _LANES, _LEAST_THREADS = 34, 110  # height of the lanes, and of the lines from them to the banks
 _STACKS = 0.62  # of the height below the lanes, at most
-_DELAY = 0.55  # of the time: how much later the last wavefront starts than the first
 
 
 def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -75,9 +75,7 @@ class _BankAccess:
         """Draw the lanes between their row and their banks; a wavefront but the first is waste once it lies on another one."""
         lane, wavefront, bank = self.card.places.T
         rows, count = len(self.card.first), len(lane)
-        delay = _DELAY if rows > 1 else 0
-        begins = delay * wavefront / max(1, rows - 1)
-        along = eased(np.clip((share - begins) / (1 - delay), 0, 1))[:, None]
+        along = eased_in_turn(share, wavefront, rows, TURN if rows > 1 else 1)[:, None]
         start = np.array([self._lane_box(each) for each in lane.tolist()]).reshape(-1, 4)
         top = self.floor - (wavefront + 1) * self.high
         end = np.column_stack([self.room.x + bank * self.cell, top, np.full(count, self.cell), np.full(count, self.high)])
@@ -126,8 +124,9 @@ class _BankAccess:
         np.maximum.at(highest, bank, self.card.places[:, 1])
         y = self.floor - (highest[bank] + 1) * self.high
         start = [self._lane_box(each).middle_x for each in lane.tolist()]
-        segments = np.column_stack([start, np.full(len(lane), top), self.room.x + (bank + 0.5) * self.cell, y])
-        return [Lines("bank-threads", segments, self.theme.faded(self.accent, 0.5), 1.5)]
+        end = [self._place(0, each).middle_x for each in bank.tolist()]
+        segments = np.column_stack([start, np.full(len(lane), top), end, y])
+        return [Lines("bank-threads", segments, self.theme.faded(self.accent, HALF), FINE)]
 
     def _place(self, wavefront: int, bank: int) -> Box:
         """The place of a lane over a bank."""

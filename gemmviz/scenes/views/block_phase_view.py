@@ -11,10 +11,10 @@ from gemmviz.model.translation import capital, counted, grouped, many, marked, s
 from gemmviz.scenes.kit.hardware import named_memory
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, Line, Share, beside, cell_squares, cells_in, lines_down, round_boxes
 from gemmviz.scenes.kit.primitives import Primitive, Scene, Squares
-from gemmviz.scenes.kit.theme import mixed
-from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
+from gemmviz.scenes.kit.theme import HALF, mixed
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
-_FLIGHT, _LOADED, _DONE = 0.3, 0.55, 0.9  # shares of the motion: of one load; all have arrived; all operations are done
+_LOADED, _DONE = 0.55, 0.9  # shares of the motion: all loads have arrived; all operations are done
 _RESOURCES = {marked("shared memory"): marked("shared"), marked("threads"): marked("threads")}  # names and short names
 
 
@@ -51,7 +51,7 @@ def phase_scene(case: BlockPhase, options: ViewOptions) -> Scene:
     for number, (box, text) in enumerate(zip(plan.memories, names, strict=True)):
         pieces += named_memory(f"memory-{number}", box, text, theme)
     for (name, rows, columns), matrix, source, tile in zip(case.tiles, case.matrices, plan.sources, plan.tiles, strict=True):
-        colours = {"source": mixed(theme.slate, theme.accent(matrix), 0.45), "tile": theme.empty}
+        colours = {"source": mixed(theme.slate, theme.accent(matrix), HALF), "tile": theme.empty}
         for key, box in (("source", source), ("tile", tile)):
             fill = np.zeros((rows, columns), np.uint8)
             pieces.append(cells_in(f"{key}-{name}", box, fill, (colours[key],), theme.background))
@@ -66,8 +66,7 @@ def phase_motion(case: BlockPhase, options: ViewOptions) -> tuple[Primitive, ...
     there, pieces = 0, list[Primitive]()
     for (name, rows, columns), matrix, source, tile in zip(case.tiles, case.matrices, plan.sources, plan.tiles, strict=True):
         number = np.arange(rows * columns)
-        begins = number / len(number) * (_LOADED - _FLIGHT)
-        share = eased(np.clip((options.moment - begins) / _FLIGHT, 0, 1))[:, None]
+        share = eased_in_turn(options.moment / _LOADED, number, len(number))[:, None]
         start, end = (cell_squares(box, columns, number, 0.9) for box in (source, tile))
         begun, colour = share[:, 0] > 0, (theme.accent(matrix),)
         there += int((share >= 1).sum())

@@ -13,18 +13,18 @@ from gemmviz.analysis.replay.replay import Area
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.translation import many, marked, tr
-from gemmviz.scenes.kit.layout import Box, all_beside, beside, cells_in, write, write_all
+from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, ROW_PITCH, Box, all_beside, beside, cells_in, write, write_all
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import label_step
-from gemmviz.scenes.kit.theme import PHASE, Style, Theme
+from gemmviz.scenes.kit.theme import FIRM, PALE, PHASE, SOFT, Style, Theme
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed
+from gemmviz.scenes.stage.cells import CellGrid
 
 _GAP, _SIGN_GAP = 40, 84  # between matrices: of a cross, and of a row with signs
 _ABOVE = 78  # above the matrices: what is drawn, and their names
 _MOST_LINES = 33
-_TINTS_OF_BLOCKS = (0.2, 0.34)  # of the blocks in turn, so that neighbours are told apart
-_WATCHED = 0.8
+_TINTS_OF_BLOCKS = (PALE, SOFT)  # of the blocks in turn, so that neighbours are told apart
 _MOST_BLOCKS, _MOST_CELLS = 1024, 256
 _MOVING, _LEAST_MOVING, _MOST_MOVING = 0.46, 6, 4096  # side of a moving element, of a cell and in units; elements that move
 
@@ -61,14 +61,14 @@ def tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 
 def _centres(cells: npt.NDArray[Any], box: Box, unit: float) -> Floats:
     """Return the centres of elements, given as rows and columns: (n, 2)."""
-    return np.column_stack([box.x + (cells[:, 1] + 0.5) * unit, box.y + (cells[:, 0] + 0.5) * unit])
+    return CellGrid(box.x, box.y, unit, *cells.shape).middle(cells[:, 0], cells[:, 1])
 
 
 def _matrix_places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float]:
     """Return the boxes of the matrices, and the side of a cell."""
     m, n, k = moment.trace.setup.problem.sizes.values()
     least = options.theme.type.least
-    room = options.room().trimmed(top=-10).trimmed(bottom=1.9 * least)
+    room = options.room().trimmed(top=-10).trimmed(bottom=ROW_PITCH * least)
     wide, high = room.width - 2 * least, room.height - _ABOVE
     row = min((wide - 2 * _SIGN_GAP) / (k + n + n), high / max(m, k))
     cross = min((wide - _GAP - 60) / (k + n), (high - _GAP) / (k + m))
@@ -154,7 +154,7 @@ def _blocks_of_c(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
             primitives.append(Rects(f"blocks-{shade}", parts[blocks.shades == shade], theme.tint("C", _TINTS_OF_BLOCKS[shade])))
     here = parts[blocks.numbers == moment.scope.block_number]
     if len(here) and not moment.focus.everyone:
-        primitives.append(Rects("block-here", here, theme.tint("C", _WATCHED)))
+        primitives.append(Rects("block-here", here, theme.tint("C", FIRM)))
     return primitives
 
 
@@ -196,13 +196,13 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
     needed = max(theme.strong.sized(1).width(text) for text in texts)
     cells = 2 if has_lines and needed * theme.type.least + 8 > unit and block[0] >= 2 * unit else 1
     wide, high = (cells * unit, unit) if has_lines else block
-    size = min(size, 0.7 * high, (wide - 8) / needed)
+    size = min(size, high / LINE_PITCH, (wide - 8) / needed)
     if size < theme.type.least:
         return []
     here = (blocks.numbers == moment.scope.block_number) & (not moment.focus.everyone)
     spots = [Box(x, y, wide, high) if has_lines else Box(x, y, *rest) for x, y, *rest in parts.tolist()]
     primitives: list[Primitive] = []
-    for shade, fill in enumerate((*_block_tints(theme), theme.tint("C", _WATCHED))):
+    for shade, fill in enumerate((*_block_tints(theme), theme.tint("C", FIRM))):
         some = np.flatnonzero(here if shade == len(_TINTS_OF_BLOCKS) else ~here & (blocks.shades == shade)).tolist()
         own, style = [spots[place] for place in some], Style(size, theme.ink_on(fill), "semibold")
         if some and cells > 1:  # a name over two cells hides the line between them
@@ -240,7 +240,7 @@ def _element_lines(name: str, box: Box, rows: int, columns: int, options: ViewOp
 def _numbers_of_c(c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) -> list[Primitive]:
     """Draw row and column numbers below C and on its right, as many as can be read."""
     theme, first = options.theme, options.labels.first
-    step = label_step(unit, 1.3 * theme.small.width(f"{max(shape)}"), 256)
+    step = label_step(unit, theme.small.width(f"{max(shape)}") + NEAR, 256)
     if step == 256:
         return []
     beside_c = [each.part((1, 1)) for each in c.grid(shape[0], 1)[::step]]

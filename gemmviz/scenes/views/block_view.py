@@ -11,12 +11,23 @@ from msgspec import Struct
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import many, marked, sized, tr
-from gemmviz.scenes.kit.layout import Box, Share, cells_in, names_of_parts, square, tag, text_at
+from gemmviz.scenes.kit.layout import (
+    CELL_FILL,
+    LINE_PITCH,
+    ROW_PITCH,
+    Box,
+    Share,
+    cells_in,
+    names_of_parts,
+    square,
+    tag,
+    text_at,
+)
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Style, Theme
-from gemmviz.scenes.kit.view import ARRIVAL, MARGIN, View, ViewOptions, eased, message, titled
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased_in_turn, message, titled
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
 _TOP, _HEAD, _NAMES = 116, 64, 96  # the heading and the axis above a picture; the names beside it
@@ -24,7 +35,6 @@ _LARGEST, _TALLEST = 84, 270
 _LAYERS_APART = 1.35  # cells by which a layer is behind the one before
 _WARP_HEIGHT = 0.84  # of the pitch of warps: height of one
 _TO_AXIS = 9  # from a picture to its numbers
-_THREAD_FLIGHT = 0.5  # share of the motion that one thread takes
 
 
 class _BlockPlan(Struct, frozen=True):
@@ -122,14 +132,13 @@ def block_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
         return ()
     plan = _BlockPlan.of(case.launch.block, case.device.warp_size, options)
     number = np.arange(min(plan.threads, plan.rows * plan.warp_size))
-    start = number / len(number) * (1 - _THREAD_FLIGHT)
-    share = eased(np.clip((options.moment / ARRIVAL - start) / _THREAD_FLIGHT, 0, 1))[:, None]
+    share = eased_in_turn(options.passed, number, len(number))[:, None]
     now = plan.at_home(number) * (1 - share) + plan.in_lanes(number) * share
     side = now[:, 2:].min(axis=1)
     middle = now[:, :2] + (now[:, 2:] - side[:, None]) / 2
     colours = number // plan.warp_size % len(options.theme.warps)
     palette = options.theme.warps
-    flying = np.column_stack([middle, 0.92 * side])
+    flying = np.column_stack([middle, CELL_FILL * side])
     return (Squares("threads", flying, colours.astype(np.uint8), palette, palette),)
 
 
@@ -206,13 +215,13 @@ def _region_names(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     rows, (x, y) = plan.warp_size // dx if plan.warp_size % dx == 0 else 0, plan.layers[0]
     high, names = rows * plan.tall, [tr("warp {warp}", warp=warp) for warp in range(plan.rows)]
     wide = text_width(names[-1], size, "semibold") + 16
-    if not rows or high < 1.3 * size or wide > dx * plan.cell:
+    if not rows or high < LINE_PITCH * size or wide > dx * plan.cell:
         return []
     primitives: list[Primitive] = []
-    own = plan.tall if plan.tall >= 1.3 * size else high  # in one row, if it is high enough: no line crosses the name
+    own = plan.tall if plan.tall >= LINE_PITCH * size else high  # in one row, if it is high enough: no line crosses the name
     for warp, name in enumerate(names):
         colour = theme.warps[warp % len(theme.warps)]
-        ground = square((x + dx * plan.cell / 2, y + warp * high + own / 2), wide, min(own - 2, 1.4 * size))
+        ground = square((x + dx * plan.cell / 2, y + warp * high + own / 2), wide, min(own - 2, LINE_PITCH * size))
         primitives += tag(f"region-{warp}", ground, name, colour, theme, Style(size, colour, "semibold"))
     return primitives
 
@@ -253,7 +262,7 @@ def _lane_runs(row: int, lanes: Box, plan: _BlockPlan, theme: Theme) -> list[Pri
         return drawn
     for place, (text, run, part) in enumerate(zip(texts, runs, parts, strict=True)):
         colour = theme.empty if run[0] >= plan.threads else theme.warps[row % len(theme.warps)]
-        box = square(part.middle, text_width(text, size) + 12, 1.5 * size)
+        box = square(part.middle, text_width(text, size) + 12, ROW_PITCH * size)
         drawn += tag(f"run-{row}-{place}", box, text, colour, theme)
     return drawn
 

@@ -15,15 +15,27 @@ from gemmviz.files.recordings import recorded_machine_code
 from gemmviz.model.arrays import Bools
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import many, marked, spaced, tr
-from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, cells_in, names_of_parts, round_boxes, swatches, write, write_all
+from gemmviz.scenes.kit.layout import (
+    AIR,
+    LINE_PITCH,
+    NEAR,
+    REST,
+    ROW_PITCH,
+    Box,
+    cells_in,
+    names_of_parts,
+    round_boxes,
+    swatches,
+    write,
+    write_all,
+)
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.sentence import compiled_branch
-from gemmviz.scenes.kit.theme import Style, mixed
+from gemmviz.scenes.kit.theme import SOFT, Style, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, elsewhere, framed
 
 _TEXTS, _COSTS = 0.34, 0.17  # of the width: the lines of the source, and what they cost
-_TALLEST, _HEADING = 60, 0.9  # of a row; height of the name of a way, in rows
-_LATER = 0.3  # strength of the colour of lanes that are not there yet
+_TALLEST = 60  # of a row
 _ABSENT, _WAITS, _ACTIVE, _OTHER = range(4)  # lanes; the last: of the other way at the branch itself
 # Of the ways where the condition holds and where it doesn't: one that comes first, one that comes after the other, and one
 # without another.
@@ -91,7 +103,7 @@ def branch_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
             continue
         full = theme.accent(row.array) if row.array else theme.chosen
         share = 1.0 if row.steps[0] < moment.step else options.way if moment.step in row.steps else 0.0
-        strong = _LATER + (1 - _LATER) * share
+        strong = SOFT + (1 - SOFT) * share
         palette = (theme.background, theme.empty, mixed(theme.empty, full, strong), mixed(theme.empty, theme.slate, strong))
         fill = np.where(row.active, _ACTIVE, _WAITS).astype(np.uint8)
         if row.other is not None:
@@ -114,11 +126,11 @@ class _Plan(NamedTuple):
     @classmethod
     def of(cls, moment: Moment, found: Divergence, options: ViewOptions) -> "_Plan":
         rows, sizes, lanes = _rows(moment, found), options.theme.type, moment.trace.rules.warp_size
-        head, whole, below = options.room().rows(sizes.words, REST, 3.6 * sizes.words if options.words else 0, gap=NEAR)
-        shares = sum(_HEADING if row.heading else 1.0 for row in rows)
-        pitch = min(_TALLEST, whole.height / shares)
-        boxes = whole.rows(*[pitch * (_HEADING if row.heading else 1.0) for row in rows])
-        plan = cls(head, boxes, below, lanes, max(sizes.least, min(sizes.note, 0.6 * pitch)))
+        said = 3 * LINE_PITCH * sizes.words if options.words else 0
+        head, whole, below = options.room().rows(sizes.words, REST, said, gap=NEAR)
+        pitch = min(_TALLEST, whole.height / len(rows))
+        boxes = whole.rows(*[pitch] * len(rows))
+        plan = cls(head, boxes, below, lanes, max(sizes.least, min(sizes.note, pitch / ROW_PITCH)))
         return plan._replace(numbers=plan.across(head)[1], below=below._replace(y=boxes[-1].bottom + NEAR))
 
     def across(self, box: Box) -> tuple[Box, Box, Box]:

@@ -9,10 +9,23 @@ from gemmviz.analysis.models.time import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import counted, marked, number, tr
-from gemmviz.scenes.kit.layout import REST, Box, all_beside, lines_down, path, round_boxes, square, wrapped, write
+from gemmviz.scenes.kit.layout import (
+    LINE_PITCH,
+    REST,
+    ROW_PITCH,
+    Box,
+    all_beside,
+    fits,
+    lines_down,
+    path,
+    round_boxes,
+    square,
+    wrapped,
+    write,
+)
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import FIRM, SOFT, Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, titled
 
 _HEADROOM = 1.6  # height of the picture, in heights of the box, unless more has to be shown
@@ -47,7 +60,7 @@ def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     primitives: list[Primitive] = [path("cache-walls", corners if cache else corners[1:3], theme.faint, _WALL)]
     if cache:
         style = theme.strong.sized(theme.type.least)
-        lines = square(plan.box.middle, plan.box.width, 2.6 * style.size).grid(2, 1)
+        lines = square(plan.box.middle, plan.box.width, 2 * LINE_PITCH * style.size).grid(2, 1)
         names = (tr("cache"), f"{number(cache / _MIB)} MiB")
         ground = Rects("cache", boxes(plan.box), theme.slate)
         primitives = [ground, *primitives, all_beside("cache-size", lines, "left", names, style, 18)]
@@ -85,12 +98,12 @@ def _poured_layer(name: str, is_lost: bool, band: Box, unit: float, theme: Theme
     """Draw a part of a matrix in its colour, or red and hatched where it does not fit, with its name and size."""
     key, style = f"{name}-{'lost' if is_lost else 'held'}", theme.strong
     text = f"{name}  {number(band.height / unit / _MIB)} MiB"
-    fill = theme.faded(theme.warning, 0.35) if is_lost else theme.tint(name, 0.75)
+    fill = theme.faded(theme.warning, SOFT) if is_lost else theme.tint(name, FIRM)
     pieces: list[Primitive] = [Rects(key, boxes(band), fill, theme.warning if is_lost else None, 2)]
     if is_lost:
         pieces.append(hatching(f"{key}-hatching", boxes(band), theme.warning))
-    if band.height >= 1.3 * style.size:
-        behind = square(band.middle, style.width(text) + 28, 1.5 * style.size)
+    if fits(band, [text], style):
+        behind = square(band.middle, style.width(text) + 28, ROW_PITCH * style.size)
         pieces += [Rects(f"{key}-ground", boxes(behind), fill)] if is_lost else []
         ink = theme.text if is_lost else theme.ink_on(fill)
         pieces.append(write(f"{key}-name", band, text, style.inked(ink), "middle"))

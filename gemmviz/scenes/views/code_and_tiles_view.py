@@ -13,7 +13,7 @@ from gemmviz.files.devices import load_device
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Share, cell_squares, cells_in, term, write_all
+from gemmviz.scenes.kit.layout import CELL_FILL, LINE_PITCH, REST, Box, Share, cell_squares, cells_in, term, write_all
 from gemmviz.scenes.kit.listing import MORE_ROWS, Sheet, listing_size
 from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.sentence import beat, stage_of_run
@@ -136,7 +136,7 @@ def _flying(moment: Moment, touched: TouchedOperand, cells: Floats, plan: _Plan,
     start = np.array([sheet.box.right - 30, sheet.middles.get(line, sheet.box.y) - 9, 18])
     now = start + (cells - start) * share
     colour = (theme.accent(name),)
-    return Squares("flying", now * [1, 1, 0.94], np.zeros(len(now), np.uint8), colour, colour, line=theme.background)
+    return Squares("flying", now * [1, 1, CELL_FILL], np.zeros(len(now), np.uint8), colour, colour, line=theme.background)
 
 
 VIEW = View(marked("Source code and tiles"), Moment, code_and_tiles_scene, code_and_tiles_motion, order=102)

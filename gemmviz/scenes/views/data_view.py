@@ -5,7 +5,7 @@ memories that they are in.
 from gemmviz.model.cases import ArrayUse, DataUse
 from gemmviz.model.translation import listed, marked, size_text, spaced, tr
 from gemmviz.scenes.kit.hardware import CHIP, Chip, chips_into, moving_chips
-from gemmviz.scenes.kit.layout import REST, Box, round_boxes, term, write
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, round_boxes, term, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
@@ -63,8 +63,9 @@ def _data_places(options: ViewOptions) -> tuple[Box, dict[str, Box]]:
 
 def _of_memory(box: Box, options: ViewOptions) -> list[Box]:
     """Return the parts of a memory: its name, the row of its chips, and what else is said of it."""
-    head, chips, rest = box.inset(18, 10).rows(1.4 * options.theme.type.name, CHIP * options.theme.type.words, REST, gap=8)
-    return [head, chips, rest.strip("bottom", options.theme.type.least)[0]]
+    sizes = options.theme.type
+    head, chips, rest = box.inset(18, 10).rows(LINE_PITCH * sizes.name, CHIP * sizes.words, REST, gap=8)
+    return [head, chips, rest.strip("bottom", sizes.least)[0]]
 
 
 def _use_row(each: ArrayUse) -> list[TableCell]:

@@ -7,7 +7,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.records import replace
 from gemmviz.model.translation import grouped, marked, number, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import caches_of, cores, memory, units
-from gemmviz.scenes.kit.layout import REST, Box, Line, Share, panel, path, write
+from gemmviz.scenes.kit.layout import REST, ROW_PITCH, Box, Line, Share, panel, path, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, titled
 
@@ -21,7 +21,7 @@ def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     primitives = [*_one(device, one, options), *_whole_chip(device, chip, options), *_off_chip(device, below, options)]
     primitives += [
         path("zoom", [(one.right, one.y + 40), (chip.x + 24, chip.y + 74)], theme.faint, 2, dashed=True),
-        path("bus", [chip.at(0.5, 1), (chip.middle_x, below.y)], theme.text, 4),
+        path("bus", [chip.edge("bottom"), (chip.middle_x, below.y)], theme.text, 4),
     ]
     source = tr("an imaginary device") if device.is_toy else tr("figures published by the vendor")
     note = tr("{architecture}, {source}; boxes are not to scale", architecture=device.architecture, source=source)
@@ -77,7 +77,7 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
 
 def _chip_memory(key: str, text: str, box: Box, options: ViewOptions) -> list[Primitive]:
     """Draw a memory of the chip; in a low one, its text is small."""
-    style = options.theme.strong.sized(min(options.theme.type.words, 0.6 * box.height))
+    style = options.theme.strong.sized(min(options.theme.type.words, box.height / ROW_PITCH))
     return memory(f"{key}-bar", box, options.theme, [Line(f"{key}-said", text, *style)])
 
 
@@ -126,7 +126,8 @@ def _off_chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive
         peak_gflops=number(device.peak_gflops),
         per_flop=f"{device.peak_gflops / rate if rate else 0:.3g}",
     )
-    lines = [Line("memory-name", first, *style), Line("memory-rate", second, *theme.plain.sized(0.85 * style.size))]
+    small = theme.plain.sized(min(theme.type.note, style.size))
+    lines = [Line("memory-name", first, *style), Line("memory-rate", second, *small)]
     return memory("memory-box", room, theme, lines)
 
 

@@ -9,10 +9,10 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import many, marked, tr
 from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, cells_in, lines_down, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.theme import DIM
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, framed, message
 
 _GAP, _WORDS = 44, 420  # between the matrices; width of the words beside them
-_DIM = 0.13
 
 
 def first_blocks_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -54,7 +54,7 @@ def first_blocks_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive
         fill[array.row_column(elements)] = 1
         accent = options.theme.accent(name)
         line = options.theme.background if box.width / fill.shape[1] > 5 else None
-        drawn.append(cells_in(f"first-{name}", box, fill, (options.theme.tint(name, _DIM), accent), line))
+        drawn.append(cells_in(f"first-{name}", box, fill, (options.theme.tint(name, DIM), accent), line))
     return tuple(drawn)
 
 

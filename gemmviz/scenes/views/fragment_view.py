@@ -16,9 +16,13 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.layouts import BITS, COLUMNS, LANES, ROWS, Fragment, MatrixName, fragment_of, loaded_fragment
 from gemmviz.model.translation import counted, grouped, listed, many, marked, tr
 from gemmviz.scenes.kit.layout import (
+    AIR,
+    BOLD,
     LINE_PITCH,
+    NAMED,
     NEAR,
     REST,
+    ROW_PITCH,
     STROKE,
     Box,
     Share,
@@ -33,19 +37,15 @@ from gemmviz.scenes.kit.layout import (
 )
 from gemmviz.scenes.kit.primitives import Cells, Lanes, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import wrap_text
-from gemmviz.scenes.kit.theme import Palette
-from gemmviz.scenes.kit.view import View, ViewOptions, eased, elsewhere, framed
+from gemmviz.scenes.kit.theme import PALE, SOFT, Palette
+from gemmviz.scenes.kit.view import View, ViewOptions, eased, eased_in_turn, elsewhere, framed
 from gemmviz.scenes.stage.cost import matrix_of, waiting_primitives
 from gemmviz.scenes.stage.hover import address_text
 from gemmviz.scenes.views.memory_view import followed_lane
 
 _SIDE, _CHUNK, _COUNTS = 8, 16, (1, 2, 4)  # rows of a matrix that ldmatrix loads; bytes of each; numbers of matrices
-_HEAD, _BETWEEN = 30.0, 36.0  # height of a heading; gap between tables
-_NUMBERS, _LANE, _NAMES = 44.0, 76.0, 110.0  # width of what stands at the left of a table
-_OTHER, _NEXT = 0.18, 0.34  # light of the elements of lanes that aren't followed, alternately
-_LINE, _REGISTER, _BANKS = 36.0, 24.0, 84.0  # heights: of a row of anything, of a register, of the banks at least
-_NAMED = 1.2  # of the size of names: height of rows that all have one
-_DEALING, _LATER = 0.4, 0.5  # shares of the time: in which registers move; how much later the last row starts
+_BETWEEN = 3 * NEAR  # gap between tables
+_DEALING = 0.4  # share of the time in which registers move
 _Texts = npt.NDArray[np.str_]
 
 
@@ -119,7 +119,18 @@ class _Picture:
     def __init__(self, moment: Moment, warp: int, options: ViewOptions) -> None:
         self.moment, self.warp, self.options, self.theme = moment, warp, options, options.theme
         self.lane, self.size = followed_lane(moment), options.theme.type.least
-        self.room = options.room().trimmed(top=-_HEAD if options.words else 0.0)
+        self.head = ROW_PITCH * self.size
+        self.row_height = self.head + NEAR / 2
+        self.room = options.room().trimmed(top=-self.head if options.words else 0)
+        self.numbers, self.lane_name = self.wide(["00"]), self.wide([tr("lane {lane}", lane=LANES - 1)])
+
+    def wide(self, names: Sequence[str]) -> float:
+        """The width of what stands beside a table with these names."""
+        return max(map(self.theme.aside.width, names)) + AIR
+
+    def above(self, box: Box) -> Box:
+        """The place of a heading above a table."""
+        return box._replace(y=box.y - self.head, height=self.head)
 
     def primitives(self) -> list[Primitive]:
         raise NotImplementedError
@@ -133,20 +144,20 @@ class _Picture:
         )
 
     def followed(self, key: str, rings: list[Box]) -> Rects:
-        return Rects(key, boxes(*rings), None, self.theme.text, 3.0)
+        return Rects(key, boxes(*rings), None, self.theme.text, BOLD)
 
     def matrix(
         self, key: str, box: Box, held: _Held, colour: str, title: str, is_there: bool, names: Sequence[str] = ()
     ) -> list[Primitive]:
         """Draw a matrix of 8 x 8 elements with the lane of each register, and a ring around that of the followed lane."""
-        head, body = box.strip("top", _HEAD)
-        body = body.trimmed(left=_LANE if names else 0.0)
+        head, body = box.strip("top", self.head)
+        body = body.trimmed(left=self.lane_name if names else 0)
         fill, palette = np.full(held.lanes.shape, int(is_there)), (self.theme.empty, colour)
         rings = [body.grid(*held.lanes.shape)[int(np.argmax(held.lanes == self.lane))]] if self.lane is not None else []
         return [
             write(f"{key}-name", head, title, self.theme.strong),
             self.registers(key, body, held.lanes, fill, palette, held.lanes.astype("<U2"), held.tips),
-            names_of_parts(f"{key}-rows", body, names, self.size, self.theme.faint, "left", 6.0, None),
+            names_of_parts(f"{key}-rows", body, names, self.size, self.theme.faint, "left", NEAR, None),
             self.followed(f"{key}-followed", rings),
         ]
 
@@ -164,7 +175,7 @@ class _Product(_Picture):
         for (use, width), count in zip(bits.items(), instruction.registers, strict=True):
             names = [f"{use}{number}" for number in range(count)]
             self.tables[use] = _held(fragment_of(use, k, width), 32 // width, use.upper(), names, options)
-        shown = min(LANES, max(1, int((self.room.height - _HEAD) / self.size)))  # as many as can be read
+        shown = min(LANES, max(1, int((self.room.height - self.head) / self.size)))  # as many as can be read
         first = min(max(0, (self.lane or 0) - shown // 2), LANES - shown)
         self.shown = range(first, first + shown)
 
@@ -174,15 +185,15 @@ class _Product(_Picture):
 
     def _cells(self, key: str, box: Box, use: str, lanes: Longs, texts: _Texts, tips: _Texts) -> Cells:
         """Draw registers, those of the followed lane in the colour of their matrix."""
-        palette = tuple(self.theme.tint(use.upper(), light) for light in (_OTHER, _NEXT, 1.0))
+        palette = tuple(self.theme.tint(use.upper(), light) for light in (PALE, SOFT, 1))
         fill = np.where(lanes == self.lane, 2, (lanes + lanes // 4) % 2)
         return self.registers(key, box, lanes, fill, palette, texts, tips)
 
     def _tiles(self, room: Box) -> list[Primitive]:
         """Draw the three tiles, and in their corner what the followed lane holds and needs."""
         (high, _), (_, wide) = self.tables["b"].lanes.shape, self.tables["a"].lanes.shape
-        upper, lower = room.trimmed(top=_HEAD).rows(Share(high), Share(ROWS), gap=_BETWEEN)
-        widths = _NUMBERS, Share(wide), _NUMBERS, _NUMBERS, Share(COLUMNS), _LANE
+        upper, lower = room.trimmed(top=self.head).rows(Share(high), Share(ROWS), gap=_BETWEEN)
+        widths = self.numbers, Share(wide), self.numbers, self.numbers, Share(COLUMNS), self.lane_name
         (_, corner, _, _, b, _), (_, a, _, _, c, _) = (each.columns(*widths) for each in (upper, lower))
         drawn: list[Primitive] = []
         for (use, held), box in zip(self.tables.items(), (a, b, c), strict=True):
@@ -199,11 +210,13 @@ class _Product(_Picture):
         )
         style = theme.strong.inked(theme.legible(theme.accent(use.upper())))
         head = (
-            box._replace(x=box.right + NEAR, width=_LANE - NEAR) if use != "b" else box._replace(y=box.y - _HEAD, height=_HEAD)
+            box._replace(x=box.right + NEAR, width=self.lane_name - NEAR)
+            if use != "b"
+            else box._replace(y=box.y - self.head, height=self.head)
         )
         return [
             names_of_parts(f"{use}-rows", box, down, self.size, theme.faint, "left"),
-            *([names_of_parts(f"{use}-columns", box, across, self.size, theme.faint, "top", 6.0)] if use == "a" else ()),
+            *([names_of_parts(f"{use}-columns", box, across, self.size, theme.faint, "top")] if use == "a" else ()),
             write(f"{use}-name", head, "C, D" if use == "c" else use.upper(), style),
         ]
 
@@ -228,7 +241,7 @@ class _Product(_Picture):
 
     def _lane_registers(self, room: Box) -> list[Primitive]:
         """Draw the registers of each lane, with the first element that each holds."""
-        head, body = room.trimmed(left=_NUMBERS).strip("top", _HEAD)
+        head, body = room.trimmed(left=self.numbers).strip("top", self.head)
         drawn: list[Primitive] = [names_of_parts("lanes", body, [*map(str, self.shown)], self.size, self.theme.faint, "left")]
         counts = [int(held.registers.max()) + 1 for held in self.tables.values()]
         both = (each.columns(*map(Share, counts), gap=NEAR) for each in (head, body))
@@ -280,22 +293,33 @@ class _LoadedRows(_Picture):
             for number in range(count)
         ]
         self.colours = (self.theme.empty, *self.theme.warps[::2])
-        self.words, rest = self.room.strip("top", _HEAD)
-        rows, columns, foot = max(1, count // 2), min(2, count), _REGISTER * count + _HEAD + NEAR
-        banks, chunks, around = _BANKS + _LINE * len(self.card.first), _LINE * len(self.lines), 3 * _HEAD + NEAR
-        least = around + _BANKS + self.size * len(self.lines)
+        self.words, rest = self.room.strip("top", self.head)
+        rows, columns, foot = max(1, count // 2), min(2, count), LINE_PITCH * self.size * count + self.head + NEAR
+        floor, around = 2 * (self.head + NEAR), 3 * self.head + NEAR  # of the banks
+        banks, chunks = floor + self.row_height * len(self.card.first), self.row_height * len(self.lines)
+        least = around + floor + self.size * len(self.lines)
         self.has_strip = not rest.height - foot < least <= rest.height  # else chunks could be read without it alone
         room = rest.height - foot if self.has_strip else rest.height
-        needed = max(around + chunks + banks, rows * (_HEAD + _SIDE * _LINE))
+        needed = max(around + chunks + banks, rows * (self.head + _SIDE * self.row_height))
         upper, lower, _ = rest.rows(min(needed, room), foot - NEAR, REST, gap=NEAR)
         left, right = upper.columns(Share(3), Share(2), gap=_BETWEEN)
-        left = left.trimmed(left=_NAMES)
-        high = _HEAD + min(chunks, left.height - 3 * _HEAD - _BANKS)
-        self.title, memory, self.banks_title, self.banks = left.rows(_HEAD, high, _HEAD, REST, gap=2.0)
-        self.memory = memory.trimmed(top=_HEAD)
+        names = self.wide([*self._line_names(), *self._register_names(), tr("banks"), tr("lane")])
+        left = left.trimmed(left=names)
+        high = self.head + min(chunks, left.height - 3 * self.head - floor)
+        self.title, memory, self.banks_title, self.banks = left.rows(self.head, high, self.head, REST)
+        self.memory = memory.trimmed(top=self.head)
         self.banks = self.banks._replace(height=min(self.banks.height, banks))
-        self.places = right._replace(height=min(right.height, rows * (_HEAD + _SIDE * _LINE))).grid(rows, columns, NEAR)
-        self.strip = lower.trimmed(left=_NAMES, top=_HEAD)
+        self.places = right._replace(height=min(right.height, rows * (self.head + _SIDE * self.row_height))).grid(
+            rows, columns, NEAR
+        )
+        self.strip = lower.trimmed(left=names, top=self.head)
+
+    def _line_names(self) -> list[str]:
+        """The first byte of each row of chunks."""
+        return [tr("byte {byte}", byte=grouped(line * self.per_line * _CHUNK)) for line in self.lines.tolist()]
+
+    def _register_names(self) -> list[str]:
+        return [tr("register {number}", number=number) for number in range(len(self.matrices))]
 
     def _banks(self) -> tuple[Counts, Punchcard, Longs]:
         """The cost, the banks with the lanes whose rows they serve, one matrix after the other, and each row's wavefront."""
@@ -369,7 +393,6 @@ class _LoadedRows(_Picture):
         fits = fits_cells(both, self.size, box.width / shape[1], box.height / shape[0])
         per_bank = self.moment.trace.rules.bank_bytes
         spans = [(chunk * _CHUNK // per_bank, ((chunk + 1) * _CHUNK - 1) // per_bank) for chunk in range(self.per_line)]
-        line_bytes = [tr("byte {byte}", byte=grouped(line * self.per_line * _CHUNK)) for line in self.lines.tolist()]
         title = tr("{array}, {bytes} bytes a cell", array=self.main.array.name, bytes=_CHUNK)
         what = (
             tr("lane that gives the address: first element")
@@ -379,9 +402,9 @@ class _LoadedRows(_Picture):
         return [
             *term("memory-name", self.title, title, theme.strong, what, theme.soft),
             self.registers("chunks", box, lanes, fill, self.colours, both if fits else alone, tips),
-            beside("banks-word", box._replace(y=box.y - _HEAD, height=_HEAD), "left", tr("banks"), theme.aside),
-            names_of_parts("chunk-banks", box, [f"{low}–{high}" for low, high in spans], self.size, theme.faint, "top", 6.0),
-            names_of_parts("lines", box, line_bytes, self.size, theme.faint, "left"),
+            beside("banks-word", self.above(box), "left", tr("banks"), theme.aside),
+            names_of_parts("chunk-banks", box, [f"{low}–{high}" for low, high in spans], self.size, theme.faint, "top"),
+            names_of_parts("lines", box, self._line_names(), self.size, theme.faint, "left"),
         ]  # fmt: skip
 
     def _address_rings(self) -> list[Box]:
@@ -390,14 +413,14 @@ class _LoadedRows(_Picture):
             return []
         number, row = divmod(self.lane, _SIDE)
         body = self._body(number)
-        names = self.places[number].trimmed(top=_HEAD)._replace(width=_LANE)
-        place = names if body.height >= _SIDE * _NAMED * self.size else body
+        names = self.places[number].trimmed(top=self.head)._replace(width=self.lane_name)
+        place = names if body.height >= _SIDE * NAMED * self.size else body
         chunk = int(self.row[number, row]) * self.per_line + int(self.column[number, row])
         return [self.memory.grid(len(self.lines), self.per_line)[chunk], place.grid(_SIDE, 1)[row].inset(1, 0)]
 
     def _body(self, number: int) -> Box:
         """The cells of a matrix."""
-        return self.places[number].trimmed(left=_LANE, top=_HEAD)
+        return self.places[number].trimmed(left=self.lane_name, top=self.head)
 
     def _contents(self) -> _Texts:
         """The indices of the element of a matrix with which each chunk begins; "" where none is known."""
@@ -436,25 +459,23 @@ class _LoadedRows(_Picture):
             texts[number, held.lanes], tips[number, held.lanes] = held.first, held.tips
         lanes = np.tile(np.arange(LANES), (count, 1))
         fill = np.where(self.options.arrived or not self.is_load, 1 + np.arange(count)[:, None], 0) + np.zeros_like(lanes)
-        names = [tr("register {number}", number=number) for number in range(count)]
         rings = [] if self.lane is None else [box.grid(1, LANES)[self.lane]]
         return [
             self.registers("lane-registers", box, lanes, fill, self.colours, texts, tips),
-            names_of_parts("lane-numbers", box, [*map(str, range(LANES))], self.size, self.theme.faint, "top", 6.0),
-            beside("lane-word", box._replace(y=box.y - _HEAD, height=_HEAD), "left", tr("lane"), self.theme.aside),
-            names_of_parts("register-names", box, names, self.size, self.theme.faint, "left", meaning=None),
+            names_of_parts("lane-numbers", box, [*map(str, range(LANES))], self.size, self.theme.faint, "top"),
+            beside("lane-word", self.above(box), "left", tr("lane"), self.theme.aside),
+            names_of_parts("register-names", box, self._register_names(), self.size, self.theme.faint, "left", meaning=None),
             self.followed("lane-followed", rings),
         ]
 
     def moving(self, passed: float) -> list[Primitive]:
         """Draw rows between shared memory and the matrices, and their elements between these and the lanes."""
-        share = _DEALING if self.has_strip else 0.0
+        share = _DEALING if self.has_strip else 0
         turn = 1 - share if self.is_load else share
         both = [float(np.interp(passed, part, (0, 1))) for part in ((0.0, turn), (turn, 1.0))]
         rows, dealt = both if self.is_load else both[::-1]
         drawn: list[Primitive] = [each for each in self._waiting(rows) if isinstance(each, Cells)]
-        begins = _LATER * self.wavefronts / max(1, int(self.wavefronts.max()))
-        along = eased(np.clip((rows - begins) / (1 - _LATER), 0, 1))
+        along = eased_in_turn(rows, self.wavefronts, int(self.wavefronts.max()) + 1)
         chunks, slots = (
             np.array(self.memory.grid(len(self.lines), self.per_line)),
             np.array(self.strip.grid(len(self.matrices), LANES)),

@@ -11,11 +11,30 @@ from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, WAVE_NS, reside
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.translation import language, many, marked, number, spaced, tr
-from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, baseline, cells_in, names_of_parts, path, swatches, text_at
-from gemmviz.scenes.kit.primitives import SIDES, Cells, Hit, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.layout import (
+    AIR,
+    FINE,
+    LINE_PITCH,
+    NEAR,
+    REST,
+    Box,
+    Share,
+    all_beside,
+    beside,
+    cells_in,
+    fits,
+    names_of_parts,
+    path,
+    swatches,
+    text_at,
+    upright,
+    write,
+    write_all,
+)
+from gemmviz.scenes.kit.primitives import SIDES, Cells, Hit, Labels, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import moved
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import HALF, SOFT, Theme, mixed
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, title_words
 
 # The multiprocessors of a launch over time, a row each: single blocks if there are few, else the number of blocks held.
@@ -23,7 +42,6 @@ from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, title_words
 _COLUMNS, _LEVELS = 400, 8
 _MOST_WAVES = 100
 _FEW_BLOCKS, _LEAST_ROW, _MOST_ROW = 64, 24, 96
-_LATER = 0.4  # strength of what has not happened yet
 HEAD, _AXIS, _NEAR = 34, 34, 10  # above the rows for their heading, below them for their axis; beside them
 
 
@@ -38,10 +56,10 @@ def sm_rows(
     pitch = min(inner.height / rows, _MOST_ROW)
     is_few = case.schedule.blocks <= _FEW_BLOCKS and pitch >= _LEAST_ROW
     inner = inner._replace(height=pitch * case.sms) if is_few else inner
-    x, bottom = inner.x + inner.width * at_ns / max(1, span_ns), inner.bottom
+    x = inner.x + inner.width * at_ns / max(1, span_ns)
     return [
         *(_bars_of_blocks if is_few else _held_over_time)(case, at_ns, span_ns, inner, options),
-        path("instant", [(x, inner.y - 6), (x, bottom + 6)], theme.text, 2.5),
+        upright("instant", x, inner, theme.text),
         _time_heading(case, is_few, span_ns, room, options),
         *_time_axis(case, span_ns, own_time, inner, theme),
     ]
@@ -49,15 +67,14 @@ def sm_rows(
 
 def _time_axis(case: GridCase, span_ns: int, own_time: bool, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the names of the waves of a model, if they fit, else the start and the end of the axis."""
-    size, y = theme.type.least, room.bottom + 28
     count = -(-span_ns // WAVE_NS) if case.is_model else 0
     texts = tuple(tr("wave {wave}", wave=wave + 1) for wave in range(min(count, _MOST_WAVES)))
-    if count and all(text_width(text, size) + 12 <= room.width / count for text in texts):
-        middles = [(room.x + room.width * (wave + 0.5) * WAVE_NS / span_ns, y) for wave in range(count)]
-        return [Labels("lanes-waves", points(*middles), texts, size, theme.faint, "middle")]
+    if count and all(theme.aside.width(text) + NEAR <= room.width / count for text in texts):
+        whole = room._replace(width=room.width * count * WAVE_NS / span_ns).columns(*[REST] * count)
+        return [all_beside("lanes-waves", whole, "bottom", texts, theme.aside, anchor="middle")]
     return [
-        text_at("lanes-start", (room.x, y), "0", size, theme.faint),
-        text_at("lanes-end", (room.right, y), _axis_time(case, span_ns, own_time), size, theme.faint, "end"),
+        beside("lanes-start", room, "bottom", "0", theme.aside),
+        beside("lanes-end", room, "bottom", _axis_time(case, span_ns, own_time), theme.aside, anchor="end"),
     ]
 
 
@@ -73,9 +90,7 @@ def _time_heading(case: GridCase, is_few: bool, span_ns: int, room: Box, options
         if is_few
         else tr("{sms} SMs; stronger: more blocks, up to {most}", sms=case.sms, most=most)
     )
-    size = options.theme.type.heading
-    text = fitted(rows, size, room.width, "semibold")
-    return text_at("lanes-name", (room.x, room.y + 22), text, size, options.theme.text, "start", "semibold")
+    return write("lanes-name", room.strip("top", HEAD - NEAR)[0], rows, options.theme.strong.sized(options.theme.type.heading))
 
 
 def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -87,7 +102,7 @@ def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
     y = room.y + schedule.sm * pitch + _place_in_row(case, shared) * high
     bars = np.column_stack([room.x + start + 1.5, y + 2, np.maximum(1.0, stop - start - 3), np.full(len(start), high - 4)])
     state = np.where(schedule.stop_ns <= at_ns, 2, np.where(schedule.start_ns <= at_ns, 1, 0))
-    fills = (None, theme.loaded(1), theme.tint("C", 0.5))
+    fills = (None, theme.loaded(1), theme.tint("C", HALF))
     drawn: list[Primitive] = [
         cells_in("lanes", room, np.zeros((case.sms, 1), np.uint8), (theme.panel,), theme.background, (theme.faint,), "sms"),
         *_waves(case, span_ns, room, theme),
@@ -95,7 +110,7 @@ def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
     for which, fill in enumerate(fills):
         if (state == which).any():
             stroke = theme.faint if fill is None else None
-            drawn.append(Rects(f"bars-{which}", bars[state == which], fill, stroke, 1.5, 4))
+            drawn.append(Rects(f"bars-{which}", bars[state == which], fill, stroke, FINE, 4))
             drawn += _bar_names(which, fill, bars, state, case, theme)
     return [
         *drawn,
@@ -107,13 +122,12 @@ def _bar_names(
     which: int, fill: str | None, bars: npt.NDArray[np.float64], state: npt.NDArray[np.int64], case: GridCase, theme: Theme
 ) -> list[Primitive]:  # fmt: skip
     """Draw the name of each block in this state on its bar, if there is room for all."""
-    size, names = theme.type.least, block_names(case)
-    widest = max(text_width(name, size) for name in names)
-    if widest + 8 > bars[:, 2].min() or 1.1 * size > bars[:, 3].min():
+    names = block_names(case)
+    style = theme.small.inked(theme.ink_on(fill) if fill else theme.faint)
+    if not fits(Box(0, 0, bars[:, 2].min(), bars[:, 3].min()), names, style, NEAR):
         return []
-    at = [(x + wide / 2, baseline(y + high / 2, size)) for x, y, wide, high in bars[state == which].tolist()]
-    some = tuple(name for name, own in zip(names, state, strict=True) if own == which)
-    return [Labels(f"bars-{which}-names", points(*at), some, size, theme.ink_on(fill) if fill else theme.faint, "middle")]
+    some = [name for name, own in zip(names, state, strict=True) if own == which]
+    return [write_all(f"bars-{which}-names", [Box(*bar) for bar in bars[state == which].tolist()], some, style, "middle")]
 
 
 def block_names(case: GridCase) -> list[str]:
@@ -139,19 +153,18 @@ def _place_in_row(case: GridCase, shared: int) -> npt.NDArray[np.int64]:
 
 def _held_over_time(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the number of blocks that each SM holds over time, and below it how many blocks start."""
-    theme, size, pitch = options.theme, options.theme.type.least, room.height / case.sms
+    theme, pitch = options.theme, room.height / case.sms
     most = max(1, int(residents_of(case, span_ns).max()))
     level = np.ceil(residents_of(case, span_ns) * _LEVELS / most).astype(np.uint8)
     later = np.arange(_COLUMNS) >= at_ns / max(1, span_ns) * _COLUMNS
     fill = np.where(later, level + _LEVELS + 1, level).astype(np.uint8)
     table = cells_in("lanes", room, fill, _held_shades(theme), None, meaning="sms")
-    frame = [Rects("lanes-frame", boxes(table.box), None, theme.line, 1.5)]
+    frame = [Rects("lanes-frame", boxes(table.box), None, theme.line, FINE)]
     if 0 <= options.sm < case.sms:
         here = room.shifted(y=options.sm * pitch)._replace(height=max(4, pitch)).inset(-3, -1)
         frame.append(Rects("sm-here", boxes(here), None, theme.text, 2))
-    ends = sorted({0, case.sms - 1})
-    at = points(*((room.x - _NEAR, baseline(room.y + (sm + 0.5) * pitch, size)) for sm in ends))
-    numbers = Labels("lanes-numbers", at, tuple(f"SM {sm}" for sm in ends), size, theme.faint, "end")
+    ends, rows = sorted({0, case.sms - 1}), room.grid(case.sms, 1)
+    numbers = all_beside("lanes-numbers", [rows[sm] for sm in ends], "left", [f"SM {sm}" for sm in ends], theme.aside)
     return [table, *_waves(case, span_ns, room, theme), *frame, numbers]
 
 
@@ -161,7 +174,7 @@ def _waves(case: GridCase, span_ns: int, room: Box, theme: Theme) -> list[Primit
     if not ends or len(ends) > _MOST_WAVES:
         return []
     lines = [(x, room.y - 4, x, room.bottom + 4) for x in (room.x + room.width * end / span_ns for end in ends)]
-    return [Lines("waves", boxes(*lines), theme.faint, 1.5, dashed=True)]
+    return [Lines("waves", boxes(*lines), theme.faint, FINE, dashed=True)]
 
 
 @lru_cache(maxsize=4)
@@ -174,7 +187,7 @@ def residents_of(case: GridCase, span_ns: int) -> npt.NDArray[np.int32]:
 def _held_shades(theme: Theme) -> tuple[str, ...]:
     """Return the colours of the numbers of blocks, until now and later."""
     until = [theme.loaded(level / _LEVELS) for level in range(_LEVELS + 1)]
-    return *until, *(mixed(theme.background, colour, _LATER) for colour in until)
+    return *until, *(mixed(theme.background, colour, SOFT) for colour in until)
 
 
 _TOP, _FOOT, _LEAVES = 118, 132, 29  # above and below a picture; what the words leave free below them
@@ -182,7 +195,7 @@ _LINE = 28
 _SOURCE_LINES = 2
 _MOST_TIPS, _MOST_LABELS = 4096, 256
 _NUMBERS_ROOM, _LARGEST, _LEAST_CELL = 84, 170, 8
-_WIDE, _BLOCKS_SHARE = 1.2, 0.62
+_WIDE = 1.2
 _LEGEND, _LEGEND_NARROW = 28, 100  # from the lower edge of the frame to the legend
 _HERE = len(["waiting", "running", "done"])  # palette entries from here on are of the marked SM
 
@@ -215,7 +228,7 @@ def _alone(case: GridCase, options: ViewOptions, span_ns: int, rows: int, has_ow
     whole = options.room(_TOP, _FOOT + options.lacking(_LEAVES) if options.words and "action" not in options.hidden else 14)
     if _is_narrow(options):
         room = whole.trimmed(top=_SOURCE_LINES * _LINE if options.words else 0)
-        blocks = room.part(down=(0, _BLOCKS_SHARE)).trimmed(bottom=16)
+        blocks = room.rows(Share(5), Share(3), gap=AIR)[0]
         taken = HEAD + _block_side(case, blocks) * case.grid[1] * case.grid[2] + 24
         lanes = room.trimmed(_NUMBERS_ROOM, taken)  # the SMs take what is left
     else:
@@ -255,20 +268,21 @@ def _grid_of_blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, opti
         if planes > 1
         else tr("{columns} × {rows} blocks over C", columns=columns, rows=rows)
     )
-    frame = Rects("grid-frame", boxes(table.box), None, theme.line, 1.5)
-    heading = text_line("grid-name", (x, room.y + 22), name, theme.type.heading, room.width, theme.accent("C"), "semibold")
+    frame = Rects("grid-frame", boxes(table.box), None, theme.line, FINE)
+    head = room.strip("top", HEAD - NEAR)[0]._replace(x=x)
+    heading = write("grid-name", head, name, theme.strong.sized(theme.type.heading).inked(theme.accent("C")))
     return [table, frame, heading]
 
 
 def _grid_palette(theme: Theme) -> tuple[str, ...]:
     """Return the colours of waiting, running and done blocks, then of those of the marked SM."""
     colours = _state_colours(theme)
-    return *colours, mixed(colours[0], theme.text, 0.4), theme.text, mixed(colours[2], theme.text, 0.55)
+    return *colours, mixed(colours[0], theme.text, SOFT), theme.text, mixed(colours[2], theme.text, HALF)
 
 
 def _state_colours(theme: Theme) -> tuple[str, str, str]:
     """Return the colours by state."""
-    by_state = {WAITING: theme.empty, RUNNING: theme.loaded(1), DONE: theme.tint("C", 0.5)}
+    by_state = {WAITING: theme.empty, RUNNING: theme.loaded(1), DONE: theme.tint("C", HALF)}
     return by_state[0], by_state[1], by_state[2]
 
 

@@ -6,10 +6,10 @@ from gemmviz.analysis.replay.grid import Owners
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import threads_at_work
 from gemmviz.model.translation import marked, sized, spaced, tr
-from gemmviz.scenes.kit.layout import AIR, REST, Box, cells_in, fits_cells, swatch, write, write_all
+from gemmviz.scenes.kit.layout import AIR, LINE_PITCH, REST, ROW_PITCH, Box, cells_in, fits_cells, swatch, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.theme import HALF, PALE, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, framed
 
 _BESIDE, _LARGEST, _LEAST = 520, 84, 0.5
@@ -51,7 +51,7 @@ class _AllThreads:
         """Draw the threads at a share of the time."""
         gone, done = eased_from(moment, _STARTED, _CHECKED - _STARTED), eased_from(moment, _CHECKED, 1 - _CHECKED)
         theme, accent = self.theme, self.theme.accent(self.result)
-        runs = mixed(theme.slate, theme.text, 0.25)
+        runs = mixed(theme.slate, theme.text, PALE)
         palette = (mixed(runs, theme.background, gone), mixed(runs, accent, done))
         inks = (theme.faint, theme.ink_on(palette[1]))
         drawn, size = list[Primitive](), self.label_size
@@ -73,7 +73,7 @@ class _AllThreads:
         inside = np.stack([idle % self.per_block % self.inner[0], idle % self.per_block // self.inner[0]], axis=1)
         places = np.hstack([corner + inside * self.cell + 1, np.full((len(idle), 2), self.cell - 2)])
         outline = Rects("guard-returned", places, None, self.theme.faint)
-        return [outline, hatching("guard-returned-lines", places, self.theme.faded(self.theme.faint, 0.55))]
+        return [outline, hatching("guard-returned-lines", places, self.theme.faded(self.theme.faint, HALF))]
 
     @property
     def result(self) -> str:
@@ -101,8 +101,8 @@ class _AllThreads:
     def words(self) -> list[Primitive]:
         """Draw the names of the blocks, the counts of all threads, and those of each block."""
         theme, works = self.theme, int(self.works.sum())
-        high = 2.1 * theme.type.words
-        head, idle, busy, note, _, rest = self.beside.rows(1.2 * theme.type.title, high, high, high, AIR, REST)
+        high = LINE_PITCH * theme.type.words
+        head, idle, busy, note, rest = self.beside.rows(LINE_PITCH * theme.type.title, high, high, high, REST, gap=AIR)
         counts = [
             f"{spaced(count)} {tr(state)}" for count, state in zip((len(self.works) - works, works), _STATES, strict=True)
         ]
@@ -120,7 +120,7 @@ class _AllThreads:
     def _per_block(self, room: Box) -> list[Primitive]:
         """Draw how many threads of each block work, if there is space for all blocks."""
         style, texts = self.theme.soft.sized(self.theme.type.note), list[str]()
-        pitch, count = 1.5 * style.size, len(self.blocks)
+        pitch, count = ROW_PITCH * style.size, len(self.blocks)
         if count > min(_MOST_LISTED, room.height / pitch):
             return []
         for block in range(count):

@@ -11,7 +11,10 @@ from gemmviz.model.recording import HostCall, HostMemory, HostRun, StreamRuns, S
 from gemmviz.model.translation import marked, number, tr
 from gemmviz.scenes.kit.hardware import named_memory
 from gemmviz.scenes.kit.layout import (
+    FINE,
+    LINE_PITCH,
     REST,
+    ROW_PITCH,
     Box,
     Line,
     Share,
@@ -26,13 +29,12 @@ from gemmviz.scenes.kit.layout import (
     write,
 )
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene
-from gemmviz.scenes.kit.theme import Style, Theme
+from gemmviz.scenes.kit.theme import SOFT, Style, Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
 
 # The memories of host and device as two boxes between which matrices are copied, call by call.
 
 _COPIED = ("A", "B", "C")
-_OLD = 0.3  # strength of a matrix that holds no result yet
 
 
 class Memories(NamedTuple):
@@ -44,10 +46,10 @@ class Memories(NamedTuple):
 
     @classmethod
     def within(cls, room: Box) -> "Memories":
-        host, device = room.rows(REST, REST, gap=0.28 * room.height)
+        host, _, device = room.rows(Share(5), Share(4), Share(5))
         side, slots = min(host.height / 2, room.width / 5), dict[str, Box]()
         for box, form in ((host, "{}"), (device, "{}d")):
-            places = box.part((0.16, 1)).columns(*[REST] * len(_COPIED))
+            _, *places = box.columns(Share(1 / 2), *[REST] * len(_COPIED))
             slots |= {form.format(name): square(place.middle, side) for name, place in zip(_COPIED, places, strict=True)}
         return cls(host, device, slots)
 
@@ -81,7 +83,7 @@ def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme
 
 def memories_at(memories: Memories, calls: tuple[HostCall, ...], done: float, theme: Theme) -> list[Primitive]:
     """Draw what the device holds and what is on its way when ``done`` calls are over; the last one may be under way."""
-    moving, held, result = list[Primitive](), dict[str, float](), _OLD
+    moving, held, result = list[Primitive](), dict[str, float](), SOFT
     for started, call in enumerate(calls[: int(done) + 1]):
         share = min(1, done - started)
         if share <= 0:
@@ -94,7 +96,7 @@ def memories_at(memories: Memories, calls: tuple[HostCall, ...], done: float, th
         elif call.name == "Memcpy":
             result = 1
         elif call.name == "launch":
-            held["Cd"] = max(share, _OLD)
+            held["Cd"] = max(share, SOFT)
         elif call.name == "Free" and share >= 1:
             held.pop(call.target, None)
     places = {f"held-{name}": (name, strength) for name, strength in held.items()} | {"result": ("C", result)}
@@ -135,7 +137,7 @@ class _Plan(NamedTuple):
 
     def value(self, theme: Theme) -> Style:
         """The style of durations."""
-        return theme.small.sized(min(theme.type.least, 0.8 * self.code[0].height))
+        return theme.small.sized(min(theme.type.least, self.code[0].height / LINE_PITCH))
 
 
 def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
@@ -150,11 +152,11 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
         for place, (call, box) in enumerate(zip(case.calls, plan.code, strict=True))
     ]
     for run, rows in zip(case.runs, plan.runs, strict=True):
-        style = theme.strong.sized(1.1 * plan.value(theme).size)
+        style = theme.strong.sized(plan.value(theme).size)
         total = f"{number(run.total())} µs{'' if run.is_whole else ' + kernel'}"
         lines = [Line(f"{run.memory}-name", tr(_MEMORIES[run.memory]), *style), Line(f"{run.memory}-total", total, *style)]
-        above = rows[0].shifted(y=-2.9 * style.size)._replace(height=2.6 * style.size)
-        start = path(f"{run.memory}-start", [rows[0].at(0, 0), rows[-1].at(0, 1)], theme.line, 1.5)
+        above = rows[0].trimmed(top=-2 * ROW_PITCH * style.size, bottom=rows[0].height)
+        start = path(f"{run.memory}-start", [rows[0].at(0, 0), rows[-1].at(0, 1)], theme.line, FINE)
         primitives += [*lines_down(above, lines), start]
     if not case.runs:
         primitives += memories_drawn(Memories.within(plan.right), case.calls, theme)
@@ -179,7 +181,7 @@ def transfers_motion(case: TransferCase, options: ViewOptions) -> tuple[Primitiv
     done = len(case.calls) * options.passed
     pieces = memories_at(Memories.within(plan.right), case.calls, done, theme)
     if done < len(case.calls):
-        line = plan.code[int(done)].part(down=_THICK)
+        line = plan.code[int(done)].bar()
         pieces.append(round_boxes("present", line.shifted(-16)._replace(width=6), theme.faint))
     return tuple(pieces)
 
@@ -194,9 +196,6 @@ def code_of(call: HostCall, prefix: str) -> str:
     return f"{prefix}Malloc(&{call.what}, bytes);" if call.name == "Malloc" else f"{prefix}{call.name}({call.what});"
 
 
-_THICK = (0.16, 0.84)  # of the height of a row: a bar
-
-
 def _calls(run: HostRun, rows: list[Box], now: float, plan: _Plan, theme: Theme) -> list[Primitive]:
     """Draw the calls of one run that have begun at ``now``, in microseconds."""
     primitives, begun = list[Primitive](), 0.0
@@ -205,7 +204,7 @@ def _calls(run: HostRun, rows: list[Box], now: float, plan: _Plan, theme: Theme)
         if begun > now:
             break
         us, key = call.us or 0, f"{run.memory}-{place}"
-        bar = row.part((begun / plan.most, min(begun + us, now) / plan.most), _THICK)
+        bar = row.bar(begun / plan.most, min(begun + us, now) / plan.most)
         if us:
             bar = bar._replace(width=max(3, bar.width))
             primitives.append(round_boxes(key, bar, colours.get(call.name, theme.faint)))
@@ -246,20 +245,20 @@ def _lanes_scene(case: TransferCase, pieces: StreamRuns, options: ViewOptions) -
         f"{memcpy}(C + at, Cd + at, bytes, {half}DeviceToHost, streams[piece % count]); }}",
     )
     rows, style = code.grid(len(texts), 1), Style(1, theme.text, "mono")
-    size = min(theme.type.words, 0.6 * rows[0].height, (code.width - 24) / max(map(style.width, texts)))
+    size = min(theme.type.words, rows[0].height / ROW_PITCH, (code.width - 24) / max(map(style.width, texts)))
     style, note = style.sized(max(theme.type.least, size)), theme.soft.sized(theme.type.note)
     drawn: list[Primitive] = []
     for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
         mark, words = row.columns(10, REST, gap=14)
         drawn.append(write(f"code-{place}", words, text, style))
-        drawn += [round_boxes(f"mark-{place}", mark.part(down=_THICK), _ink(_WORK[place - 2], theme))] if place > 1 else []
+        drawn += [round_boxes(f"mark-{place}", mark.bar(), _ink(_WORK[place - 2], theme))] if place > 1 else []
     for count, head, lanes in runs:
         total = f"{number(pieces.total_us(count) / 1000)} ms"
         said = tr("in one stream") if count == 1 else tr("in {count} streams", count=count)
         drawn.append(write(f"run-{count}", head, f"{said}: {total}", theme.strong.sized(theme.type.words)))
         names = [tr("stream {number}", number=lane) for lane in range(count)]
         drawn += [beside(f"lane-{count}-{name}", row, "left", name, note, 10) for name, row in zip(names, lanes, strict=True)]
-        drawn.append(path(f"start-{count}", [lanes[0].at(0, 0), lanes[-1].at(0, 1)], theme.line, 1.5))
+        drawn.append(path(f"start-{count}", [lanes[0].at(0, 0), lanes[-1].at(0, 1)], theme.line, FINE))
     title = tr("Host: {pieces} pieces of {sizes}", pieces=pieces.pieces, sizes=case.problem.dimensions)
     return titled(drawn, title, tr("{source}; outlined: a kernel waits", source=case.source), options)
 
@@ -276,7 +275,7 @@ def _lanes_motion(pieces: StreamRuns, options: ViewOptions) -> list[Primitive]:
         for row in pieces.of(count):
             key, lane = f"{count}-{row.piece}-{row.what}", lanes[row.stream]
             waiting, bar = (
-                lane.part((begun / most, min(end, now) / most), _THICK)
+                lane.bar(begun / most, min(end, now) / most)
                 for begun, end in ((row.ready_us, row.start_us), (row.start_us, row.stop_us))
             )
             if row.ready_us < min(now, row.start_us) and waiting.width > 3:

@@ -4,11 +4,11 @@ from itertools import groupby
 
 from gemmviz.model.cases import Ladder
 from gemmviz.model.translation import marked, percent, tr
-from gemmviz.scenes.kit.layout import NEAR, REST, Box, Share, path, round_boxes, write, write_all
+from gemmviz.scenes.kit.layout import BAR, NEAR, REST, ROW_PITCH, Box, Share, path, round_boxes, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
-_NAMES, _GROWS, _BAR = 190, 0.4, 0.62  # width of the names of rows; share of the time in which a bar grows; width of a bar
+_NAMES = 190  # width of the names of rows
 
 
 def ladder_scene(case: Ladder, options: ViewOptions) -> Scene:
@@ -41,9 +41,9 @@ def ladder_motion(case: Ladder, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the bars, one after another, with their shares."""
     theme, (_, columns, _), drawn = options.theme, _places(case, options), list[Primitive]()
     for place, (rung, column) in enumerate(zip(case.rungs, columns, strict=True)):
-        share = eased_in_turn(options.moment, place, len(case.rungs), _GROWS)
-        head, whole = column.rows(1.6 * theme.type.note, REST)
-        bar = whole.part(((1 - _BAR) / 2, (1 + _BAR) / 2), (1 - share * rung.percent / 100, 1.0))
+        share = eased_in_turn(options.moment, place, len(case.rungs))
+        head, whole = column.rows(ROW_PITCH * theme.type.note, REST)
+        bar = whole.columns(Share(1 - BAR), Share(2 * BAR), Share(1 - BAR))[1].part(down=(1 - share * rung.percent / 100, 1))
         drawn.append(round_boxes(f"ladder-bar-{place}", bar, theme.load))
         if share >= 1:
             above = Box(column.x - 10, bar.y - head.height, column.width + 20, head.height)
@@ -54,7 +54,7 @@ def ladder_motion(case: Ladder, options: ViewOptions) -> tuple[Primitive, ...]:
 
 def _places(case: Ladder, options: ViewOptions) -> tuple[Box, list[Box], list[Box]]:
     """Return the row of the GPUs, the columns of the bars, and the rows below them."""
-    line = 1.5 * options.theme.type.note
+    line = ROW_PITCH * options.theme.type.note
     heads, bars, *rows = options.room(112, 24).rows(line, Share(1), line, line, line, line, gap=NEAR / 2)
     return heads, bars.trimmed(left=_NAMES).columns(*[REST] * len(case.rungs)), rows
 

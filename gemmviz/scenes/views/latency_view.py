@@ -8,7 +8,19 @@ from gemmviz.analysis.models.occupancy import what_ifs
 from gemmviz.analysis.models.time import BUSY, CYCLES, LATENCY, Hiding, hiding_of
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.translation import many, marked, sized, tr
-from gemmviz.scenes.kit.layout import REST, Box, all_beside, beside, path, round_boxes, square, ticks_along, write, write_all
+from gemmviz.scenes.kit.layout import (
+    LINE_PITCH,
+    NAMED,
+    Box,
+    Share,
+    all_beside,
+    beside,
+    path,
+    round_boxes,
+    ticks_along,
+    write,
+    write_all,
+)
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import Theme
@@ -33,7 +45,8 @@ class _LatencyPlan(NamedTuple):
         room, theme = options.room(116, 26).trimmed(left=_NAMES_ROOM, right=options.lacking(_LEAVES)), options.theme
         shown = max(1, min(hiding.warps, _MOST_ROWS))
         rows, _, line, _, said, _, below = room.rows(
-            0.54 * room.height, 12, min(44, room.height / 12), 2.2 * theme.type.least, 1.3 * theme.strong.size, 16, REST, gap=4
+            Share(7), 12, min(44, room.height / 12), 2 * LINE_PITCH * theme.type.least,
+            LINE_PITCH * theme.strong.size, 16, Share(3), gap=4,
         )  # fmt: skip
         return cls(rows._replace(height=min(rows.height, shown * _TALLEST)).grid(shown, 1), line, said, below)
 
@@ -111,7 +124,7 @@ def _warp_rows(hiding: Hiding, rows: list[Box], until: float, theme: Theme) -> l
     pieces, name = list[Primitive](), tr(_WAITING)
     for warp, whole in enumerate(rows[: hiding.warps]):
         row = whole.trimmed(bottom=whole.height / 4)
-        thin = square(row.middle, row.width, max(3, 0.3 * row.height))
+        thin = row.grid(3, 1)[1]
         starts = [start for start in hiding.busy[warp].tolist() if 0 <= start < until]
         ends = [(s + BUSY, min(s + BUSY + LATENCY, until)) for s in starts if s + BUSY < until]
         waits = [_between_cycles(thin, *each) for each in ends]
@@ -119,7 +132,7 @@ def _warp_rows(hiding: Hiding, rows: list[Box], until: float, theme: Theme) -> l
             Rects(f"waits-{warp}", boxes(*waits), theme.line),
             round_boxes(f"issues-{warp}", _issues(starts, until, row), theme.warps[warp % len(theme.warps)]),
         ]
-        if thin.height >= 1.3 * theme.type.least:
+        if thin.height >= LINE_PITCH * theme.type.least:
             named = [box for box in waits if box.width >= theme.small.width(name) + 12]
             pieces.append(write_all(f"waits-{warp}-name", named, [name] * len(named), theme.small, "middle"))
     return pieces
@@ -137,7 +150,7 @@ def _issues(starts: list[int], until: float, row: Box) -> list[Box]:
 def _warp_names(hiding: Hiding, rows: list[Box], issuing: int | None, theme: Theme) -> list[Primitive]:
     """Draw the names of the warps, as many as can be read, that of the warp that issues strong."""
     size, shown = theme.type.least, min(hiding.warps, len(rows))
-    step = label_step(rows[0].height, 1.15 * size, _MOST_ROWS)
+    step = label_step(rows[0].height, NAMED * size, _MOST_ROWS)
     strong = [warp for warp in range(shown) if warp == issuing]
     faint = [warp for warp in range(0, shown, step) if all(abs(warp - each) >= step for each in strong)]
     names: list[Primitive] = []

@@ -9,17 +9,16 @@ import numpy as np
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.translation import grouped, many, marked, sized, spaced, tr
-from gemmviz.scenes.kit.layout import REST, Box, beside, cell_squares, cells_in, fits_cells, write
+from gemmviz.scenes.kit.layout import BOLD, FINE, REST, ROW_PITCH, Box, beside, cell_squares, cells_in, fits_cells, write
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.scale import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.theme import Style
-from gemmviz.scenes.kit.view import View, ViewOptions, eased, eased_from, message, titled
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, eased_in_turn, message, titled
 
 _BLOCK_SHARE = 0.94  # of a cell of the grid: its block
 _MOST_BLOCKS_DRAWN = 64  # blocks along an axis that are drawn
 _LARGEST_BLOCK = 124
 _BEFORE_VALUE = 30  # from a line of code to what its formulas come to
-_BLOCK_FLIGHT = 0.3  # share of the motion that one block takes
 _GROWN = 0.6  # when the block of threads begins to grow
 
 
@@ -35,7 +34,7 @@ class _Plan(NamedTuple):
 
     @classmethod
     def of(cls, launch: Launch, options: ViewOptions) -> "_Plan":
-        pitch = 1.45 * options.theme.type.caption
+        pitch = ROW_PITCH * options.theme.type.caption
         *code, _, below = options.room(120, 34).rows(pitch, pitch, pitch, 62, REST)
         rooms = below.columns(REST, REST, gap=100)
         tables = (
@@ -123,9 +122,7 @@ def _flying_blocks(launch: Launch, plan: _Plan, options: ViewOptions) -> Squares
     """Draw the blocks of the grid, flying one after another from its line to their places, with (x, y) where that fits."""
     theme, (across, down, _), cell = options.theme, _shown_blocks(launch.grid), plan.grid.width / _shown_blocks(launch.grid)[0]
     number = np.arange(across * down)
-    share = eased(np.clip((options.passed / _GROWN - number / len(number) * (1 - _BLOCK_FLIGHT)) / _BLOCK_FLIGHT, 0, 1))[
-        :, None
-    ]
+    share = eased_in_turn(options.passed / _GROWN, number, len(number))[:, None]
     end = cell_squares(plan.grid, across, number, _BLOCK_SHARE)
     start = np.array([[plan.code[0].x + 180, plan.code[0].y, 12]])
     there = share[:, 0] > 0
@@ -151,9 +148,9 @@ def _growing_block(case: LaunchCase, launch: Launch, plan: _Plan, options: ViewO
     ways = boxes((*start.at(1, 0), *box.at(0, 0)), (*start.at(1, 1), *box.at(0, 1)))
     size = theme.type.least if share >= 1 else 0
     return [
-        Lines("ways", ways, theme.faint, 1.5, dashed=True),
+        Lines("ways", ways, theme.faint, FINE, dashed=True),
         cells_in("threads", box, fill, theme.warps, theme.background, inks, "threads", texts, size),
-        Rects("block-edge", boxes(start), None, theme.text, 3),
+        Rects("block-edge", boxes(start), None, theme.text, BOLD),
     ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.model.cases import LoadsCase, LoadsRow
 from gemmviz.model.translation import counted, many, marked, number, tr
-from gemmviz.scenes.kit.layout import NEAR, REST, Box, Share, cells_in, square, write, write_all
+from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, REST, ROW_PITCH, Box, Share, cells_in, square, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
@@ -47,8 +47,8 @@ def _parts(case: LoadsCase, options: ViewOptions) -> list[list[Box]]:
     """Return the rooms of each launch: its elements of C, its picture, the figure, and two lines of counts."""
     columns = options.room(_TOP).columns(*(Share(row.reads[1] + 3) for row in case.rows))
     sizes = options.theme.type
-    low = 1.3 * sizes.words
-    return [each.rows(1.5 * sizes.caption, REST, 2.6 * sizes.title, low, low, gap=NEAR) for each in columns]
+    low = LINE_PITCH * sizes.words
+    return [each.rows(ROW_PITCH * sizes.caption, REST, 2 * LINE_PITCH * sizes.title, low, low, gap=NEAR) for each in columns]
 
 
 def _tables(row: LoadsRow, picture: Box, case: LoadsCase) -> tuple[Box, Box, Box]:

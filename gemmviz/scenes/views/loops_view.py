@@ -6,12 +6,12 @@ import numpy as np
 
 from gemmviz.model.cases import LoopRun, LoopsCase
 from gemmviz.model.translation import many, marked, sized, tr
-from gemmviz.scenes.kit.layout import REST, Box, Line, cells_in, lines_down, round_boxes, write, write_all
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, cells_in, lines_down, round_boxes, write, write_all
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
-from gemmviz.scenes.kit.theme import Style, mixed
+from gemmviz.scenes.kit.theme import SOFT, Style, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
-_GAP, _INSET, _PITCH, _LARGEST = 56, 18, 1.34, 28  # between kernels; within the panel of a listing; its lines; its text
+_GAP, _INSET, _LARGEST = 56, 18, 28  # between kernels; within the panel of a listing; its text
 _FIRST_SHARE = 0.72  # of the time, for the run that plays first
 _COUNTER = 5.4  # width of a counter, in text sizes
 _MOST_CELLS, _LARGEST_CELL = 64, 104  # rows or columns of C with cells of their own; units
@@ -43,7 +43,7 @@ def _playing(case: LoopsCase, options: ViewOptions) -> list["_Playing"]:
     free = room.width - (len(runs) - 1) * _GAP - 2 * _INSET * len(runs)
     size = max(options.theme.type.least, min(_LARGEST, 0.995 * free / sum(longest)))
     widths = [each / sum(longest) * free + 2 * _INSET for each in longest]
-    high = min(_PITCH * size * max(len(run.lines) for run in runs) + 16, 0.6 * room.height)
+    high = min(LINE_PITCH * size * max(len(run.lines) for run in runs) + 16, 0.6 * room.height)
     columns = enumerate(zip(runs, room.columns(*widths, gap=_GAP), strict=True))
     return [_Playing(f"loops-{n}", run, box, size, high, min(widths), options) for n, (run, box) in columns]
 
@@ -66,9 +66,9 @@ class _Playing:
         self.key, self.run, self.options, self.theme = key, run, options, options.theme
         self.style = Style(size, options.theme.text, "mono")
         self.head, code, _, below = box.rows(34, high, 24, REST)
-        shown = min(len(run.lines), int((high - 16) / (_PITCH * size) + 0.01))
-        self.lines = code.inset(_INSET, 8).rows(*[_PITCH * size] * shown)
-        self.code = code._replace(height=_PITCH * size * shown + 16)
+        shown = min(len(run.lines), int((high - 16) / (LINE_PITCH * size) + 0.01))
+        self.lines = code.inset(_INSET, 8).rows(*[LINE_PITCH * size] * shown)
+        self.code = code._replace(height=LINE_PITCH * size * shown + 16)
         self.factor = -(-max(run.stored.shape) // _MOST_CELLS)
         self.stored = run.stored[:: self.factor, :: self.factor]
         rows, columns = self.stored.shape
@@ -114,7 +114,7 @@ class _Playing:
         now = (stored == later.min()) & (steps > 0) if len(later) else np.zeros(stored.shape, bool)
         is_done = (stored >= 0) & (stored < steps)
         fill = np.where(is_done, _DONE, np.where(now, _NOW, _LATER)).astype(np.uint8)
-        palette, inks = (theme.empty, mixed(theme.empty, accent, 0.4), accent), (theme.faint, theme.text, theme.ink_on(accent))
+        palette, inks = (theme.empty, mixed(theme.empty, accent, SOFT), accent), (theme.faint, theme.text, theme.ink_on(accent))
         rows, columns = stored.shape
         pairs = np.array([[self.options.labels.pair(row, column) for column in range(columns)] for row in range(rows)])
         texts = pairs if self.factor == 1 else None

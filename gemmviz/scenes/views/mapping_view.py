@@ -12,7 +12,10 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import counted, many, marked, sized, tr
 from gemmviz.scenes.kit.layout import (
+    AIR,
+    LINE_PITCH,
     REST,
+    ROW_PITCH,
     Box,
     Line,
     Share,
@@ -21,10 +24,10 @@ from gemmviz.scenes.kit.layout import (
     lines_down,
     names_of_parts,
     write,
-)  # fmt: skip
+)
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Style, Theme, mixed
+from gemmviz.scenes.kit.theme import DIM, HALF, Style, Theme, mixed
 from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, framed, message
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around
 from gemmviz.scenes.stage.cost import Meter, meter_primitives, meters_of, outlined, square_side
@@ -151,7 +154,7 @@ def _lane_strip(moment: Moment, plan: _MappingPlan, options: ViewOptions) -> lis
 
 def _lane_colours(accent: str, theme: Theme) -> tuple[str, ...]:
     """Return the colours of a warp's lanes, stronger in their order."""
-    return tuple(mixed(theme.background, accent, 0.45 + 0.55 * lane / (_LANE_SHADES - 1)) for lane in range(_LANE_SHADES))
+    return tuple(mixed(theme.background, accent, HALF + (1 - HALF) * lane / (_LANE_SHADES - 1)) for lane in range(_LANE_SHADES))
 
 
 def _tip(moment: Moment, thread: int) -> str:
@@ -170,7 +173,7 @@ def _grids(moment: Moment, elements: Longs, reads: list[WarpRead], room: Box, op
     depth = _depth(reads)
     beside = depth[1] - depth[0] + 1 if reads else 0
     above = max((read.ks[1] - read.ks[0] + 1 for read in reads if read.array.name == "B"), default=0)
-    inner = room.trimmed(left=_BESIDE if reads else 0, top=1.5 * options.theme.type.name, right=0 if reads else _BESIDE)
+    inner = room.trimmed(left=_BESIDE if reads else 0, top=ROW_PITCH * options.theme.type.name, right=0 if reads else _BESIDE)
     high, wide = rows[1] - rows[0] + above, _width(columns, reads) + beside
     cell = inner.tiled(high, wide, _LARGEST_CELL).width / wide
     at = inner.x + (beside * cell if reads else 0), inner.y + above * cell
@@ -231,7 +234,7 @@ def _matrix_part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Lo
     """Draw a part of a matrix: elements of the warp's lanes in its colour with their lanes, the others dim."""
     theme = options.theme
     shades = _lane_colours(theme.accent(array.name), theme)
-    palette = (theme.tint(array.name, 0.13), *shades)
+    palette = (theme.tint(array.name, DIM), *shades)
     inks = tuple(theme.ink_on(each) for each in palette)
     fill = np.zeros((table.rows, table.columns), np.uint8)
     texts = np.full((table.rows, table.columns), "", "<U4")
@@ -244,7 +247,7 @@ def _matrix_part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Lo
     ids = np.full((table.rows, table.columns), -1, np.int64)
     if single:
         ids[row, column] = lanes
-    size = min(theme.type.words, 0.6 * table.cell)
+    size = min(theme.type.words, table.cell / ROW_PITCH)
     fits = size >= theme.type.least and text_width("31" if single else "×32", size) <= table.cell - 2
     line = theme.background if table.cell >= 5 else None
     key = f"mapping-{array.name}"
@@ -254,11 +257,11 @@ def _matrix_part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Lo
 
 def _lane_line(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme: Theme) -> list[Primitive]:
     """Draw a line through the elements in the order of their lanes, with a dot at the first, where numbers don't fit."""
-    if not len(lanes) or table.cell * 0.6 >= theme.type.least:
+    if not len(lanes) or table.cell / ROW_PITCH >= theme.type.least:
         return []
     first = np.unique(lanes, return_index=True)[1]  # one element of each lane
     middle = table.middle(rows[first], columns[first])
-    return lane_line(middle, 0.5 * table.cell, theme.background, 2)
+    return lane_line(middle, table.cell / 2, theme.background, 2)
 
 
 def _name_style(name: str, options: ViewOptions) -> Style:
@@ -290,13 +293,13 @@ def _costs(
         array=array.name,
     )
     size = theme.type.words
-    head, _ = room.strip("top", 1.08 * size)
+    head, rest = room.strip("top", LINE_PITCH * size)
     primitives: list[Primitive] = [write("mapping-stored", head, sentence, theme.strong)]
     meters = [_meter(read, moment, options) for read in reads] or list(meters_of(moment))[:2]
-    parts = room.trimmed(top=2.2 * size).grid(max(1, len(meters)), 1)
+    parts = rest.trimmed(top=AIR).grid(max(1, len(meters)), 1)
     if parts[0].height < _METER_WORDS + _LEAST_SQUARES:
         lines = [Line(f"mapping-meter-{n}", f"{meter.title}: {meter.text}", *theme.plain) for n, meter in enumerate(meters)]
-        return [*primitives, *lines_down(room.trimmed(top=1.34 * size), lines, 1.4)]
+        return [*primitives, *lines_down(rest, lines)]
     squares = Box(0, 0, room.width, parts[0].height - _METER_WORDS)
     side = min((square_side(each.moved, squares, _LARGEST_SQUARE)[0] for each in meters), default=0)
     for place, (meter, part) in enumerate(zip(meters, parts, strict=False)):

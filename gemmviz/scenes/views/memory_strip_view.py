@@ -10,6 +10,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.layout import (
+    CELL_FILL,
     LINE_PITCH,
     REST,
     Box,
@@ -23,7 +24,7 @@ from gemmviz.scenes.kit.layout import (
 from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Part, Primitive, Scene, Squares
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
-from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, framed
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, framed
 
 _ORDERS = ((marked("C order: row after row"), False), (marked("Fortran order: column after column"), True))
 _MOST_OF_MATRIX_DRAWN = 8  # most rows and columns drawn
@@ -32,7 +33,6 @@ _HEAD, _PITCH, _OFFSETS = 28, 62, 26  # heights: of a name, of one line of a str
 _ABOVE, _APART, _BESIDE, _UNDER = 20, 20, 60, 3  # the matrix; between it and the strips or its formulas; a strip
 _MOST_STRIPS, _MOST_OF_MATRIX, _LARGEST = 0.62, 0.42, 110  # of the height; of the width; side of a cell
 _LOOSE_LEADING = 1.9  # of the size of the formulas: from one to the next
-_ELEMENT_FLIGHT = 0.5  # share of the motion that one element takes
 _LIT = 8  # palette entries: one for each row, then one for the current access
 
 
@@ -56,8 +56,7 @@ def layout_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
         number = np.arange(matrix.fill.size).reshape(matrix.fill.shape)
         order = (number.T if is_columns else number).ravel()
         start, end = _middles(matrix)[order], np.concatenate([_middles(line) for line in lines])
-        begin = place + np.arange(len(order)) / len(order) * (1 - _ELEMENT_FLIGHT)
-        share = eased(np.clip((len(_ORDERS) * options.moment / ARRIVAL - begin) / _ELEMENT_FLIGHT, 0, 1))[:, None]
+        share = eased_in_turn(len(_ORDERS) * options.passed - place, np.arange(len(order)), len(order))[:, None]
         now = start + (end - start) * share
         there, side = share[:, 0] > 0, now[:, 2]
         now = np.column_stack([now[:, 0] - side / 2, now[:, 1] - side / 2, side])
@@ -84,8 +83,8 @@ def _emptied(piece: Primitive, options: ViewOptions) -> Primitive:
 def _middles(cells: Cells) -> Floats:
     """Return the middle of each cell and the side of a square in it: x, y, side."""
     row, column = np.divmod(np.arange(cells.fill.size), cells.fill.shape[1])
-    x, y = cells.x + (column + 0.5) * cells.size, cells.y + (row + 0.5) * cells.pitch
-    return np.column_stack([x, y, np.full(len(x), 0.94 * min(cells.size, cells.pitch))])
+    side = CELL_FILL * min(cells.size, cells.pitch)
+    return np.column_stack([cells.middles(row, column), np.full(len(row), side)])
 
 
 def shown_array(moment: Moment) -> MemoryArray:

@@ -9,10 +9,10 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.layout import NEAR, REST, Box, cells_in, path, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.theme import DIM, HALF, SOFT
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, framed, message
 
 _GAP, _HEAD, _LARGEST = 90, 44, 60  # between the tables; height of a name; side of a cell
-_GROWS = 0.5  # share of the time in which a table grows out of the one before
 
 
 class _Table(NamedTuple):
@@ -43,15 +43,15 @@ def nesting_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...
     """Draw the tables: each grows out of its place in the one before, to which lines lead in the end."""
     theme, drawn, tables = options.theme, list[Primitive](), _tables(moment, options)
     accent = theme.accent("C")
-    palettes = ((theme.tint("C", 0.13), accent), theme.warps, (theme.tint("C", 0.35), theme.tint("C", 0.6), accent), (accent,))
+    palettes = ((theme.tint("C", DIM), accent), theme.warps, (theme.tint("C", SOFT), theme.tint("C", HALF), accent), (accent,))
     for number, (each, palette) in enumerate(zip(tables, palettes, strict=False)):
-        share = eased_in_turn(options.moment, number - 1, len(tables) - 1, _GROWS) if number else 1.0
+        share = eased_in_turn(options.moment, number - 1, len(tables) - 1) if number else 1
         box = tables[number - 1].part.towards(each.box, share) if number else each.box
         line = theme.background if each.box.width / each.fill.shape[1] > 5 else None
         drawn.append(cells_in(f"nesting-{number}", box, each.fill, palette, line))
         if share < 1:
             break
-        for edge in (0.0, 1.0) if number else ():
+        for edge in (0, 1) if number else ():
             way = [tables[number - 1].part.at(1, edge), each.box.at(0, edge)]
             drawn.append(path(f"nesting-line-{number}-{edge}", way, theme.faint, 2, dashed=True))
         drawn += [round_boxes(f"nesting-part-{number}", each.part, None, theme.text, 3)] if each.is_whole else []

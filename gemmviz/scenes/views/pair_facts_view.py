@@ -12,7 +12,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import counted, marked, percent, spaced, tr
-from gemmviz.scenes.kit.layout import REST, write
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View, ViewOptions, kernel_words, titled
@@ -43,7 +43,7 @@ def pair_facts_scene(pair: Pair, options: ViewOptions) -> Scene:
     theme, sizes = options.theme, options.theme.type
     heads = ["", *_names(pair), tr("right / left")]
     drawn: list[Primitive] = []
-    high = 1.4 * sizes.note if options.words else 0
+    high = LINE_PITCH * sizes.note if options.words else 0
     upper, *below = options.room().rows(REST, *[high] * _LINES, gap=_APART if options.words else 0)
     rows = [_cells(row) for row in _rows(pair)]
     drawn += table("facts", heads, rows, upper, theme, sizes.words)

@@ -11,7 +11,7 @@ from gemmviz.scenes.kit.primitives import SIDES, Primitive, RunSide, Scene
 from gemmviz.scenes.kit.sentence import beat
 from gemmviz.scenes.kit.shapes import of_side
 from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.view import View, ViewOptions, kernel_words, named_timeline
+from gemmviz.scenes.kit.view import HEADLINE_PITCH, View, ViewOptions, kernel_words, named_timeline
 from gemmviz.scenes.stage.layout import Plan
 from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.two_stages import column_primitives, two_stages
@@ -23,7 +23,6 @@ _LOCKED: dict[Lock, str] = {
     "step": marked("at the same step"),
     "bytes": marked("after the same bytes moved"),
 }
-_HEAD_LEADING = 1.24
 
 
 def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
@@ -70,7 +69,7 @@ def _head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Pr
         Paragraph("title", (title,), sizes.name, theme.text, "semibold", "title"),
         Paragraph.wrapped("action", said, theme.plain, box, 2, "action"),
     ]
-    return [*paragraphs_in(box, lines, leading=_HEAD_LEADING)[0]]
+    return [*paragraphs_in(box, lines, leading=HEADLINE_PITCH)[0]]
 
 
 def _side_title(moment: Moment, pair: Pair, room: float, size: float) -> str:

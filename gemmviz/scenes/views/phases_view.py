@@ -8,12 +8,12 @@ from gemmviz.analysis.replay.reads import CopiedElement, Product, copies_of, has
 from gemmviz.model.translation import many, marked, tr
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.table import TableCell, table, text_size
+from gemmviz.scenes.kit.theme import PALE
 from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 
 _TRIED_COUNTS = ((2, 8), (2, 4), (1, 8), (1, 4), (1, 2), (1, 1))  # phases and threads, tried until the text can be read
 _MOST_PRODUCTS = 4
 _STRETCH = 3  # how much higher than their text rows may be
-_BEFORE, _NOW = 0.22, 1.0  # strength of the colours of earlier phases and of the current one
 
 
 def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -104,9 +104,9 @@ def _dress(moment: Moment, steps: list[int], name: str, options: ViewOptions) ->
     if not steps or moment.step < min(steps) - 1:
         return theme.faint, ""
     if moment.step <= max(steps):
-        fill = theme.tint(name, _NOW)
+        fill = theme.accent(name)
         return theme.ink_on(fill), fill
-    return theme.text, theme.tint(name, _BEFORE)
+    return theme.text, theme.tint(name, PALE)
 
 
 VIEW = View(marked("Phases by thread"), Moment, phases_scene, multiplies=True, order=104)

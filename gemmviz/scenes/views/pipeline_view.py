@@ -14,16 +14,28 @@ from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Touches, Trace
 from gemmviz.model.translation import counted, many, marked, tr
-from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, round_boxes, swatches, write, write_all
+from gemmviz.scenes.kit.layout import (
+    AIR,
+    NEAR,
+    REST,
+    ROW_PITCH,
+    STROKE,
+    Box,
+    fits,
+    round_boxes,
+    swatches,
+    upright,
+    write,
+    write_all,
+)
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import DIM, HALF, SOFT, Theme, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 
 _MOST_STAGES, _MOST_TRACKS = 8, 4
 _LONGEST, _STEP = 3.0, 15.0  # of a run of equal steps, in steps; width of a step, in units
-_NAMES, _TRACK, _APART = 0.4, 34.0, 44.0  # of the width: the names, at most; height of a track; between two of them
+_NAMES, _TRACK = 0.4, 34  # of the width: the names, at most; height of a track
 _BEHIND = 0.62  # share of the room that shows what was before this step
-_PLANNED, _UNDER_WAY, _HELD = 0.16, 0.3, 0.55  # strengths of the colour of what is to come, is under way, and has come
 
 
 class Fill(NamedTuple):
@@ -227,13 +239,13 @@ class _Plan(NamedTuple):
 
     @classmethod
     def of(cls, found: Pipeline, moment: Moment, options: ViewOptions) -> "_Plan":
-        room, words = options.room(), 2.9 * options.theme.type.words if options.words else 0.0
+        room, words = options.room(), 2 * ROW_PITCH * options.theme.type.words if options.words else 0
         upper, below = room.rows(REST, words, gap=NEAR)
         style = options.theme.small
         names = min(_NAMES * room.width, max(map(style.width, _row_names(found))) + AIR)
         count = len(found.tracks)
-        above, lower = upper.rows(count * _TRACK + (count - 1) * _APART, REST, gap=AIR)
-        tracks = [box.trimmed(left=names) for box in above.rows(*[REST] * count, gap=_APART)]
+        above, lower = upper.rows(count * _TRACK + (count - 1) * 2 * AIR, REST, gap=AIR)
+        tracks = [box.trimmed(left=names) for box in above.rows(*[REST] * count, gap=2 * AIR)]
         stages = [box.trimmed(left=names) for box in lower.rows(*[REST] * max(1, found.stages), gap=AIR)]
         across = lower.trimmed(left=names)
         whole, wide = float(found.x[-1]), across.width / _STEP
@@ -285,9 +297,8 @@ def pipeline_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ..
     theme, plan = options.theme, _Plan.of(found, moment, options)
     before, after = found.x[moment.step : moment.step + 2].tolist()
     now = before + (after - before) * options.way
-    x, top = plan.at(now), plan.tracks[0].y if plan.tracks else plan.across.y
-    here = Rects("now", boxes((x - 2.0, top - 6.0, 4.0, plan.across.bottom - top + 12.0)), theme.text, meaning="frame")
-    return *_bars(found, plan, moment, theme, now, "done"), here
+    whole = plan.across.trimmed(top=plan.tracks[0].y - plan.across.y) if plan.tracks else plan.across
+    return *_bars(found, plan, moment, theme, now, "done"), upright("now", plan.at(now), whole, theme.text)
 
 
 def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: float, key: str) -> list[Primitive]:
@@ -298,7 +309,7 @@ def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: flo
     def add(colour: str, strength: float, box: Box, start: float, end: float) -> None:
         part = plan.between(box, min(start, until), min(end, until))
         if part is not None:
-            groups.setdefault(theme.faded(colour, strength if is_done else _PLANNED), []).append(part)
+            groups.setdefault(theme.faded(colour, strength if is_done else DIM), []).append(part)
 
     for track, box in zip(found.tracks, plan.tracks, strict=True):
         for kind in np.unique(track.kinds).tolist():
@@ -311,10 +322,10 @@ def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: flo
         box, colour = lanes[arrays.index(fill.array)], _array_colour(moment, fill.array, theme)
         arrives, end = float(x[min(fill.arrives, len(x) - 1)]), float(x[fill.end]) if fill.end < len(x) else float(x[-1])
         if fill.arrives > fill.last:
-            add(colour, _UNDER_WAY, box.part(down=(0.3, 0.7)), float(x[fill.first]), arrives)
+            add(colour, SOFT, box.grid(3, 1)[1], float(x[fill.first]), arrives)
         else:
             arrives = float(x[fill.first])
-        add(colour, _HELD, box, arrives, end)
+        add(colour, HALF, box, arrives, end)
         reads = np.array(fill.reads, np.int64)
         for start, stop in _runs(np.diff(reads) > len(arrays), len(reads)):
             add(colour, 1.0, box, float(x[reads[start]]), float(x[reads[stop - 1] + 1]))
@@ -325,7 +336,7 @@ def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: flo
 
 def _colour(kind: int, theme: Theme) -> str:
     """The colour of the steps of a track: of what fills, loads from global memory among it, computes, waits, and stores."""
-    waits = mixed(theme.empty, theme.faint, 0.5)
+    waits = mixed(theme.empty, theme.faint, HALF)
     return {COMPUTE: theme.text, BARRIER: waits, STORE_C: theme.accent("C")}.get(kind, theme.chosen)
 
 
@@ -358,7 +369,7 @@ def _meeting_lines(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme) -
         upper, lower = (plan.tracks[n] for n in (track, other))
         down = upper.y < lower.y
         lines.append((plan.at(start), upper.bottom if down else upper.y, plan.at(end), lower.y if down else lower.bottom))
-    return [Lines("meetings", boxes(*lines), theme.faint, 2.0)] if lines else []
+    return [Lines("meetings", boxes(*lines), theme.faint, STROKE)] if lines else []
 
 
 def _distances(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme) -> list[Primitive]:
@@ -371,8 +382,8 @@ def _distances(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme) -> li
         lane = plan.stages[fill.stage].inset(0, 4).rows(*[REST] * len(arrays), gap=4)[0]
         box = plan.between(lane, float(found.x[fill.first]), float(found.x[fill.arrives]))
         text = many(fill.arrives - fill.first, "step")
-        if box is not None and style.width(text) + 8 <= box.width and 1.2 * style.size <= 0.3 * box.height:
-            parts.append(box.part(down=(0.0, 0.3)))
+        if box is not None and fits(box.grid(3, 1)[0], [text], style, NEAR):
+            parts.append(box.grid(3, 1)[0])
             texts.append(text)
     return [write_all("distances", parts, texts, style, "middle")] if texts else []
 
@@ -395,7 +406,7 @@ def _told(found: Pipeline, plan: _Plan, moment: Moment, options: ViewOptions) ->
         (_colour(COMPUTE, theme), tr("computes")),
         (_colour(BARRIER, theme), tr("waits")),
     )
-    strengths = (_UNDER_WAY, tr("under way")), (_HELD, tr("there")), (1.0, tr("read"))
+    strengths = (SOFT, tr("under way")), (HALF, tr("there")), (1.0, tr("read"))
     accent = _array_colour(moment, found.fills[0].array, theme)
     looks: list[tuple[list[tuple[str | None, str | None]], str]] = [([(colour, None)], text) for colour, text in parts]
     looks += [([(theme.faded(accent, strength), None)], text) for strength, text in strengths]

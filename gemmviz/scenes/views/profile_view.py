@@ -2,7 +2,7 @@
 
 from gemmviz.model.cases import Profile, ProfileRow
 from gemmviz.model.translation import marked, percent, spaced, tr
-from gemmviz.scenes.kit.layout import NEAR, REST, lines_down, wrapped
+from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Share, lines_down, wrapped
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
@@ -17,13 +17,12 @@ _MEANINGS = {
     "shared_wavefronts": marked("passes over the banks"),
     "shared_wavefronts_ideal": marked("passes without conflicts"),
 }
-_TABLE = 0.8  # share of the room's height; below it, what follows from the counters
 
 
 def profile_scene(case: Profile, options: ViewOptions) -> Scene:
     """Draw the table, and below it the ratios that a reader of a profile looks at first."""
     theme = options.theme
-    upper, lower = (options.room(112).part(down=span) for span in ((0, _TABLE), (_TABLE + 0.04, 1)))
+    upper, lower = options.room(112).rows(Share(5), REST, gap=AIR)
     heads = (tr("what it counts"), "Nsight Compute", tr("recorded"), tr("from the source"))
     rows = [_cells(row) for row in case.rows if row.name in _MEANINGS]
     drawn: list[Primitive] = [*table("profile", heads, rows, upper, theme, largest=theme.type.name)]

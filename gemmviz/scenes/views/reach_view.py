@@ -10,12 +10,11 @@ from gemmviz.model.translation import marked, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import AIR, REST, Box, Line, Point, Share, along, beside, cells_in, panel, path, square, squares
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Scene
-from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, titled
+from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
 _APART, _WORD, _PAD = 110, 30, 24  # between the multiprocessors; a word; within a box
 _CORE, _MOST_CORES = 40, 32
 _HOPPER = (9,)  # major compute capability from which blocks may form clusters
-_STARTS, _PASS = (0, 0.25, 0.55), 0.45  # of the motion: to the own shared memory, global memory, the neighbour's; each way
 
 
 def _reach_boxes(options: ViewOptions) -> dict[str, Box]:
@@ -60,7 +59,7 @@ def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 def reach_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the words on their ways; the one for the neighbour comes back."""
     theme = options.theme
-    shares = [eased_from(options.passed, start, _PASS) for start in _STARTS]
+    shares = [eased_in_turn(options.passed, place, 3) for place in range(3)]
     shares[2] = 1 - abs(2 * shares[2] - 1)  # there and back
     middles = [along(way, share) for way, share in zip(_word_ways(_reach_boxes(options)), shares, strict=True)]
     return (squares("words", middles, _WORD, theme.load, theme.ink_on(theme.load), theme.background),)
@@ -102,7 +101,7 @@ def _roads(rooms: dict[str, Box], options: ViewOptions) -> list[Primitive]:
     blocked = [(edge.middle_x + 8, edge.middle_y), (beyond, edge.middle_y), (beyond, other.middle_y), other.at(0)]
     return [
         Lines("ways", segments, theme.faint, 3),
-        path("edge", [edge.at(0.5, 0), edge.at(0.5, 1)], theme.chosen, 7),
+        path("edge", [edge.edge("top"), edge.edge("bottom")], theme.chosen, 7),
         path("no-way", blocked, theme.faint, 2, dashed=True),
         beside("edge-name", edge.shifted(_APART / 2), "top", tr("no way"), theme.small, anchor="middle"),
     ]

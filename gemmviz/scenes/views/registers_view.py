@@ -14,13 +14,13 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.hardware import memory, named_memory
 from gemmviz.scenes.kit.layout import NEAR, Box, Point, Share, along, squares, tag, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene, Squares
+from gemmviz.scenes.kit.theme import SOFT
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
 from gemmviz.scenes.stage.cells import CellGrid, label_size
 from gemmviz.scenes.stage.small_matrices import Element, middle_of, small_inputs, small_matrices, small_tile_places, small_tiles
 
 _MOST_THREADS, _LEAST_WIDE = 4, 330  # threads, and the least width of each
 _VALUE_SIDE = 44  # of a value on its way
-_HELD = 0.34  # strength of the colour of a value that was read before
 
 
 class _Plan(NamedTuple):
@@ -115,9 +115,9 @@ def _thread_registers(
         )
         shown = "" if factor is None else "?" if factor.value is None else f"{factor.value:.3g}"
         is_new = factor is not None and factor.step == moment.step
-        rows.append((name, shown, theme.accent(matrix) if is_new else theme.tint(matrix, _HELD)))
+        rows.append((name, shown, theme.accent(matrix) if is_new else theme.tint(matrix, SOFT)))
     total = "?" if values.sum is None else f"{values.sum:.3g}"
-    rows.append((tr("sum of {terms}", terms=values.terms) if values.terms else tr("sum"), total, theme.tint("C", _HELD)))
+    rows.append((tr("sum of {terms}", terms=values.terms) if values.terms else tr("sum"), total, theme.tint("C", SOFT)))
     for place, (name, value, fill) in enumerate(rows):
         left, slot = plan.slot(number, place)
         primitives.append(write(f"name-{number}-{place}", left, name, theme.small))

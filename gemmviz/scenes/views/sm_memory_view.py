@@ -15,10 +15,10 @@ from gemmviz.model.device import REGISTER_BYTES, Device, Needs
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import counted, grouped, marked, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import memory
-from gemmviz.scenes.kit.layout import REST, Box, Point, Share, along, arrow, beside, cells_in, round_boxes, write
+from gemmviz.scenes.kit.layout import REST, ROW_PITCH, Box, Point, Share, along, arrow, beside, cells_in, round_boxes, write
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
 from gemmviz.scenes.kit.slots import block_colour
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import FIRM, Theme, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, framed
 from gemmviz.scenes.stage.cells import elements_at
 
@@ -90,7 +90,7 @@ def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         if not len(touched.cells) or start == stop:
             continue
         middle = along([plan.place(start), plan.place(stop)], share)
-        pieces.append(elements_at(moment, place, middle, options.theme, _ROAD - 16, plan.shared.height / 1.5))
+        pieces.append(elements_at(moment, place, middle, options.theme, _ROAD - 16, plan.shared.height / ROW_PITCH))
     return tuple(pieces)
 
 
@@ -111,7 +111,7 @@ def _blocks_of_threads(moment: Moment, plan: _Plan, options: ViewOptions) -> lis
     threads, primitives = sized(moment.trace.space.threads_per_block, "thread"), list[Primitive]()
     own, strong = block_label(moment.scope.focus.block, moment.trace.launch), theme.strong.sized(theme.type.least)
     for number, column in enumerate(plan.threads.grid(1, shown)):
-        head, box = column.trimmed(right=16).rows(1.5 * strong.size, REST)
+        head, box = column.trimmed(right=16).rows(ROW_PITCH * strong.size, REST)
         name = own if number == 0 else tr("another block") if column.width > 220 else tr("another")
         words, style = f"{name}: {threads}" if column.width > 300 else name, strong.inked(theme.faint) if number else strong
         primitives += [write(f"block-{number}-name", head, words, style), _block_threads(f"block-{number}", moment, box, theme)]
@@ -144,7 +144,7 @@ def _divided_memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> l
     for number, part in enumerate(parts):
         inner = part.inset(3, 4)
         inner = inner._replace(width=max(2, inner.width))
-        colour = mixed(theme.slate, block_colour(number, theme), 0.75)
+        colour = mixed(theme.slate, block_colour(number, theme), FIRM)
         primitives.append(round_boxes(f"{name}-part-{number}", inner, colour))
     text = _unused(name, parts, plan)
     rest = bar.trimmed(left=(parts[-1].right - bar.x if parts else _ROAD) + 16, right=12)

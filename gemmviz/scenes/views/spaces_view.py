@@ -13,7 +13,7 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.translation import marked, size_text, tr
 from gemmviz.scenes.kit.hardware import CHIP, Chip, chips_into, moving_chips
-from gemmviz.scenes.kit.layout import NEAR, REST, Box, Line, Share, lines_down, round_boxes, write
+from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, REST, ROW_PITCH, Box, Line, Share, lines_down, round_boxes, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
@@ -50,7 +50,7 @@ class _Plan(NamedTuple):
         """Two memories in a row, the chip's above."""
         code, right = options.room(112, 22).columns(Share(37), Share(63), gap=_INSET)
         head, rest = code.strip("top", _HEADING)
-        pitch = 1.5 * options.theme.type.code
+        pitch = ROW_PITCH * options.theme.type.code
         lines = rest.rows(*[pitch] * int(rest.height / pitch))
         groups, cards = list[Box](), dict[str, Box]()
         first, upper, _, second, lower = right.rows(_HEADING, Share(1), _INSET, _HEADING, Share(2))
@@ -104,7 +104,7 @@ def _shown_declarations(case: LaunchCase, plan: _Plan) -> tuple[Declaration, ...
 
 def _of_card(box: Box, theme: Theme) -> list[Box]:
     """Return the parts of a card: the line of its name, what is known of the memory, and the names of variables."""
-    return box.inset(_INSET, NEAR / 2).rows(1.4 * theme.type.name, REST, CHIP * theme.type.least, gap=4)
+    return box.inset(_INSET, NEAR / 2).rows(LINE_PITCH * theme.type.name, REST, CHIP * theme.type.least, gap=4)
 
 
 def _card(memory: _Memory, box: Box, is_used: bool, theme: Theme) -> list[Primitive]:

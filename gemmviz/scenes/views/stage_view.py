@@ -14,7 +14,7 @@ from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked
-from gemmviz.scenes.kit.layout import text_at
+from gemmviz.scenes.kit.layout import BOLD, FINE, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.theme import (
@@ -209,7 +209,7 @@ def _sources(moment: Moment, number: int) -> npt.NDArray[Any]:
 def _drawn_matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options: ViewOptions) -> list[Primitive]:
     theme, table = options.theme, plan.matrices[array.name]
     primitives: list[Primitive] = [_matrix_state_cells(moment, number, table, options)]
-    primitives.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
+    primitives.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, FINE))
     primitives += _cover_beyond(array, table, theme)
     primitives += threads_beyond(moment, array, plan, options)
     area = moment.area(number)
@@ -333,7 +333,7 @@ def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
         _, top, _, down = plan.matrices["B"].part(areas["B"][:2], areas["B"][2:])
         low = y if is_clear_beside_numbers(plan.matrices["B"], theme) else plan.matrices["B"].bottom
         segments += [(at, top + down, at, low) for at in (x, x + wide)]
-    return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
+    return [Lines("guides", np.asarray(segments, np.float64), theme.faint, FINE, dashed=True)] if segments else []
 
 
 def _wrong(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
@@ -371,7 +371,7 @@ def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
     middle = table.middle(homes[:, 0], homes[:, 1])[table.holds(homes[:, 0], homes[:, 1])]
     if len(middle) < 2:
         return []
-    return lane_line(middle, 0.3 * table.cell, options.theme.text, 2.5)
+    return lane_line(middle, 0.3 * table.cell, options.theme.text, BOLD)
 
 
 def _result_rings(

@@ -12,18 +12,18 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import counted, many, marked, tr
-from gemmviz.scenes.kit.layout import NEAR, RISE, Box, Edge, Point, beside, path, round_boxes, square, write
+from gemmviz.scenes.kit.layout import NEAR, RISE, ROW_PITCH, Box, Edge, Point, beside, path, round_boxes, square, write
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.scale import Scale
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Style
+from gemmviz.scenes.kit.theme import HALF, SOFT, Style
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
 from gemmviz.scenes.stage.running_sum import value_read
 
 # The loops around the products of a sum as source lines, each with its trip at this moment and the number of its trips: a
 # tiled kernel has two short loops where another has a long one.
 
-_LEADING, _MOST_LOOPS, _INDENT = 1.45, 3, 2
+_MOST_LOOPS, _INDENT = 3, 2
 _LEAST_WIDE = 300
 
 
@@ -48,7 +48,7 @@ def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) 
     code, aside = Style(theme.type.least, theme.text, "mono"), theme.aside
     tail = max(aside.width(tr("trip 88 of {count}", count=count)) for count in trips) + 24
     room = options.room().trimmed(left=left + 60 - MARGIN, bottom=9)
-    block, _ = room.strip("bottom", _LEADING * code.size * len(lines))
+    block, _ = room.strip("bottom", ROW_PITCH * code.size * len(lines))
     block, _ = block.strip("right", min(block.width, max(map(code.width, lines)) + tail))
     edge = block.inset(-20, 0)
     drawn: list[Primitive] = [path("loops-rule", [edge.at(0, 0), edge.at(0, 1)], theme.line)]
@@ -76,7 +76,7 @@ def _loop_texts(moment: Moment, site: Site) -> list[str]:
 
 
 _MOST_TERMS, _LARGEST_TERM = 8, 44
-_FORMULA, _LINE = 0.3, 1.5  # of the height: where the line of products stands; its height, in sizes of its text
+_FORMULA = 0.3  # of the height: where the line of products stands
 _BAR_SHARE = 0.42  # of a column
 _FOOT, _ACCOUNT = 92, 56  # heights of the words below the bars, and of the line with the sum
 _NEVER = np.iinfo(np.int32).max
@@ -208,7 +208,7 @@ def _fitting_terms(
             break
     known = {k: value for k, value in values.items() if steps[k] <= step}
     down = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46 + 4.8 * size)
-    line = Box(MARGIN + long * size, down - (RISE + _LINE / 2) * size, len(ks) * (widest + plus) * size, _LINE * size)
+    line = Box(MARGIN + long * size, down - (RISE + ROW_PITCH / 2) * size, len(ks) * (widest + plus) * size, ROW_PITCH * size)
     return _ShownTerms(ks, first, reached, known, texts, size, line, tail)
 
 
@@ -217,7 +217,7 @@ def _term(shown: _ShownTerms, place: int, options: ViewOptions) -> list[Primitiv
     theme, size, k, at = options.theme, shown.size, shown.ks[place], shown.first + place
     box, column = shown.term(place), shown.columns[place]
     is_now, is_done = at == shown.current and shown.reached > 0, at < shown.reached
-    primitives: list[Primitive] = [round_boxes(f"term-{k}-ground", box.inset(-8, 0), theme.tint("C", 0.35))] if is_now else []
+    primitives: list[Primitive] = [round_boxes(f"term-{k}-ground", box.inset(-8, 0), theme.tint("C", SOFT))] if is_now else []
     style = Style(size, theme.text if is_done else theme.faint, "semibold" if is_now else "regular")
     primitives.append(write(f"term-{k}", column, shown.texts[place], style))
     if place + 1 < len(shown.ks) or shown.tail:
@@ -250,7 +250,7 @@ class _Heights(Struct, frozen=True):
         low, high = float(sums.min()), float(sums.max())
         if len(known) != len(found.whole) or not known or not np.isfinite(high - low) or high - low <= 0:
             return None
-        line, words = found.shown.line, 1.6 * options.theme.type.words
+        line, words = found.shown.line, ROW_PITCH * options.theme.type.words
         return cls(sums, Scale(low, high, options.bottom - _FOOT - words, line.bottom + 0.8 * found.shown.size + words, False))
 
     def ends(self, term: int) -> Point:
@@ -274,7 +274,7 @@ def _steps(found: _Sum, options: ViewOptions) -> list[Primitive]:
         at = shown.first + place
         ends = heights.ends(at)
         bar, value = found.bar(place, ends), float(heights.sums[at + 1] - heights.sums[at])
-        fill = theme.accent("C") if at == shown.current else theme.tint("C", 0.45)
+        fill = theme.accent("C") if at == shown.current else theme.tint("C", HALF)
         side: Edge = "top" if ends[1] <= ends[0] else "bottom"
         primitives += [
             round_boxes(f"product-{k}", bar, fill),

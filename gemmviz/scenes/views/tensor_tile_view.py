@@ -6,22 +6,36 @@ from msgspec import Struct
 from gemmviz.model.cases import TF32_TILE, LaunchCase, Suggestion
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, spaced, tr
-from gemmviz.scenes.kit.layout import AIR, Box, Edge, Line, Share, beside, button, cells_in, lines_down, round_boxes, write
+from gemmviz.scenes.kit.layout import (
+    AIR,
+    LINE_PITCH,
+    REST,
+    Box,
+    Edge,
+    Line,
+    Share,
+    beside,
+    button,
+    cells_in,
+    lines_down,
+    round_boxes,
+    write,
+)
 from gemmviz.scenes.kit.primitives import Button, Primitive, Scene
+from gemmviz.scenes.kit.theme import DIM, HALF
 from gemmviz.scenes.kit.view import View, ViewOptions, apology, eased_from, titled
 
 _GAP, _MOST = 2, 32  # cells between the matrices; rows and columns shown of each
-_BUTTON_AT = 0.62  # of the height, below the message
 _REST_OF_STEP = 0.5  # share of an instruction's time in which its tile stands still
-_DIM, _PASSED = 0.13, 0.42  # light of elements outside the tile, and of those that it has passed
 
 
 class _Plan(Struct, frozen=True):
-    """The table of each matrix with its rows and columns, the side of a cell, and the room of the words."""
+    """The table of each matrix with its rows and columns, the side of a cell, and the rooms of the count and of the words."""
 
     cell: float
     tables: dict[str, Box]
     sizes: dict[str, tuple[int, int]]
+    count: Box
     words: Box
 
     @classmethod
@@ -29,12 +43,13 @@ class _Plan(Struct, frozen=True):
         sizes, tile = case.problem.sizes, TF32_TILE
         m, n, k = (min(_MOST, sizes[name] // size * size) for name, size in (("M", tile.m), ("N", tile.n), ("K", tile.k)))
         left, words = options.room(130, 30).columns(Share(29), Share(21), gap=40)
+        _, count, words = words.rows(REST, LINE_PITCH * options.theme.type.words, Share(6), gap=2 * AIR)
         cross = left.tiled(k + _GAP + m, k + _GAP + n)
         cell = cross.height / (k + _GAP + m)
         (_, _, b), _, (a, _, c) = (
             row.columns(k * cell, _GAP * cell, n * cell) for row in cross.rows(k * cell, _GAP * cell, m * cell)
         )
-        return cls(cell, {"A": a, "B": b, "C": c}, {"A": (m, k), "B": (k, n), "C": (m, n)}, words)
+        return cls(cell, {"A": a, "B": b, "C": c}, {"A": (m, k), "B": (k, n), "C": (m, n)}, count, words)
 
     @property
     def steps(self) -> int:
@@ -62,7 +77,7 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         pieces.append(beside(f"{name}-name", box, side, name, style))
     product = tr("{m} × {n} × {k} = {products} products", m=tile.m, n=tile.n, k=tile.k, products=spaced(tile.products))
     pieces += lines_down(
-        plan.words.part(down=(0.28, 1)),
+        plan.words,
         [
             Line("tile", product, *theme.large),
             Line("tile-words", tr("one instruction of a warp, on the tensor cores"), *theme.soft),
@@ -79,7 +94,7 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 def _cure(cure: Suggestion, options: ViewOptions) -> list[Primitive]:
     """Draw the button that runs another launch."""
     style = options.theme.strong.sized(options.theme.type.words)
-    row = options.room().part(down=(_BUTTON_AT, 1))._replace(height=2 * style.size)
+    row = options.room().rows(Share(2), 2 * style.size, REST)[1]
     wide = style.width(cure.text) + 2 * AIR
     box = row._replace(x=row.middle_x - wide / 2, width=wide)
     return button("cure-0", box, cure.text, Button("cure"), "", style, options.theme)
@@ -94,8 +109,8 @@ def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitiv
     pieces: list[Primitive] = []
     for name, box in plan.tables.items():
         accent = theme.accent(name)
-        shades = [theme.tint(name, _DIM), theme.tint(name, _PASSED), accent]
-        shades += [theme.tint(name, _DIM + (1 - _DIM) * (number + 1) / plan.steps) for number in range(plan.steps)]
+        shades = [theme.tint(name, DIM), theme.tint(name, HALF), accent]
+        shades += [theme.tint(name, DIM + (1 - DIM) * (number + 1) / plan.steps) for number in range(plan.steps)]
         fill = np.zeros(plan.sizes[name], np.uint8)
         for earlier in range(step):
             fill[plan.tile(name, earlier)] = 1
@@ -108,7 +123,7 @@ def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitiv
         edge = box.part(spans[1], spans[0]).shifted(moved * (name == "A"), moved * (name == "B"))
         pieces.append(round_boxes(f"{name}-tile", edge.inset(-2), None, accent, 3))
     text = tr("instruction {step} of {steps} for this tile of C", step=step + 1, steps=plan.steps)
-    return (*pieces, write("count", plan.words.part(down=(0.14, 0.22)), text, theme.plain))
+    return (*pieces, write("count", plan.count, text, theme.plain))
 
 
 def _step_at(passed: float, steps: int) -> tuple[int, float]:

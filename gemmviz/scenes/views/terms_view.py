@@ -8,7 +8,23 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import Launch
 from gemmviz.model.translation import grouped, many, marked, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import memory, units
-from gemmviz.scenes.kit.layout import NEAR, REST, Box, Line, Share, along, cells_in, path, round_boxes, square, tag, term, write
+from gemmviz.scenes.kit.layout import (
+    LINE_PITCH,
+    NEAR,
+    REST,
+    ROW_PITCH,
+    Box,
+    Line,
+    Share,
+    along,
+    cells_in,
+    path,
+    round_boxes,
+    square,
+    tag,
+    term,
+    write,
+)
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.view import View, ViewOptions, message, titled
 
@@ -23,7 +39,7 @@ def _terms_boxes(case: LaunchCase, launch: Launch, options: ViewOptions) -> dict
     the device with its multiprocessors, one of them enlarged, with the place of a block, its cores and memories, and the memory
     of the device with its spaces.
     """
-    head = 1.7 * options.theme.type.words
+    head = ROW_PITCH * options.theme.type.words
     software, device = options.room(116, 26).columns(Share(35), Share(63), gap=40)
     kernel, grid_word, upper, block_word, lower = software.rows(head, head, REST, 1.2 * head, REST)
     inner = device.trimmed(_INSET, head, _INSET, _INSET)
@@ -46,7 +62,7 @@ def _terms_boxes(case: LaunchCase, launch: Launch, options: ViewOptions) -> dict
 def _cache_ways(boxes: dict[str, Box]) -> list[list[tuple[float, float]]]:
     """Return the ways from spaces of the device's memory to their own caches."""
     pairs = [(boxes[name], boxes.get(f"{name} cache")) for name in _MEMORY_SPACES]
-    return [[space.at(0.5, 0), cache.at(0.5, 1)] for space, cache in pairs if cache is not None]
+    return [[space.edge("top"), cache.edge("bottom")] for space, cache in pairs if cache is not None]
 
 
 def terms_scene(case: LaunchCase, options: ViewOptions) -> Scene:
@@ -82,7 +98,7 @@ def _table_shape(extents: tuple[int, int, int]) -> tuple[int, int]:
 def _meaning(key: str, box: Box, name: str, meaning: str, options: ViewOptions) -> list[Labels]:
     """Draw a word and what it means in a line, or at the upper edge of a box."""
     theme = options.theme
-    high = 1.7 * theme.type.words
+    high = ROW_PITCH * theme.type.words
     line = box if box.height <= 1.2 * high else box.trimmed(_INSET, right=_INSET)._replace(height=high)
     return term(key, line, name, theme.strong, meaning, theme.aside)
 
@@ -127,7 +143,7 @@ def _hardware(case: LaunchCase, boxes: dict[str, Box], options: ViewOptions) -> 
     for place, (name, text) in enumerate(_memory_parts(case)):
         box, key = boxes[name], f"part-{place}"
         lines = [Line(f"{key}-0", tr(name), *theme.small), Line(f"{key}-1", text, *theme.aside)]
-        fits = box.height >= 2.7 * theme.type.least
+        fits = box.height >= 2 * LINE_PITCH * theme.type.least
         pieces += memory(key, box, theme, lines if fits else [Line(f"{key}-0", f"{tr(name)}, {text}", *theme.small)])
     for name in _MEMORY_SPACES:
         pieces += tag(f"space-{name}", boxes[name], tr(name), theme.panel, theme)

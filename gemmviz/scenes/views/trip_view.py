@@ -2,14 +2,16 @@
 arrives, in a grid that fills meanwhile.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from gemmviz.model.cases import TripCase
 from gemmviz.model.translation import marked, number, spaced, tr
-from gemmviz.scenes.kit.layout import AIR, REST, Box, beside, cells_in, path, square, squares, tag
+from gemmviz.scenes.kit.layout import AIR, REST, Box, Share, beside, cells_in, path, square, squares, tag
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
+from gemmviz.scenes.kit.theme import FIRM
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
 _WORD, _END = 34, 170  # a word; the width of memory and thread
@@ -31,7 +33,7 @@ class _Plan(NamedTuple):
     def of(cls, case: TripCase, options: ViewOptions) -> "_Plan":
         room = options.room(156, 30)
         per_cell = 2 ** max(0, int(np.ceil(np.log2(case.words / _CELLS))))
-        upper, _, grid = room.rows(0.27 * room.height, 88, REST)
+        upper, _, grid = room.rows(Share(2), 88, Share(4))
         return cls(upper, upper.inset(_END, 0), grid, per_cell, int(case.words // per_cell))
 
 
@@ -72,12 +74,12 @@ def trip_motion(case: TripCase, options: ViewOptions) -> tuple[Primitive, ...]:
 def _word_grid(plan: _Plan, share: float, options: ViewOptions) -> Cells:
     """Draw the grid, filled row by row."""
     theme, box = options.theme, plan.grid
-    side = max(1, box.width * box.height / max(1, plan.cells)) ** 0.5
+    side = math.sqrt(max(1, box.width * box.height / max(1, plan.cells)))
     columns = min(plan.cells, max(1, int(np.ceil(box.width / side))))
     fill = np.zeros((-(-plan.cells // columns), columns), np.uint8)
     fill.ravel()[: round(share * plan.cells)] = 1
     fill.ravel()[plan.cells :] = 2
-    palette = (theme.empty, theme.loaded(0.8), theme.background)
+    palette = (theme.empty, theme.loaded(FIRM), theme.background)
     inks = tuple(theme.ink_on(colour) for colour in palette)
     return cells_in("words", box, fill, palette, theme.background, inks)
 

@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
 _INDENT = 24
-_TURN, _WAY = 0.4, 0.35  # shares: of the time, for one row; of the way between the columns, from which a term comes
+_WAY = 0.35  # share of the way between the columns, from which a term comes
 _MODELS = ("CUDA", "HIP")
 _CALLS = (
     (marked("allocate"), "cudaMalloc", "hipMalloc"),
@@ -59,7 +59,7 @@ def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
     widest = max(theme.strong.sized(1).width(term) for row in rows for term in row[1:])
     style = theme.strong.sized(min(theme.type.name, left[0].width / widest))
     for place, (_, cuda, hip) in enumerate(rows):
-        share = eased_in_turn(options.moment, place, len(rows), _TURN)
+        share = eased_in_turn(options.moment, place, len(rows))
         start = left[place].towards(right[place], 1 - _WAY)
         ends = ((cuda, left[place]), (hip, start.towards(right[place], share)))
         for side, (term, box) in enumerate(ends if share > 0 else ()):

@@ -12,14 +12,14 @@ from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.arrays import Longs
 from gemmviz.model.records import replace
 from gemmviz.model.translation import grouped, listed, many, marked, spaced, tr
-from gemmviz.scenes.kit.layout import Box, beside, cells_in, path, write, write_all
+from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, ROW_PITCH, Box, beside, cells_in, path, write, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import HALF
 from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 
 _MOST, _GAP = 12, 10
 _STRIP, _LEAST_HIGH, _TICK = 18, 200, 3  # height of a strip, of the part below which there is none; width of an address
-_READ = 0.45  # strength of an address that was read before
 
 
 def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -98,7 +98,7 @@ class _InputWalk(Struct, frozen=True, dict=True):
     @cached_property
     def _boxes(self) -> dict[int, Box]:
         """The box of each read that is shown."""
-        row = self.room.trimmed(top=1.9 * self.heading)._replace(height=min(self.room.height / 3, 104))
+        row = self.room.trimmed(top=LINE_PITCH * self.heading + NEAR)._replace(height=min(self.room.height / 3, 104))
         return dict(zip(self._shown, row.grid(1, len(self._shown), _GAP), strict=True))
 
     def still(self) -> list[Primitive]:
@@ -110,19 +110,19 @@ class _InputWalk(Struct, frozen=True, dict=True):
             line_bytes=rules.line_bytes,
         )
         style = self.options.theme.strong.sized(self.heading).inked(theme.accent(self.name))
-        head = write(f"{self.name}-walk", self.room._replace(height=1.3 * self.heading), text, style)
+        head = write(f"{self.name}-walk", self.room._replace(height=LINE_PITCH * self.heading), text, style)
         return [head, *(each for read in self._shown for each in self._read(read)), *self._strip()]
 
     def _read(self, read: int) -> list[Primitive]:
         """Draw one read: its box, with address and line below."""
         theme, box, size = self.options.theme, self._boxes[read], self.size
-        colours = (theme.empty, theme.tint(self.name, _READ), theme.accent(self.name))
+        colours = (theme.empty, theme.tint(self.name, HALF), theme.accent(self.name))
         state = 0 if read >= self.done else 2 if self.steps[read] == self.moment.step else 1
         inks = (theme.faint, *(theme.ink_on(colour) for colour in colours[1:]))
         line, text = tr("line {lines}", lines=grouped(int(self.lines[read]))), self.texts[read]
         address = tr("byte {addresses}", addresses=grouped(int(self.addresses[read])))
         under = address, line if read == 0 or self.lines[read] != self.lines[read - 1] else tr("same line")
-        lines = Box(box.x, box.bottom + 4, box.width, 2.6 * size).grid(2, 1)
+        lines = Box(box.x, box.bottom + 4, box.width, 2 * LINE_PITCH * size).grid(2, 1)
         tip, fill = np.array([[f"{text}\n{address}\n{line}"]]), np.array([[state]], np.uint8)
         key, style = f"{self.name}-walk-{read}", theme.small.sized(size).inked(theme.text if state else theme.faint)
         cells = cells_in(key, box, fill, colours, None, inks, texts=np.array([[text]]), size=size)
@@ -144,7 +144,7 @@ class _InputWalk(Struct, frozen=True, dict=True):
     @property
     def _track(self) -> Box:
         """The strip of memory below the boxes."""
-        return self.room._replace(y=self._boxes[self._shown.start].bottom + 3.2 * self.size, height=_STRIP)
+        return self.room._replace(y=self._boxes[self._shown.start].bottom + 2 * ROW_PITCH * self.size, height=_STRIP)
 
     def _x(self, address: int) -> float:
         return self.room.x + address / max(1, self.last) * (self.room.width - _TICK)

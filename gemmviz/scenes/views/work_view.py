@@ -13,16 +13,28 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.translation import many, marked, number, sized, spaced, tr
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
-from gemmviz.scenes.kit.layout import NEAR, Box, Line, all_beside, beside, lines_down, path, round_boxes, ticks_along, wrapped
+from gemmviz.scenes.kit.layout import (
+    BAR,
+    NAMED,
+    NEAR,
+    Box,
+    Line,
+    all_beside,
+    beside,
+    lines_down,
+    path,
+    round_boxes,
+    ticks_along,
+    wrapped,
+)
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.theme import FIRM, HALF, PALE
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
 
 _MOST_TICKS, _MOST_SUMS = 160, 24
 _ROW, _CELL = 34, 40  # the largest row and tick
 _RUNS = 0.42  # share of the motion in which one thread works
-_TINTS = (0.85, 0.5)  # of C's colour, in turn, so that neighbouring sums are results apart
-_RAN = 0.22  # of C's colour where one thread has worked
-_FLIES = 0.45  # share of the rest that one sum takes to its row
+_TINTS = (FIRM, HALF)  # of C's colour, in turn, so that neighbouring sums are results apart
 
 
 class _Plan(NamedTuple):
@@ -39,7 +51,7 @@ class _Plan(NamedTuple):
         ticks = count * problem.K
         tick, pitch = min(_CELL, room.width / ticks), min(_ROW, room.height / (count + 5))
         row, _, *below = room.rows(pitch, 3 * options.theme.type.least + pitch / 2, *[pitch] * count)
-        sums = [each._replace(width=problem.K * tick, height=0.8 * pitch) for each in below]
+        sums = [each._replace(width=problem.K * tick, height=BAR * pitch) for each in below]
         return cls(row._replace(width=ticks * tick), sums, tick, ticks)
 
     @property
@@ -69,7 +81,7 @@ def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         ),
         beside("one", plan.row, "left", tr(_ONE_ALONE), theme.small),
     ]
-    if plan.sums[0].height >= 0.95 * theme.type.least:
+    if plan.row.height >= NAMED * theme.type.least:
         primitives.append(all_beside("names", plan.sums, "left", names, theme.aside))
     title = tr(
         "Work and span: C has {elements}, each a sum of {products}",
@@ -86,9 +98,9 @@ def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]
     plan, theme = _Plan.of(case.problem, options), options.theme
     done = round(plan.ticks * min(1, options.moment / _RUNS))
     parted, count = max(0, (options.moment - _RUNS) / (1 - _RUNS)), case.problem.K
-    pieces: list[Primitive] = [Rects("ran", _ticks_in(plan.row, plan, done), theme.tint("C", _RAN))] if done else []
+    pieces: list[Primitive] = [Rects("ran", _ticks_in(plan.row, plan, done), theme.tint("C", PALE))] if done else []
     for place, target in enumerate(plan.sums):
-        way, first = eased_in_turn(parted, place, len(plan.sums), _FLIES), place * count
+        way, first = eased_in_turn(parted, place, len(plan.sums)), place * count
         if done > first:
             row = plan.row.shifted(first * plan.tick).towards(target, way)
             own = _ticks_in(row, plan, min(count, done - first))
@@ -113,7 +125,7 @@ def _ticks_in(row: Box, plan: _Plan, count: int) -> Floats:
 def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: ViewOptions) -> list[Primitive]:
     """Draw the count of ticks of one thread, and after the sums have parted, of as many threads as there are sums."""
     theme, lines = options.theme, list[Line]()
-    soft, left = theme.soft.inked(theme.faded(theme.text, 0.75)), max(plan.whole.right + 60, 0.46 * options.width)
+    soft, left = theme.soft.inked(theme.faded(theme.text, FIRM)), max(plan.whole.right + 60, 0.46 * options.width)
     room = options.room(foot=0).trimmed(top=plan.whole.middle_y - theme.large.size - options.top)
     box = room.trimmed(left=left - room.x)
     results = [
