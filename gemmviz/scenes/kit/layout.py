@@ -428,7 +428,7 @@ def baseline(middle: float, size: float) -> float:
     return middle + RISE * size
 
 
-def fits(box: Box, texts: Iterable[str], style: Style, air: float = 0.0) -> bool:
+def fits_box(box: Box, texts: Iterable[str], style: Style, air: float = 0.0) -> bool:
     """Return whether a line of each of some texts fits a box, with ``air`` units beside it."""
     return LINE_PITCH * style.size <= box.height and all(style.width(text) + air <= box.width for text in texts)
 

@@ -63,17 +63,12 @@ def eased_from(moment: float, start: float = 0.0, length: float = 1.0) -> float:
     return float(eased(min(1.0, max(0.0, (moment - start) / length))))
 
 
-def in_turn(moment: float, place: Any, count: int, length: float = TURN) -> Any:
-    """Return the share of the way of one of ``count`` things, or of several (n,), that start one after another, each taking
-    ``length``, so that the last one arrives at the end.
+def eased_in_turn(moment: float, place: Any, count: int, length: float = TURN) -> Any:
+    """Return the eased share of the way of one of ``count`` things, or of several (n,), that start one after another, each
+    taking ``length``, so that the last one arrives at the end.
     """
     start = (1 - length) * place / max(1, count - 1)
-    return np.clip((moment - start) / length, 0, 1) if moment < 1 else start * 0 + 1
-
-
-def eased_in_turn(moment: float, place: Any, count: int, length: float = TURN) -> Any:
-    """Return ``in_turn`` with smooth acceleration and deceleration."""
-    return eased(in_turn(moment, place, count, length))
+    return eased(np.clip((moment - start) / length, 0, 1)) if moment < 1 else start * 0 + 1
 
 
 class DrawingOptions(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.layout import (
     ROW_PITCH,
     Box,
     all_beside,
-    fits,
+    fits_box,
     lines_down,
     path,
     round_boxes,
@@ -102,7 +102,7 @@ def _poured_layer(name: str, is_lost: bool, band: Box, unit: float, theme: Theme
     pieces: list[Primitive] = [Rects(key, boxes(band), fill, theme.warning if is_lost else None, 2)]
     if is_lost:
         pieces.append(hatching(f"{key}-hatching", boxes(band), theme.warning))
-    if fits(band, [text], style):
+    if fits_box(band, [text], style):
         behind = square(band.middle, style.width(text) + 28, ROW_PITCH * style.size)
         pieces += [Rects(f"{key}-ground", boxes(behind), fill)] if is_lost else []
         ink = theme.text if is_lost else theme.ink_on(fill)

@@ -22,7 +22,7 @@ from gemmviz.scenes.kit.layout import (
     all_beside,
     beside,
     cells_in,
-    fits,
+    fits_box,
     names_of_parts,
     path,
     swatches,
@@ -124,7 +124,7 @@ def _bar_names(
     """Draw the name of each block in this state on its bar, if there is room for all."""
     names = block_names(case)
     style = theme.small.inked(theme.ink_on(fill) if fill else theme.faint)
-    if not fits(Box(0, 0, bars[:, 2].min(), bars[:, 3].min()), names, style, NEAR):
+    if not fits_box(Box(0, 0, bars[:, 2].min(), bars[:, 3].min()), names, style, NEAR):
         return []
     some = [name for name, own in zip(names, state, strict=True) if own == which]
     return [write_all(f"bars-{which}-names", [Box(*bar) for bar in bars[state == which].tolist()], some, style, "middle")]

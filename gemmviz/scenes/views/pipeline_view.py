@@ -21,7 +21,7 @@ from gemmviz.scenes.kit.layout import (
     ROW_PITCH,
     STROKE,
     Box,
-    fits,
+    fits_box,
     round_boxes,
     swatches,
     upright,
@@ -382,7 +382,7 @@ def _distances(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme) -> li
         lane = plan.stages[fill.stage].inset(0, 4).rows(*[REST] * len(arrays), gap=4)[0]
         box = plan.between(lane, float(found.x[fill.first]), float(found.x[fill.arrives]))
         text = many(fill.arrives - fill.first, "step")
-        if box is not None and fits(box.grid(3, 1)[0], [text], style, NEAR):
+        if box is not None and fits_box(box.grid(3, 1)[0], [text], style, NEAR):
             parts.append(box.grid(3, 1)[0])
             texts.append(text)
     return [write_all("distances", parts, texts, style, "middle")] if texts else []
