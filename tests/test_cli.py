@@ -495,6 +495,18 @@ def test_the_time_that_is_left_is_that_of_what_is_not_done(
     assert capsys.readouterr().err == "film.mp4: 30 of 40, 10 s left\n"
 
 
+def test_a_long_count_says_on_a_terminal_that_it_works(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr("gemmviz.cli.running._EVERY_S", 0.0)
+    assert main(["counts", "04_tiled"]) == 0
+    assert "04_tiled, counting all 4 blocks: at work for 0 s\n" in capsys.readouterr().err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    assert main(["counts", "04_tiled"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_hazards_beyond_the_first_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     body = "__shared__ float s[4], t[4]; int i = threadIdx.x, j = 3 - i;\ns[i] = 1.0f;\nt[i] = 2.0f;\nC[i] = s[j] + t[j];"
     (tmp_path / "mine.cu").write_text(kernel_from(body).text)

@@ -110,21 +110,38 @@ class ProgressBar:
     every picture.
     """
 
+    _printed = 0.0  # when any of them printed
+
     def __init__(self, what: str, for_program: bool = False) -> None:
         self._what, self._for_program = what, for_program
-        self._began = self._printed = time.monotonic()
+        self._began = ProgressBar._printed = time.monotonic()
 
     def update(self, done: int, of: int) -> None:
         """Report how many pictures are done. Raises Cancelled if the command was interrupted."""
         checkpoint()
         if self._for_program:
             print(done, of, flush=True)
-            return
+        elif done:
+            left = (time.monotonic() - self._began) / done * (of - done)
+            self._print(f"{done} of {of}, {left:.0f} s left")
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Report at the checkpoints of the body for how long it has worked."""
+
+        def look() -> bool:
+            if not self._for_program:
+                self._print(f"at work for {time.monotonic() - self._began:.0f} s")
+            return False
+
+        with cancellable(look):
+            yield
+
+    def _print(self, state: str) -> None:
         now = time.monotonic()
-        if done and now - self._printed >= _EVERY_S and sys.stderr.isatty():
-            self._printed = now
-            left = (now - self._began) / done * (of - done)
-            print(f"{self._what}: {done} of {of}, {left:.0f} s left", file=sys.stderr)
+        if now - ProgressBar._printed >= _EVERY_S and sys.stderr.isatty():
+            ProgressBar._printed = now
+            print(f"{self._what}: {state}", file=sys.stderr)
 
     def saved(self) -> None:
         """Report to a calling program that the file is complete. The exit code can't, because it also depends on the kernel."""

@@ -3,11 +3,45 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
 
 SumKey = tuple[Site, int, int]  # a site, the place of one of its operands, a phase
+
+
+class Shifted:
+    """Offsets that are those of a large array plus one number, for a sink that wants sums alone. ``low``, ``high``: the least
+    and the greatest of the array.
+    """
+
+    __slots__ = ("base", "high", "low", "shift")
+
+    def __init__(self, base: Longs, low: int, high: int, shift: int) -> None:
+        self.base, self.low, self.high, self.shift = base, low, high, shift
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.base + self.shift, dtype)
+
+    def __add__(self, number: int) -> "Shifted":
+        return Shifted(self.base, self.low, self.high, self.shift + number)
+
+    def __mul__(self, number: int) -> Longs:
+        return np.asarray(self) * number
+
+    @property
+    def size(self) -> int:
+        return self.base.size
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.base.shape
+
+    def is_within(self, least: int, most: int) -> bool:
+        """Whether all offsets lie between two numbers, or are one of them."""
+        return least <= self.low + self.shift and self.high + self.shift <= most
 
 
 class AccessSink:
@@ -37,7 +71,8 @@ class AccessSink:
         """One operand of a step: ``place`` is its index among the site's operands, and 0 begins a new step. A site without
         operands is reported once, with 0 for place and offset.
 
-        ``offset`` is in elements of the operand's array; ``mask`` is None if all threads are active.
+        ``offset`` is in elements of the operand's array, and may be ``Shifted`` for a sink that wants sums alone; ``mask`` is
+        None if all threads are active.
         """
 
     def together(self, branch: int, mask: Bools | None, visits: tuple[int, ...]) -> None:

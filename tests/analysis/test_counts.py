@@ -18,9 +18,11 @@ from gemmviz.model.kernel import Launch
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.run.cpu.executor import stream_launch, trace_kernel
+from gemmviz.run.cpu.executor import bound, stream_launch, trace_kernel
+from gemmviz.run.cpu.simt.interpret import interpret
 from tests.conftest import kernel_from
 from tests.run.program_writer import Writer, kernel_text
 
@@ -117,8 +119,10 @@ def test_every_kernel_with_every_choice(name: str, size: tuple[int, int, int]) -
         assert_all_counted(setup)
 
 
+@pytest.mark.parametrize("least_kept", [1, 1 << 12])
 @pytest.mark.parametrize("seed", range(25))
-def test_random_kernels_with_loops_and_branches(seed: int) -> None:
+def test_random_kernels_with_loops_and_branches(seed: int, least_kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemmviz.run.cpu.simt.sums._LEAST_KEPT", least_kept)
     assert_all_counted(setup_for(parse_kernel(kernel_text(*Writer(seed).program()), f"random{seed}.cu")))
 
 
@@ -139,3 +143,36 @@ def test_random_kernels_with_loops_and_branches(seed: int) -> None:
 )
 def test_what_changes_from_one_time_to_the_next_is_not_taken_for_the_same(body: str) -> None:
     assert_all_counted(setup_for(kernel_from(body)))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "x + 16 * k", "(k + x) * 4 - x", "x * x - k * x + k", "(x + k) * (x + 1)", "(int)(x * 3u + k)", "(size_t)(x - k + 4) * 8",
+        "(x + 2147483600 + 16 * k) & 255", "(unsigned)(2147483600 + x + 64 * k) % 256", "-x + 64 - 8 * k",
+        "(long long)x * 4 + (3 - k) * 16ll", "x + (k << 4)",
+    ],
+)  # fmt: skip
+def test_indices_that_a_number_shifts_from_trip_to_trip(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemmviz.run.cpu.simt.sums._LEAST_KEPT", 1)
+    body = f"int x = threadIdx.x + 4 * blockIdx.x; for (int k = 0; k < 4; ++k) C[x] = A[{index}];"
+    assert_all_counted(setup_for(kernel_from(body, grid='["4"]'), Problem(16, 16, 64)))
+
+
+def test_blocks_in_groups_are_counted_once_for_all_phases() -> None:
+    """The offsets of a phase are those of the phase before plus a number, though each block has its own."""
+    setup = setup_for(load_kernel("grouped_blocks"), Problem(128, 128, 32))
+    assert_all_counted(setup)
+    offsets = list[Any]()
+
+    class Offsets(AccessSink):
+        wants = "sums"
+
+        def access(self, site: int, place: int, offset: Any, mask: Any, visits: tuple[int, ...], epoch: int) -> None:
+            if np.size(offset) > 1 << 12:
+                offsets.append(offset)
+
+    binding = bound(setup)
+    interpret(binding, ThreadSpace(binding.launch, BlockRange.all(binding.launch), 32), Offsets(), None)
+    assert len(offsets) == 8 + 8 + 1
+    assert len({id(each.base) for each in offsets}) == 3

@@ -13,7 +13,7 @@ from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows, warp_
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import checkpoint
-from gemmviz.model.sinks import COST_COLUMNS, AccessSink, SumKey
+from gemmviz.model.sinks import COST_COLUMNS, AccessSink, Shifted, SumKey
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
@@ -30,6 +30,7 @@ class LatestPattern:
     def __init__(self, offset: Any, mask: Bools | None) -> None:
         self.offset, self.mask = offset, mask
         self.costs: dict[int, CostSums] = {}
+        self.apart: tuple[Longs, dict[int, int], int] | None = None  # what is counted of it, once it is known
 
     def shift(self, offset: Any, mask: Bools | None) -> int | None:
         """Shift of the same threads' offsets relative to these, None if it differs between threads."""
@@ -37,9 +38,11 @@ class LatestPattern:
             return None
         if offset is self.offset:
             return 0
+        if isinstance(offset, Shifted) and isinstance(self.offset, Shifted) and offset.base is self.offset.base:
+            return offset.shift - self.offset.shift
         if np.shape(offset) != np.shape(self.offset):
             return None
-        beyond = np.asarray(offset - self.offset)
+        beyond = np.asarray(offset) - np.asarray(self.offset)
         if mask is not None and beyond.size > 1:
             beyond, active = np.broadcast_arrays(beyond, mask)
             if beyond.size > LARGEST_KEPT:
@@ -327,18 +330,35 @@ class GroupCounter(AccessSink):
         shift = None if latest is None else latest.shift(offset, mask)
         if latest is None or shift is None:
             latest, shift = LatestPattern(offset, mask), 0
-            if np.size(offset) <= LARGEST_KEPT:
+            if isinstance(offset, Shifted) or np.size(offset) <= LARGEST_KEPT:
                 self._latest[site, place] = latest
         cost = latest.costs.get(shift % unit)
         if cost is None:
-            cost = latest.costs[shift % unit] = self._counted(operand, unit, offset, mask)
+            cost = latest.costs[shift % unit] = self._counted(operand, unit, latest, shift)
         self._add((site, place, self._phase(site, visits, -1)), cost)
 
     def together(self, branch: int, mask: Bools | None, visits: tuple[int, ...]) -> None:
         self.access(branch, 0, 0, mask, visits, 0)
 
-    def _counted(self, operand: Operand | None, unit: int, offset: Any, mask: Bools | None) -> CostSums:
-        """Sums over all blocks. Blocks whose offsets differ by a shift alone are counted together."""
+    def _counted(self, operand: Operand | None, unit: int, latest: LatestPattern, moved_by: int) -> CostSums:
+        """Sums over all blocks of a pattern that is shifted as a whole."""
+        if latest.apart is None:
+            latest.apart = self._apart(unit, latest.offset, latest.mask)
+        values, shifts, times = latest.apart
+        sums = np.zeros(len(COST_COLUMNS), np.int64)
+        for shift, count in shifts.items():
+            moved = values + (shift + moved_by)
+            if latest.mask is not None:
+                moved = np.where(values == SWITCHED_OFF, INACTIVE, moved)
+            for rows in access_rows(self.space, self.counter.rules, moved):
+                checkpoint()
+                sums += self.counter.cost(rows, operand) * (count * times)
+        return sums
+
+    def _apart(self, unit: int, offset: Any, mask: Bools | None) -> tuple[Longs, dict[int, int], int]:
+        """Return the blocks whose offsets differ by more than a shift, the number of blocks with each shift within a unit, and
+        how often all of these come.
+        """
         space = self.space
         values, blocks, times = np.asarray(offset), len(space.block_shape), space.blocks.count
         if mask is not None:
@@ -351,14 +371,7 @@ class GroupCounter(AccessSink):
                 if slices is not None:
                     shifts = summed_shifts(shifts, slices, unit)
                     values = values.take([0], axis)
-        times //= sum(shifts.values()) * int(np.prod(values.shape[:blocks]))
-        sums = np.zeros(len(COST_COLUMNS), np.int64)
-        for shift, count in shifts.items():
-            moved = values + shift if mask is None else np.where(values == SWITCHED_OFF, INACTIVE, values + shift)
-            for rows in access_rows(space, self.counter.rules, moved):
-                checkpoint()
-                sums += self.counter.cost(rows, operand) * (count * times)
-        return sums
+        return values, shifts, times // (sum(shifts.values()) * int(np.prod(values.shape[:blocks])))
 
     def _phase(self, site: int, visits: tuple[int, ...], otherwise: int) -> int:
         """Trip of the phase loop in which a site is accessed, if ``visits`` contains it, else ``otherwise``."""

@@ -11,7 +11,7 @@ from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, loads_per_element, totals
 from gemmviz.cli.command import Command, add_json, print_json
-from gemmviz.cli.running import add_on, add_timeout, engine_of, report_hazards
+from gemmviz.cli.running import ProgressBar, add_on, add_timeout, engine_of, report_hazards
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.files.codec import to_plain
 from gemmviz.model.errors import GemmvizError
@@ -47,7 +47,8 @@ def _run(args: argparse.Namespace) -> int:
     setup = at_main(args, drawn)
     launch_for(setup)
     counter = _CountsAndHazards(setup)
-    with engine_of(args, setup.kernel) as engine:
+    progress = ProgressBar(f"{setup.kernel.name}, counting {all_blocks(launch_for(setup).block_count)}")
+    with engine_of(args, setup.kernel) as engine, progress.at_work():
         engine.count(setup, counter)
     hazards = [] if setup.kernel.unconfirmed else _harmful(counter.hazards.hazards, setup)
     if args.json:

@@ -148,7 +148,7 @@ def _run(args: argparse.Namespace) -> int:
     args.is_folder = args.output.endswith(("/", os.sep)) or is_folder(args.output) or args.kind is not None
     args.output = Path(args.output)
     _check_options(args)
-    with interruptible():
+    with interruptible(), ProgressBar(str(args.output), args.progress).at_work():
         return _export_file(args)
 
 

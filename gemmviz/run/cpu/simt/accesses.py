@@ -103,7 +103,7 @@ StoreOne = Callable[[Machine, Any, Any, Any], Any]
 
 
 def _store(compiler: Compiling, node: Assign, target: Deref) -> Closure:
-    value, address = _right_side(compiler, node), compiler.address(target.pointer)
+    value, address = _right_side(compiler, node), compiler.domain.accessed(compiler, target)
     is_local = node.store is None and isinstance(target.type, Scalar)
     store = (_store_local if is_local else _store_reported)(compiler, node, target)
     running = compiler.domain.running(scalar_of(target.type), target)

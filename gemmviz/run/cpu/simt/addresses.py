@@ -10,6 +10,7 @@ from gemmviz.cuda.nodes import Address, AtAddress, Const, Convert, Expr
 from gemmviz.cuda.types import AddressSpace as Space
 from gemmviz.cuda.types import CType, PointerType, unit_bytes
 from gemmviz.model.errors import KernelFault, Place
+from gemmviz.model.sinks import Shifted
 from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import NULL, GlobalMemory, Several, SharedMemory
 from gemmviz.run.cpu.simt.values import PointerClosure
@@ -28,6 +29,10 @@ def indexed_address(address: PointerClosure, index: Closure, scale: int) -> Poin
         i = index(machine)
         if i.__class__ is int:
             return memory, offset + (i * scale if offset.__class__ is int else _limited_offset(i * scale))
+        if i.__class__ is Shifted:
+            if scale == 1 and offset.__class__ is int and memory.__class__ is not Several:
+                return memory, i + _limited_offset(offset)
+            i = np.asarray(i)
         if i is not last_index:
             last_index, last_scaled = i, _scaled_offset(i, scale)
         if offset.__class__ is int:

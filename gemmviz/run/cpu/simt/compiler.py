@@ -86,7 +86,7 @@ class Compiler:
             case n.Base() | n.Offset() | n.Reinterpret() | n.AtAddress():
                 return self.address(node)
             case n.Deref():
-                return load_closure(node, self.address(node.pointer), self.domain.running(scalar_of(node.type), node))
+                return load_closure(node, self.domain.accessed(self, node), self.domain.running(scalar_of(node.type), node))
             case n.Component(of=n.Read(checked=True) as of, index=component):
                 return _read_component(of, component)
             case n.Component(of=of, index=component):

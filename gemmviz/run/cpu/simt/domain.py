@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.cuda import fold
-from gemmviz.cuda.nodes import Assign, Expr, Loop, Unrolled
+from gemmviz.cuda.nodes import Assign, Deref, Expr, Loop, Unrolled
 from gemmviz.cuda.types import Scalar
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
@@ -53,6 +53,10 @@ class Domain:
     def known(self, compiler: Compiling, node: Expr) -> Closure:
         """The closure of a value on which control flow or an address depends."""
         return compiler.value(node)
+
+    def accessed(self, compiler: Compiling, node: Deref) -> PointerClosure:
+        """The closure of the address of a place in memory that is read or written."""
+        return compiler.address(node.pointer)
 
     def given(self, compiler: Compiling, to: Holder, node: Expr) -> Closure:
         """The closure of a value that something holds from now on."""

@@ -17,6 +17,7 @@ from gemmviz.cuda.types import Scalar, VectorType, named_type, scalar_of
 from gemmviz.model.element_types import element_type
 from gemmviz.model.errors import OUT_OF_RANGE, ErrorId, KernelFault, Place
 from gemmviz.model.records import replace
+from gemmviz.model.sinks import Shifted
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.machine import Machine
@@ -221,7 +222,8 @@ class Memory:
         if isinstance(offset, int):
             if not 0 <= offset <= last:
                 raise self._outside(machine, np.asarray(max(-_UTMOST, min(offset, _UTMOST))), last, kind, place)
-        else:
+        elif offset.__class__ is not Shifted or machine.mask is not None or kind.step > 1 or not offset.is_within(0, last):
+            offset = np.asarray(offset)
             if machine.mask is not None:
                 offset = np.where(machine.mask, offset, 0)
             if last < 0 or np.maximum.reduce(offset.view(np.uint64), axis=None) > last:

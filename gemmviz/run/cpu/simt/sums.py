@@ -1,38 +1,49 @@
 """The domain of a run whose sink wants less than all accesses: tags, where repeated loops aren't run again."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.cuda import fold
 from gemmviz.cuda.granularity import idle_loops
 from gemmviz.cuda.nodes import (
     Assign,
     Barrier,
     Base,
+    Binary,
     Commit,
     Component,
+    Convert,
     Declare,
     DeclareArray,
+    Deref,
+    Expr,
     Inline,
     Instruction,
     Loop,
     Mbarrier,
+    Offset,
     Program,
     Read,
     Return,
     Unrolled,
     Wait,
 )
-from gemmviz.cuda.types import PointerType, Scalar, VectorType, scalar_of
+from gemmviz.cuda.types import LONG, PointerType, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
 from gemmviz.model.errors import Place
+from gemmviz.model.sinks import Shifted
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED
+from gemmviz.run.cpu.simt.addresses import indexed_address
+from gemmviz.run.cpu.simt.domain import Compiling
 from gemmviz.run.cpu.simt.machine import NORMAL, Closure, Machine
 from gemmviz.run.cpu.simt.memory import AccessType, ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.tags import TagMemory, Tags, TagShared
+from gemmviz.run.cpu.simt.values import PointerClosure
 
 _LARGEST_COMPARED = 1 << 12
 
@@ -43,6 +54,7 @@ class RepeatedTags(Tags):
     def __init__(self, program: Program, wants: Literal["origins", "sums"]) -> None:
         super().__init__(program)
         self.idle = idle_loops(program) if wants == "origins" else None
+        self.indices = list[_Index]()
 
     def repeated(self, node: Loop | Unrolled, closure: Closure) -> Closure:
         number = (node.loop if isinstance(node, Unrolled) else node).number
@@ -51,11 +63,98 @@ class RepeatedTags(Tags):
         slots = _slots_of(node, self.numbers, self.tagged)
         return closure if slots is None else _Remembered(closure, slots)
 
+    def accessed(self, compiler: Compiling, node: Deref) -> PointerClosure:
+        match node.pointer:
+            case Offset(type=PointerType(space=space), pointer=pointer, index=Binary() as index, scale=scale) if (
+                self.idle is None and space != "local"
+            ):
+                self.known(compiler, index)
+                return indexed_address(compiler.address(pointer), self.index(compiler, index), scale)
+        return super().accessed(compiler, node)
+
+    def index(self, compiler: Compiling, node: Binary) -> "_Index":
+        self.indices.append(_Index(_sum_closure(self, compiler, node), node.type, self.indices))
+        return self.indices[-1]
+
     def matrix(self, name: str, info: MemoryArray, number: int) -> GlobalMemory:
         return super().matrix(name, info, number) if self.idle is not None else UnseenMatrix(info, number)
 
     def shared(self, arrays: tuple[MemoryArray, ...], number: int, space: ThreadSpace) -> SharedMemory:
         return super().shared(arrays, number, space) if self.idle is not None else UnseenShared(arrays, number, space)
+
+
+# Indices as sums: of one number, and of arrays times numbers. From trip to trip of a loop mostly the number alone differs.
+
+_Terms = tuple[tuple[Any, int], ...]
+_Sum = tuple[int, _Terms]
+_LEAST_KEPT, _MOST_KEPT = 1 << 12, 1 << 26  # elements: of an array that is kept, and of all
+
+
+def _sum_closure(domain: RepeatedTags, compiler: Compiling, node: Expr) -> Callable[[Machine], _Sum]:
+    match node:
+        case Binary(op="+" | "-" | "*" as op, type=Scalar(kind="i" | "u"), left=left, right=right):
+            a, b = (_sum_closure(domain, compiler, each) for each in (left, right))
+            return lambda machine: _joined(op, a(machine), b(machine))
+        case Convert(type=Scalar(kind="i" | "u", bits=64), operand=Binary(type=Scalar(kind="i", bits=32)) as operand):
+            index: Closure = domain.index(compiler, operand)
+        case _:
+            index = compiler.value(node)
+
+    def alone(machine: Machine) -> _Sum:
+        value = index(machine)
+        if value.__class__ is Shifted:
+            return value.shift, ((value.base, 1),)
+        return (0, ((value, 1),)) if isinstance(value, np.ndarray) else (int(value), ())
+
+    return alone
+
+
+def _joined(op: str, a: _Sum, b: _Sum) -> _Sum:
+    """The sum, difference or product of two sums."""
+    if op != "*":
+        sign = 1 if op == "+" else -1
+        return a[0] + sign * b[0], a[1] + tuple((array, sign * times) for array, times in b[1])
+    if a[1] and b[1]:
+        product = (_added(a[1]) + _signed(a[0])) * (_added(b[1]) + _signed(b[0]))
+        return 0, ((product, 1),)
+    return a[0] * b[0], tuple((array, times * (b if a[1] else a)[0]) for array, times in a[1] or b[1])
+
+
+def _added(terms: _Terms) -> Any:
+    """The sum of the terms modulo 2^64."""
+    return sum(array.astype(np.int64) * _signed(times) for array, times in terms)
+
+
+def _signed(number: int) -> int:
+    return int(fold.wrap(number, LONG))
+
+
+class _Index:
+    """The closure of an index: a number, an array, or ``Shifted`` if the terms are those of the last time."""
+
+    def __init__(self, total: Callable[[Machine], _Sum], scalar: Scalar, all_indices: "list[_Index]") -> None:
+        self.total, self.scalar, self.all = total, scalar, all_indices
+        self.terms: _Terms = ()
+        self.base: Any = None
+        self.extremes = 0, 0
+        is_signed = scalar.kind == "i"
+        self.limits = -(1 << scalar.bits - 1) if is_signed else 0, (1 << min(63, scalar.bits - is_signed)) - 1
+
+    def __call__(self, machine: Machine) -> Any:
+        number, terms = self.total(machine)
+        if not terms:
+            return fold.wrap(number, self.scalar)
+        is_same = len(terms) == len(self.terms) and all(
+            a is b and many == times for (a, many), (b, times) in zip(terms, self.terms, strict=True)
+        )
+        base = self.base if is_same else _added(terms)
+        if _LEAST_KEPT <= base.size <= _MOST_KEPT // len(self.all):
+            if not is_same:
+                self.terms, self.base, self.extremes = terms, base, (int(base.min()), int(base.max()))
+            shifted = Shifted(base, *self.extremes, number)
+            if shifted.is_within(*self.limits):
+                return shifted
+        return (base + _signed(number)).astype(self.scalar.dtype)
 
 
 class UnseenMatrix(TagMemory):

@@ -235,7 +235,7 @@ class Tags(Domain):
     def effect(self, compiler: Compiling, node: Expr) -> Closure | None:
         match node:
             case Deref(access=int()):
-                return touch_closure(node, compiler.address(node.pointer))
+                return touch_closure(node, self.accessed(compiler, node))
             case Logic(left=left, right=right) if self.effect(compiler, right) is None:
                 return self.effect(compiler, left)
             case Select(condition=condition, then=then, otherwise=otherwise) if (
