@@ -101,6 +101,15 @@ def test_a_language_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert "没有第 999 步" in capsys.readouterr().err
 
 
+def test_checks_of_lessons_are_printed_in_one_language(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = set()
+    for code in (ENGLISH, "zh_CN"):
+        assert main(["--language", code, "lesson", "check", "streams", "--all"]) == 0
+        assert main(["--language", code, "lesson", "list", "streams"]) == 0
+        printed.add(capsys.readouterr().out)
+    assert len(printed) == 1
+
+
 @pytest.mark.parametrize(
     ("environment", "code"),
     [({"LANG": "zh_CN.UTF-8"}, "zh_CN"), ({"LANG": "de_DE.UTF-8"}, ENGLISH), ({}, ENGLISH),

@@ -9,7 +9,7 @@ from gemmviz.cli.command import Command, add_json, add_output, print_error, prin
 from gemmviz.cli.running import ProgressBar, interruptible
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.translation import many
+from gemmviz.model.translation import many, spoken
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.checking import LessonCheck, checks_by_step, new_checker
 from gemmviz.teaching.lesson import Lesson, shown_value
@@ -43,12 +43,13 @@ def _lesson_and_file(name: str) -> tuple[Lesson, str]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    if args.subcommand == "quantities":
-        return _list_quantities(args.json)
     if args.subcommand == "pack":
         return _pack(args)
-    names = args.lessons or lesson_names()
-    return _print_lessons(names, args.json) if args.subcommand == "list" else _check_lessons(names, args.all, args.json)
+    with spoken("en", None):
+        if args.subcommand == "quantities":
+            return _list_quantities(args.json)
+        names = args.lessons or lesson_names()
+        return _print_lessons(names, args.json) if args.subcommand == "list" else _check_lessons(names, args.all, args.json)
 
 
 def _pack(args: argparse.Namespace) -> int:
