@@ -30,6 +30,7 @@ from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.shots.arguments import command_words
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
 from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.reveal import caption_of
 from tests.conftest import DATA, kernel_from, sure
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -505,6 +506,29 @@ def test_a_long_count_says_on_a_terminal_that_it_works(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
     assert main(["counts", "04_tiled"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_an_unknown_option_is_answered_with_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for given, meant in (("--stepss=3", "--steps"), ("--thme", "--theme"), ("--tilewidth", "--tile-width")):
+        with pytest.raises(SystemExit):
+            main(["export", "04_tiled", given, "-o", "f.png"])
+        assert f"did you mean {meant}?" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["counts", "04_tiled", "--xyz"])
+    assert "see gemmviz --help" in capsys.readouterr().err
+
+
+def test_steps_of_a_lesson_are_exported_by_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["export", "lecture", "--size", "640x360"]
+    for options, titles in ((["--step", "3"], [3]), (["--steps", "2:3,5"], [2, 3, 5])):
+        assert main([*words, *options, "--as", "png", "-o", str(tmp_path / options[0])]) == 0
+        found = []
+        for path in sorted((tmp_path / options[0]).iterdir()):
+            with Image.open(path) as image:
+                found.append(image.text["Title"])  # type: ignore[attr-defined]
+        assert found == [caption_of(shipped_lesson("lecture").steps[place - 1]).title for place in titles]
+    assert main([*words, "--step", "9999", "-o", str(tmp_path / "f.png")]) == 2
+    assert "counted from 1" in capsys.readouterr().err
 
 
 def test_hazards_beyond_the_first_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

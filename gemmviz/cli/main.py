@@ -7,6 +7,7 @@ import argparse
 import gc
 import io
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ from typing import Any, NoReturn, TextIO
 from gemmviz import RELEASES, __version__
 from gemmviz.cli.command import Command, check_outputs, print_error
 from gemmviz.files.extensions import Catalog, extensions_in
-from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError, closest
 from gemmviz.model.records import replace
 from gemmviz.model.translation import capital
 
@@ -124,9 +125,18 @@ def _with_command(argv: list[str]) -> tuple[list[str], Iterable[str]]:
 class _Parser(argparse.ArgumentParser):
     """A parser that prints errors on one line, like all other errors."""
 
+    @property
+    def flags(self) -> list[str]:
+        """The options of this parser and of those of its commands."""
+        inner = (each for action in self._actions if isinstance(action.choices, dict) for each in action.choices.values())
+        return [*self._option_string_actions, *(flag for each in inner if isinstance(each, _Parser) for flag in each.flags)]
+
     def error(self, message: str) -> NoReturn:
         words = self.prog.removeprefix("gemmviz").strip()
         remedy = f"see gemmviz {words} --help" if words else "see gemmviz --help"
+        unknown = re.search(r"^unrecognized arguments: .*?(--?\w[\w-]*)", message)
+        if unknown is not None:
+            remedy = closest(unknown[1], self.flags) or remedy
         if "--width" in message:
             remedy = "the size of a picture is --size 1920x1080, the tile width of a chart --tile-width 32"
         self.exit(print_error(UsageError(message, remedy=remedy), 2))

@@ -225,15 +225,19 @@ def _manner(args: argparse.Namespace) -> ExportOptions:
 
 def _lesson_pictures(source: _Source, lesson: Lesson) -> Reel:
     args = source.args
-    if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
-        remedy = "leave out -m, -n, -k, -D, --steps, --view and similar options"
-        raise UsageError("a lesson has its own settings, views and steps", remedy=remedy)
+    if is_set(args) or args.phase is not None or args.view is not None:
+        remedy = "leave out -m, -n, -k, -D, --phase, --view and similar options; --steps chooses steps of the lesson"
+        raise UsageError("a lesson has its own settings and views", remedy=remedy)
     if args.title or args.only:
         raise UsageError("a lesson has its own titles and pictures", remedy="leave out --title and --only")
     if args.tile_width is not None:
         raise UsageError(
             "a lesson chooses the tile widths of its charts", remedy="the size of its pictures is --size 1920x1080"
         )
+    args.steps = args.steps if args.step is None else str(args.step)
+    chosen = _chosen_steps(args, len(lesson.steps))
+    if chosen is not None:
+        lesson = replace(lesson, steps=tuple(lesson.steps[place] for place in chosen))
     engine_of = source.engine if args.on == "gpu" else with_stored_answers(source.engine)
     from gemmviz.teaching.reel import lesson_reel  # a picture of a kernel does without it
 
@@ -304,7 +308,7 @@ def _at(args: argparse.Namespace, stage: Prepared) -> Prepared:
 
 def _reel_of_stage(source: _Source, stage: Prepared) -> Reel:
     args = source.args
-    played = _chosen_steps(args, stage)
+    played = _chosen_steps(args, stage.steps)
     if args.embed:  # the still of one step, and the player of all
         played = played or range(stage.steps)
         return run_reel(stage, source.manner, [stage.step if stage.step in played else played[0]], played)
@@ -334,11 +338,11 @@ def _is_film(args: argparse.Namespace) -> bool:
     return not args.is_folder and isinstance(format_of(args.output), Film)
 
 
-def _chosen_steps(args: argparse.Namespace, stage: Prepared) -> Sequence[int] | None:
+def _chosen_steps(args: argparse.Namespace, most: int) -> Sequence[int] | None:
     """Return the requested steps. Raises UsageError for steps that don't exist."""
     if args.steps is None:
         return None
-    most, chosen = stage.steps, list[int]()
+    chosen = list[int]()
     for part in args.steps.split(","):
         found = re.fullmatch(r"(\d{0,9}):(\d{0,9})|(\d{1,9})", part)
         if found is None:
