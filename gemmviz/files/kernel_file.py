@@ -154,7 +154,7 @@ class _Header(Struct, frozen=True):
         return SourceError(message, _behind_slashes(nearest_place(toml_places(self.toml), path), self.above), remedy=remedy)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     check_text(text, file)
     header = _header_of(text)

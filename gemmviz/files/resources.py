@@ -28,7 +28,7 @@ def resources(folder: str, pattern: str) -> list[Path]:
 
     Raises InstallationError if the folder is missing or none of its files matches.
     """
-    paths = sorted(resource(folder).glob(pattern))
+    paths = sorted(resource(folder).glob(pattern), key=str)
     if not paths:
         raise _missing_resource("files", f"{folder}/{pattern}")
     return paths

@@ -24,7 +24,7 @@ from gemmviz.run.engine import (
     WatchRequest,
 )
 
-_MOST_KEPT = 4  # setups whose answers stay in memory
+_MOST_KEPT = 32  # setups whose answers stay in memory
 
 
 def stored_answers(setup: Setup) -> Answers | None:
