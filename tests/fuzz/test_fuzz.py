@@ -13,6 +13,7 @@ from gemmviz.model.errors import checkpoint
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.campaigns import CAMPAIGNS
 from tests.fuzz.harness import Attempt, Finding, try_case
+from tests.fuzz.limits import MOST_MIB
 
 _CASES = {"window": 3, "settings": 6, "sources": 40, "headers": 40, "programs": 1, "pages": 15, "faults": 20, "lessons": 40}
 
@@ -55,7 +56,7 @@ TRESPASSES: dict[str, Callable[[Path], object]] = {
     "starts 'true'": lambda path: subprocess.run(["true"], check=False),
     "changed the file": lambda path: path.write_text("other"),
     "left .x.part-1 behind": lambda path: (path.parent / ".x.part-1").touch(),
-    "MiB of memory": lambda path: len(b"x" * (2 << 30)),
+    "MiB of memory": lambda path: len(b"x" * (MOST_MIB + 128 << 20)),
 }
 
 

@@ -36,7 +36,7 @@ def agrees(setup: Setup) -> None:
 
 
 @pytest.mark.parametrize("name", kernel_names())
-@pytest.mark.parametrize("size", [(8, 8, 8), (16, 8, 24)])
+@pytest.mark.parametrize("size", [(16, 8, 24), pytest.param((8, 8, 8), marks=pytest.mark.nightly)])
 def test_shipped_kernels(name: str, size: tuple[int, int, int]) -> None:
     for setup in islice(legal_choices(load_kernel(name), Problem(*size)), 2):
         agrees(setup)

@@ -20,7 +20,7 @@ from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.scenes.kit.theme import channels
 from gemmviz.shots.export import ExportOptions, prepare, slide_at
 from gemmviz.shots.shot import Shot
-from tests.conftest import once
+from tests.conftest import once, sampled
 
 
 def read(png: bytes) -> npt.NDArray[np.int64]:
@@ -28,8 +28,15 @@ def read(png: bytes) -> npt.NDArray[np.int64]:
         return np.asarray(image.convert("RGB")).astype(np.int64)
 
 
-@pytest.mark.parametrize(("view", "step"), [("fragment", 20), ("banks", 24)])
-@pytest.mark.parametrize("theme", ["dark", "light", "print"])
+@pytest.mark.parametrize(
+    ("view", "step", "theme"),
+    sampled(
+        [
+            ("fragment", 20, "dark"), ("banks", 24, "dark"), ("banks", 24, "light"), ("fragment", 20, "light"),
+            ("fragment", 20, "print"), ("banks", 24, "print"),
+        ]
+    ),
+)  # fmt: skip
 def test_a_figure_of_a_matrix_instruction_fits_into_a_page(
     view: str, step: int, theme: str, tmp_path: Path, qapp: QApplication
 ) -> None:

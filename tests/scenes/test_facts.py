@@ -21,6 +21,7 @@ MULTIPLIES = [
 PROBLEMS = ["vector_add", "transpose_naive", "transpose_tiled", "reduction_tree"]
 ALONG_EDGES = ("scale", "lane numbers")  # numbers along an edge, and of lanes
 NAMES = ("-name", "-names", "code-lit")  # of things that are drawn; a part of a statement over the same part of it
+STEPS = [40, pytest.param(160, marks=pytest.mark.nightly)]
 FOCUSES = [Focus(), Focus(warp=0), Focus(thread=0), Focus(everyone=True)]
 
 
@@ -33,14 +34,15 @@ def untold(scene: Scene) -> list[str]:
     ]  # fmt: skip
 
 
-def moments_of(trace: Trace, focus: Focus) -> list[Moment]:
-    reader = Reader(Replay.of(trace), focus)
-    return [reader.at(step) for step in range(min(trace.steps, 160))]
+def moments_of(trace: Trace, focus: Focus, most: int) -> list[Moment]:
+    """About ``most`` of the first 160 steps."""
+    reader, steps = Reader(Replay.of(trace), focus), min(trace.steps, 160)
+    return [reader.at(step) for step in range(0, steps, -(-steps // most))]
 
 
-def check(trace: Trace) -> None:
+def check(trace: Trace, most: int) -> None:
     for focus in FOCUSES:
-        for moment in moments_of(trace, focus):
+        for moment in moments_of(trace, focus, most):
             for timeline in (True, False):
                 scene = view_named("stage").scene(moment, ViewOptions(timeline=timeline))
                 told = Counter(fact for each in scene.all if isinstance(each, Labels) for fact in each.tells)
@@ -48,11 +50,13 @@ def check(trace: Trace) -> None:
                 assert untold(scene) == [], (moment.step, focus)
 
 
+@pytest.mark.parametrize("most", STEPS)
 @pytest.mark.parametrize(("name", "size", "parameters"), MULTIPLIES, ids=[each[0] for each in MULTIPLIES])
-def test_a_multiplication_tells_each_fact_once(name: str, size: int, parameters: dict[str, int]) -> None:
-    check(trace_of(name, size, size, size, **parameters))
+def test_a_multiplication_tells_each_fact_once(name: str, size: int, parameters: dict[str, int], most: int) -> None:
+    check(trace_of(name, size, size, size, **parameters), most)
 
 
+@pytest.mark.parametrize("most", STEPS)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_other_problems_tell_each_fact_once(name: str) -> None:
-    check(run_of(problem_kernel(name)).whole)
+def test_other_problems_tell_each_fact_once(name: str, most: int) -> None:
+    check(run_of(problem_kernel(name)).whole, most)
