@@ -125,7 +125,9 @@ def test_things_go_one_after_another() -> None:
 def test_chips_arrive_with_their_names() -> None:
     row = Box(0.0, 0.0, 200.0, CHIP * 20.0)
     names = ("x", "row", "a much longer name")
-    chips = chips_into(row, [(place, name, row.shifted(y=500.0), "#FFFFFF") for place, name in enumerate(names)])
+    chips = chips_into(
+        row, [(place, name, row.shifted(y=500.0), "#FFFFFF") for place, name in enumerate(names)], load_theme("dark")
+    )
     assert [chip.name for chip in chips] == ["x", "row"]
     assert [len(moving_chips(chips, ViewOptions(moment=moment))) for moment in (0.0, 0.05, 1.0)] == [0, 1, 4]
 

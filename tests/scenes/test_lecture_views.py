@@ -246,7 +246,8 @@ class TestCodeAndTiles:
         lines = [text for text in texts(drawn(("code_and_tiles", ""))) if "Mds[ty][tx] = " in text]
         assert len(lines) == 1
         source = moment.trace.setup.kernel.text.split("\n")[moment.site.place.line - 1]
-        assert source.strip() in {text.strip() for text in texts(drawn(("code_and_tiles", "")))}
+        shown = [text.strip() for text in texts(drawn(("code_and_tiles", ""))) if text.strip()]
+        assert any(source.strip().startswith(text) for text in shown)
 
     def test_stored_elements_arrive_in_their_tile(self) -> None:
         stored = moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2), step=1)

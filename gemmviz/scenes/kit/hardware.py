@@ -87,7 +87,7 @@ def _oblong(columns: int, rows: int, room: Box) -> float:
 # Names that move, one after another, from where they are declared into the box of a memory, as chips.
 
 CHIP = 1.4  # height of a chip, in sizes of its text
-_LEAST_PAD, _MOST_PAD = 4.0, 10.0  # within a chip beside its name, and between chips
+_PAD_OF_CHIP = 0.2  # of the size of its text: within a chip beside its name, and between chips
 
 
 class Chip(NamedTuple):
@@ -100,17 +100,24 @@ class Chip(NamedTuple):
     colour: str
 
 
-def chips_into(box: Box, names: Sequence[tuple[int, str, Box, str]]) -> list[Chip]:
+def chips_into(box: Box, names: Sequence[tuple[int, str, Box, str]], theme: Theme) -> list[Chip]:
     """Return the chips of names, each with its number, the upper left corner of its start, and its colour, on their way into
-    a row; as many as fit. Many names stand closer together.
+    rows within a box, in the largest text size in which all fit; in the least one, as many as fit.
     """
-    widths = [Style(box.height / CHIP, "", "mono").width(name) for _, name, _, _ in names]
-    pad = max(_LEAST_PAD, min(_MOST_PAD, (box.width - sum(widths)) / (3 * max(1, len(names)))))
-    pairs = zip(names, box.columns(*(wide + 2 * pad for wide in widths), gap=pad), strict=True)
-    return [
-        Chip(number, name, end._replace(x=start.x, y=start.y), end, colour)
-        for (number, name, start, colour), end in pairs if end.right <= box.right
-    ]  # fmt: skip
+    sizes = theme.type
+    for size in (sizes.sentence, sizes.name, sizes.words, sizes.note, sizes.least):
+        chips, x, y, pad = list[Chip](), box.x, box.y, _PAD_OF_CHIP * size
+        for number, name, start, colour in names:
+            wide = Style(size, "", "mono").width(name) + 2 * pad
+            if x > box.x and x + wide > box.right:
+                x, y = box.x, y + CHIP * size + pad
+            end = Box(x, y, wide, CHIP * size)
+            if end.right <= box.right and end.bottom <= box.bottom + 0.01:
+                chips.append(Chip(number, name, end._replace(x=start.x, y=start.y), end, colour))
+            x += wide + pad
+        if len(chips) == len(names):
+            break
+    return chips
 
 
 def moving_chips(chips: Sequence[Chip], options: ViewOptions) -> tuple[Primitive, ...]:

@@ -26,7 +26,7 @@ def what_if_curve(
     """Draw columns as high as the share of resident warps; the current value is highlighted. ``has_scale``: with the number of
     warps that is its top.
     """
-    theme, size = options.theme, options.theme.type.least if options.words else _LOW_SIZE
+    theme, size = options.theme, options.theme.type.note if options.words else _LOW_SIZE
     top, high = room.y + 8, room.height - 2.9 * size - 12
     wide = room.width / len(each.values)
     value = _value(each.name, case.needs)

@@ -18,6 +18,7 @@ from gemmviz.scenes.kit.layout import (
     Box,
     Share,
     cells_in,
+    line_at,
     names_of_parts,
     square,
     tag,
@@ -25,7 +26,7 @@ from gemmviz.scenes.kit.layout import (
 )
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
-from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased_in_turn, message, titled
 
@@ -39,11 +40,12 @@ _TO_AXIS = 9  # from a picture to its numbers
 
 class _BlockPlan(Struct, frozen=True):
     """The places of a block in a frame: ``layers`` (x, y) of each layer's upper left corner, the first in front, with ``cell``
-    wide and ``tall`` high cells; ``warps``: the lanes, ``lane`` wide and ``pitch`` high.
+    wide and ``tall`` high cells; ``warp``: the vendor's word; ``warps``: the lanes, ``lane`` wide and ``pitch`` high.
     """
 
     block: tuple[int, int, int]
     warp_size: int
+    warp: str
     layers: tuple[tuple[float, float], ...]
     cell: float
     tall: float
@@ -61,15 +63,16 @@ class _BlockPlan(Struct, frozen=True):
         return min(-(-self.threads // self.warp_size), _MOST_ROWS)
 
     @classmethod
-    def of(cls, block: tuple[int, int, int], warp_size: int, options: ViewOptions) -> "_BlockPlan":
+    def of(cls, case: LaunchCase, block: tuple[int, int, int], options: ViewOptions) -> "_BlockPlan":
         """Block at the left, warps at the right; a single row of threads stands above its warps."""
-        dx, dy, dz = block
+        (dx, dy, dz), warp_size, warp = block, case.device.warp_size, tr(case.device.words["warp"])
         room = options.room(_TOP + _HEAD, 24)
         rows = min(-(-dx * dy * dz // warp_size), _MOST_ROWS)
+        names = max(_NAMES, options.theme.small.width(f"{warp} {rows}") + 2 * _TO_AXIS)
         if dy == dz == 1:
             cell = min(room.width / dx, _LARGEST)
             tall = min(max(cell, 40), 0.2 * room.height)
-            warps = Box(room.x + _NAMES, room.y + tall + _HEAD + 14, room.width - _NAMES, room.height - tall - _HEAD - 14)
+            warps = Box(room.x + names, room.y + tall + _HEAD + 14, room.width - names, room.height - tall - _HEAD - 14)
             layers: tuple[tuple[float, float], ...] = ((room.x, room.y),)
         else:
             shown = min(dz, _MOST_LAYERS)
@@ -78,10 +81,10 @@ class _BlockPlan(Struct, frozen=True):
             cell = tall = min((0.46 * room.width - beside) / (dx + behind), room.height / (dy + behind), _LARGEST)
             front = room.x + beside, room.y + behind * cell
             layers = tuple((front[0] + z * _LAYERS_APART * cell, front[1] - z * _LAYERS_APART * cell) for z in range(shown))
-            left = layers[-1][0] + dx * cell + 50 + _NAMES
+            left = layers[-1][0] + dx * cell + 50 + names
             warps = Box(left, room.y, room.right - left, room.height)
         pitch = min(warps.height / rows, _TALLEST)
-        return cls(block, warp_size, layers, cell, tall, warps, warps.width / warp_size, pitch)
+        return cls(block, warp_size, warp, layers, cell, tall, warps, warps.width / warp_size, pitch)
 
     def numbers(self, z: int) -> Longs:
         """Return the numbers of the threads of a layer: (y, x)."""
@@ -111,7 +114,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
             return titled([message(case.refusal, options)], title, case.device.name, options)
         return titled(refused_block(case, options), title, f"{case.device.name}: {case.refusal}", options)
     dx, dy, dz = case.launch.block
-    plan, words = _BlockPlan.of(case.launch.block, case.device.warp_size, options), case.device.words
+    plan, words = _BlockPlan.of(case, case.launch.block, options), case.device.words
     idle = plan.rows * plan.warp_size - plan.threads
     threads, warps = sized(plan.threads, "thread"), many(-(-plan.threads // plan.warp_size), words["warp"])
     note = f"{dx} × {dy} × {dz} = {threads}: {warps}"
@@ -120,7 +123,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         if idle > 0
         else tr(" of {warp_size}", warp_size=plan.warp_size)
     )
-    primitives = [*_layers(plan, options.theme), *_rows_of_warps(plan, options), *_headings(plan, tr(words["warp"]), options)]
+    primitives = [*_layers(plan, options.theme), *_rows_of_warps(plan, options), *_headings(plan, options)]
     return titled(primitives, title, note, options)
 
 
@@ -130,7 +133,7 @@ def block_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
         return refused_motion(case, options) if has_too_many_threads(case) else ()
     if options.arrived:
         return ()
-    plan = _BlockPlan.of(case.launch.block, case.device.warp_size, options)
+    plan = _BlockPlan.of(case, case.launch.block, options)
     number = np.arange(min(plan.threads, plan.rows * plan.warp_size))
     share = eased_in_turn(options.passed, number, len(number))[:, None]
     now = plan.at_home(number) * (1 - share) + plan.in_lanes(number) * share
@@ -142,7 +145,7 @@ def block_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     return (Squares("threads", flying, colours.astype(np.uint8), palette, palette),)
 
 
-def _headings(plan: _BlockPlan, warp: str, options: ViewOptions) -> list[Primitive]:
+def _headings(plan: _BlockPlan, options: ViewOptions) -> list[Primitive]:
     dx, dy, dz = plan.block
     theme, size = options.theme, options.theme.type.words
     left, wide = MARGIN, plan.warps.x - MARGIN - 20
@@ -152,11 +155,12 @@ def _headings(plan: _BlockPlan, warp: str, options: ViewOptions) -> list[Primiti
     formula = "x" + (f" + {dx} y" if dy > 1 or dz > 1 else "") + (f" + {dx * dy} z" if dz > 1 else "")
     texts = (
         tr("number of a thread: {formula}", formula=formula),
-        tr("each {warp}: {warp_size} successive numbers", warp=warp, warp_size=plan.warp_size),
+        tr("each {warp}: {warp_size} successive numbers", warp=plan.warp, warp_size=plan.warp_size),
     )
+    texts = texts if theme.strong.width(texts[1]) <= plan.warps.width else (texts[0], tr("{count} each", count=plan.warp_size))
     places = ((left, options.room(_TOP).y + 20, wide), (plan.warps.x, above, plan.warps.width))
     return [
-        text_line(key, (x, y), text, size, room, theme.text, "semibold")
+        line_at(key, (x, y), text, size, theme.text, room, "start", "semibold")
         for key, text, (x, y, room) in zip(("layers-name", "warps-name"), texts, places, strict=True)
     ]
 
@@ -191,7 +195,7 @@ def _layer_name(plan: _BlockPlan, z: int, theme: Theme) -> Labels:
     first, last = int(number.min()) // plan.warp_size, int(number.max()) // plan.warp_size
     more = tr(" of {depth}", depth=plan.block[2]) if z == len(plan.layers) - 1 and len(plan.layers) < plan.block[2] else ""
     text = (
-        tr("z = {z}{more}: warp {first}", z=z, more=more, first=first)
+        tr("z = {z}{more}: {warp} {first}", z=z, more=more, warp=plan.warp, first=first)
         if first == last
         else tr("z = {z}{more}: {first} to {last}", z=z, more=more, first=first, last=last)
     )
@@ -213,7 +217,7 @@ def _region_names(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     """Draw the name of each warp over its threads, where these are whole rows."""
     dx, size = plan.block[0], theme.type.least
     rows, (x, y) = plan.warp_size // dx if plan.warp_size % dx == 0 else 0, plan.layers[0]
-    high, names = rows * plan.tall, [tr("warp {warp}", warp=warp) for warp in range(plan.rows)]
+    high, names = rows * plan.tall, [f"{plan.warp} {number}" for number in range(plan.rows)]
     wide = text_width(names[-1], size, "semibold") + 16
     if not rows or high < LINE_PITCH * size or wide > dx * plan.cell:
         return []
@@ -242,7 +246,7 @@ def _rows_of_warps(plan: _BlockPlan, options: ViewOptions) -> list[Primitive]:
         drawn.append(cells_in(f"warp-{row}", lanes, fill[row : row + 1], palette, theme.background, palette, tips=tips))
         drawn += _lane_runs(row, lanes, plan, theme) if options.arrived else []
     bars = plan.warps._replace(height=(plan.rows - 1 + _WARP_HEIGHT) * plan.pitch)
-    names, lane_numbers = [tr("warp {row}", row=row) for row in range(plan.rows)], [str(n) for n in range(plan.warp_size)]
+    names, lane_numbers = [f"{plan.warp} {row}" for row in range(plan.rows)], [str(n) for n in range(plan.warp_size)]
     return [
         *drawn,
         names_of_parts("warp-numbers", bars, names, size, theme.text, "left", meaning=None),

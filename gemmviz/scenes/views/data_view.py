@@ -4,12 +4,13 @@ memories that they are in.
 
 from gemmviz.model.cases import ArrayUse, DataUse
 from gemmviz.model.translation import listed, marked, size_text, spaced, tr
-from gemmviz.scenes.kit.hardware import CHIP, Chip, chips_into, moving_chips
+from gemmviz.scenes.kit.hardware import Chip, chips_into, moving_chips
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, round_boxes, term, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
 
+_STRETCH = 9  # how much higher than their text rows may be: the table is as high as the memories beside it
 _CONSTANT_BYTES = 65536  # bytes: CUDA C++ Programming Guide, Technical Specifications per Compute Capability
 _RULES = {
     "register": (marked("registers"), marked("used by one thread")),
@@ -26,7 +27,7 @@ def data_scene(case: DataUse, options: ViewOptions) -> Scene:
     rows = [_use_row(each) for each in case.arrays]
     if case.variables:
         rows.append([TableCell(_variables(case), strong=True), TableCell(tr("each thread")), TableCell(tr("its own"))])
-    pieces += table("data", (tr("data"), tr("elements read"), tr("written")), rows, room, theme, largest=theme.type.name)
+    pieces += table("data", (tr("data"), tr("elements read"), tr("written")), rows, room, theme, stretch=_STRETCH)
     small = [
         each.name for each in case.arrays if each.space == "global" and each.is_only_read and each.size_bytes <= _CONSTANT_BYTES
     ]
@@ -35,11 +36,11 @@ def data_scene(case: DataUse, options: ViewOptions) -> Scene:
         name_style = theme.strong.sized(theme.type.name)
         pieces += [
             round_boxes(f"memory-{key}", memories[key], theme.slate),
-            *term(f"memory-{key}-name", head, tr(name), name_style, tr(rule), theme.aside),
+            *term(f"memory-{key}-name", head, tr(name), name_style, tr(rule), theme.soft),
         ]
         if key == "constant" and small and case.device.vendor == "NVIDIA":
             text = tr("{small} would fit into its {constant}", small=listed(small), constant=size_text(_CONSTANT_BYTES))
-            pieces.append(write("small", foot, text, theme.small))
+            pieces.append(write("small", foot, text, theme.plain))
     return titled(pieces, tr("Data of {what}", what=case.what), tr("counted over the whole launch"), options)
 
 
@@ -51,7 +52,7 @@ def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
     for key, box in memories.items():
         own = [(place, name) for place, (name, space) in enumerate(named) if space == key]
         starts = [(n, name, rows[min(n, len(rows) - 1)], theme.accents.get(name, theme.load)) for n, name in own]
-        chips += chips_into(_of_memory(box, options)[1], starts)
+        chips += chips_into(_of_memory(box, options)[1], starts, theme)
     return moving_chips(chips, options)
 
 
@@ -62,10 +63,10 @@ def _data_places(options: ViewOptions) -> tuple[Box, dict[str, Box]]:
 
 
 def _of_memory(box: Box, options: ViewOptions) -> list[Box]:
-    """Return the parts of a memory: its name, the row of its chips, and what else is said of it."""
+    """Return the parts of a memory: its name, the room of its chips, and in it what else is said of a memory without any."""
     sizes = options.theme.type
-    head, chips, rest = box.inset(18, 10).rows(LINE_PITCH * sizes.name, CHIP * sizes.words, REST, gap=8)
-    return [head, chips, rest.strip("bottom", sizes.least)[0]]
+    head, chips = box.inset(18, 10).rows(LINE_PITCH * sizes.name, REST, gap=8)
+    return [head, chips, chips.strip("bottom", sizes.words)[0]]
 
 
 def _use_row(each: ArrayUse) -> list[TableCell]:

@@ -26,6 +26,7 @@ from gemmviz.scenes.kit.layout import (
     write,
 )
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import fits_lines
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, framed
 from gemmviz.scenes.stage.cells import WIDE, elements_at
 
@@ -75,14 +76,14 @@ def _drawn_levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     primitives = list[Primitive]()
     for place, ((name, who, size), box) in enumerate(zip(_level_facts(moment), levels, strict=True)):
         end, key = _pipe_x(room, is_global=place > 1) - WIDE / 2, f"level-{place}"
-        lines = [
-            Line(f"{key}-name", name, *theme.strong),
-            Line(f"{key}-size", size, *theme.small),
-            Line(f"{key}-who", who, *theme.aside),
-        ]
-        primitives += memory(f"{key}-box", box, theme, lines, place, 3, box.trimmed(22, right=box.right - end + 22))
-    primitives += _pipes(moment, room, levels, options)
-    return [*primitives, *_small_caches(moment, room, levels, options)]
+        inner = box.trimmed(22, right=box.right - end + 22)
+        title = next((style for style in (theme.strong, theme.small) if style.width(name) <= inner.width), theme.small)
+        lines = wrapped(f"{key}-name", name, title, inner.width)
+        texts = (("size", size, theme.small), ("who", who, theme.aside))
+        lines += [Line(f"{key}-{part}", text, *style) for part, text, style in texts if style.width(text) <= inner.width]
+        primitives += memory(f"{key}-box", box, theme, lines, place, 3, inner)
+    caches = _small_caches(moment, room, levels, options)
+    return [*primitives, *_pipes(moment, room, levels, options, wide=not caches), *caches]
 
 
 def _level_facts(moment: Moment) -> list[tuple[str, str, str]]:
@@ -121,21 +122,23 @@ def _cache_facts(level: MemoryLevel, device: Device) -> tuple[str, str, str]:
     return capital(tr(level.name)), tr("filled by the hardware"), f"{size_text(level.size_bytes)} {where}{rate}"
 
 
-def _pipes(moment: Moment, room: Box, levels: list[Box], options: ViewOptions) -> list[Primitive]:
-    """Draw the ways to shared and to global memory, as wide as the bytes requested so far, and these numbers."""
+def _pipes(moment: Moment, room: Box, levels: list[Box], options: ViewOptions, wide: bool) -> list[Primitive]:
+    """Draw the ways to shared and to global memory, as wide as the bytes requested so far, and these numbers; ``wide``: those
+    of global memory have the room of the small caches, too.
+    """
     so_far = {"shared": moment.so_far("shared"), "global": moment.so_far("global")}
     most = max(1, *(each.bytes_asked for each in so_far.values()))
     primitives: list[Primitive] = []
     for (space, counts), ends in zip(so_far.items(), (levels[:2], [levels[0], *levels[2:]]), strict=True):
         x = _pipe_x(room, space == "global")
-        wide = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * counts.bytes_asked / most
-        parts = [Box(x - wide / 2, a.bottom, wide, b.y - a.bottom) for a, b in pairwise(ends)]
+        across = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * counts.bytes_asked / most
+        parts = [Box(x - across / 2, a.bottom, across, b.y - a.bottom) for a, b in pairwise(ends)]
         primitives.append(Rects(f"{space}-pipe", boxes(*parts), options.theme.faint))
         if space == "shared":
             said = ends[0]._replace(y=ends[0].bottom, width=x - room.x - _MOST_PIPE, height=ends[1].y - ends[0].bottom)
         else:
-            said = room.columns(*_COLUMNS)[1].trimmed(left=x + _MOST_PIPE - levels[1].right)
-            said = said._replace(y=levels[1].y, height=levels[1].height)
+            end = room.right if wide else room.columns(*_COLUMNS)[1].right
+            said = levels[1]._replace(x=x + _MOST_PIPE, width=end - x - _MOST_PIPE)
         primitives += _said(moment, space, counts, said, options)
     return primitives
 
@@ -143,15 +146,18 @@ def _pipes(moment: Moment, room: Box, levels: list[Box], options: ViewOptions) -
 def _said(moment: Moment, space: str, counts: Counts, box: Box, options: ViewOptions) -> list[Labels]:
     """Draw the bytes that were requested of a memory, large, and what that took, where there is space for it."""
     asked = tr("{count} bytes requested", count=spaced(counts.bytes_asked))
-    lines, small = [Line(f"{space}-passed", asked, *options.theme.large)], options.theme.small
+    styles, small = (options.theme.large, options.theme.strong, options.theme.small), options.theme.small
+    large = next((style for style in styles if style.width(asked) <= box.width), small)
+    lines = wrapped(f"{space}-passed", asked, large, box.width)
     if space == "global" and counts.sectors:
         moved = counted(size_text(counts.bytes_moved(moment.trace.rules)))
         text = tr("{moved} moved, in {sectors}", moved=moved, sectors=many(counts.sectors, "sector"))
         lines += wrapped("global-moved", text, small, box.width)
     elif counts.wavefronts:
         text = tr("in {wavefronts}", wavefronts=many(counts.wavefronts, "wavefront"))
-        wide = options.theme.large.width(asked) + NEAR
-        return [*lines_in(box, lines), write("shared-took", box.trimmed(left=wide), text, small)]
+        beyond = box.trimmed(left=large.width(asked) + NEAR)
+        fits = small.width(text) <= beyond.width
+        return [*lines_in(box, lines), *([write("shared-took", beyond, text, small)] if fits else [])]
     return lines_in(box, lines)
 
 
@@ -163,9 +169,10 @@ def _small_caches(moment: Moment, room: Box, levels: list[Box], options: ViewOpt
     column = room.columns(*_COLUMNS)[2]._replace(y=levels[1].y, height=levels[1].height)
     for box, (name, word) in zip(column.columns(REST, REST, gap=NEAR), _SMALL_CACHES, strict=True):
         style, (foot, below) = theme.small if word in text else theme.aside, (box.at(0.5, 1.0), levels[2].at(0.5, 0.0))
-        lines = wrapped(f"{name}-name", tr(name), style, box.width - 2 * NEAR)
-        if len(lines) * LINE_PITCH * style.size > box.height or any(style.width(each.text) > box.width for each in lines):
+        most = int(box.height / (LINE_PITCH * style.size))
+        if most < 1 or not fits_lines(tr(name), style.size, box.width - 2 * NEAR, most):
             return []
+        lines = wrapped(f"{name}-name", tr(name), style, box.width - 2 * NEAR)
         primitives.append(path(f"{name}-way", [foot, (foot[0], below[1])], theme.line, _LEAST_PIPE))
         primitives.append(round_boxes(f"{name}-box", box, theme.panel, style.colour))
         primitives += lines_in(box.inset(NEAR, 0), lines)

@@ -8,7 +8,7 @@ from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, oc
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, grouped, listed, many, marked, sized, spaced, tr
-from gemmviz.scenes.kit.layout import REST, Box, Line, Share, beside, lines_down, square, wrapped, write
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, beside, lines_down, square, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import Tray, TurnedAway, block_colour, block_pieces, count_landed, empty_name, empty_tray
 from gemmviz.scenes.kit.theme import Style
@@ -31,7 +31,7 @@ class _Regions(NamedTuple):
     @classmethod
     def of(cls, limits: OccupancyLimits, options: ViewOptions) -> "_Regions":
         """Tray and bars above with their numbers beside them, curves below; in a low frame all side by side."""
-        slots, style = _warp_slots(limits), options.theme.aside
+        slots, style = _warp_slots(limits), options.theme.soft.sized(options.theme.type.note)
         if not options.words:
             whole = Box(0, 0, options.width, options.height).inset(14)
             left, sums, curves = whole.columns(Share(35), Share(20), Share(42), gap=24)
@@ -41,7 +41,7 @@ class _Regions(NamedTuple):
         left, sums = room.columns(Share(2), Share(1), gap=50)
         tray = Tray.within(left.trimmed(top=38, bottom=0.56 * room.height), slots)
         below = room.trimmed(top=tray.box.bottom - room.y + 14)
-        bars, curves = below.rows(0.22 * room.height, REST, gap=26)
+        bars, curves = below.rows(0.22 * room.height, REST, gap=20)
         sums = sums._replace(height=bars.bottom - room.y)
         return cls(tray, bars._replace(width=left.width), sums, curves, style)
 
@@ -63,9 +63,13 @@ def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     limits = occupancy_limits(case.device, case.needs)
     parts = _Regions.of(limits, options)
     pieces = [*empty_tray(parts.tray, options.theme), *_empty_bars(limits, parts, options)]
+    head, below = parts.curves.strip("top", LINE_PITCH * options.theme.type.words if options.words else 0)
+    if options.words:
+        said = tr("warps on an SM if one of these changed, {warps} at most", warps=case.device.max_warps_per_sm)
+        pieces.append(write("what-ifs", head, said, options.theme.strong))
     for number, each in enumerate(what_ifs(case.device, case.needs)):
-        room = parts.curves.grid(1, 3)[number].trimmed(right=26)
-        pieces += what_if_curve(each, case, room, options, has_scale=number == 2)
+        room = below.columns(REST, REST, REST, gap=26)[number]
+        pieces += what_if_curve(each, case, room, options, has_scale=number == 2 and not options.words)
     note = tr("one SM of {device}; by the vendor's rules, not measured", device=case.device.name)
     scene = titled(pieces, tr("Occupancy of {what}", what=case.what), note, options)
     return replace(scene, words=(*_tray_heading(limits, parts, options), *scene.words)) if options.words else scene
@@ -162,7 +166,7 @@ def _result_lines(
 ) -> list[Line]:  # fmt: skip
     """Return the lines of the resulting numbers, the most important first."""
     theme, device, needs = options.theme, case.device, case.needs
-    sizes = (1.4 * theme.type.sentence, theme.type.words, theme.type.least) if options.words else _SIZES_OF_DOCK
+    sizes = (1.4 * theme.type.sentence, theme.type.words, theme.type.note) if options.words else _SIZES_OF_DOCK
     large, strong, soft, aside = (style.sized(size) for style, size in zip(
         (theme.large, theme.strong, theme.soft, theme.aside), (sizes[0], sizes[1], sizes[1], sizes[2]), strict=True
     ))  # fmt: skip
