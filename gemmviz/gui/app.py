@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from random import randrange
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QSettings, QTimer, QTranslator
 from PySide6.QtGui import QIcon
@@ -84,6 +85,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     settings = QSettings("gemmviz", "gemmviz")
     wear_language(app, settings)
     window = MainWindow(settings)
+    window.model.course.draw_from(randrange(1 << 16))
     Collector(window, window.session.player)
     window.start(path, shot, lesson)
     window.show()

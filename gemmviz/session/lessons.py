@@ -269,9 +269,10 @@ class LessonEditor:
             self.take_lesson(self.lesson, self.at)
 
     def _prepare(self) -> None:
-        """Prepare the awaited view first, then the current one and those near it."""
+        """Prepare the awaited view first, then the current one, the next before it if it is shown, and those near it."""
         at = -1 if self.at is None else self.at
-        places = [*(self.position.awaited or ())[:1], at, at + 1, at - 1, at + 2, at + 3]
+        first = (at, at + 1) if self.position.shown is None else (at + 1, at)
+        places = [*(self.position.awaited or ())[:1], *first, at - 1, at + 2, at + 3]
         steps = [self.lesson.steps[place] for place in dict.fromkeys(places) if 0 <= place < len(self.lesson.steps)]
         self._ready.want(*steps, is_urgent=self.is_waiting)
 
@@ -330,6 +331,7 @@ class LessonPlayer(LessonEditor):
         super().__init__(session, post)
         self.seen = set(seen)
         self._answers: dict[str, tuple[str, ...]] = {}
+        self._asked: ReadyStep | None = None  # the latest question
         self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, self._on_failed_judging)
         session.player.changed.connect(self._end_rise)
         session.run_changed.connect(self._rise)
@@ -426,12 +428,30 @@ class LessonPlayer(LessonEditor):
 
     def come_back(self) -> None:
         """Return to the step where exploring began."""
+        shown = self.position.shown
         self._set(is_away=False)
-        if self.at is not None:
+        if self.at is not None and shown is not None and shown.stop is self.now:
+            self._arrive(self.at, 0, shown)
+        elif self.at is not None:
             self.go(self.at)
+
+    def draw_from(self, showing: int) -> None:
+        """Ask questions as they are shown for this time, 0 for the first, and then for the following ones."""
+        self._ready.first_showing = showing
+
+    def go(self, place: int, part: int = 0) -> None:
+        """Show a part of a step. A question that was asked is drawn anew, but its answer is that of the latest question."""
+        asked = self._asked if part else None
+        if asked is not None and 0 <= place < len(self.lesson.steps) and asked.stop is self.lesson.steps[place]:
+            self._arrive(place, part, asked)
+        else:
+            super().go(place, part)
 
     def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
         self.judging.cancel()
+        if ready.stop.question is not None and ready is not self._asked:
+            self._asked = ready
+            self._ready.note_shown(ready)
         super()._arrive(place, part, ready)
 
     def find(self) -> None:
@@ -466,7 +486,7 @@ class LessonPlayer(LessonEditor):
         """Choose an answer. A wrong one gives a hint and one more try; after that the right one is shown. Once the question is
         answered, show why a choice is right or wrong.
         """
-        stop = self.now
+        stop = self.filled
         if stop is None or stop.question is None:
             return
         position, is_right = self.position, place == stop.question.right

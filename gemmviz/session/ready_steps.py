@@ -1,5 +1,6 @@
 """Prepares steps of a lesson in the background, so that the next picture and its caption are at hand when a key is pressed."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ _MOST_HELD_BYTES = 16 << 20
 
 
 class ReadyStep(Struct, frozen=True, eq=False):
-    """A step whose pictures can be shown at once. ``filled``: the step with the numbers in its texts; ``parts``: its parts with
+    """A step whose pictures can be shown at once. ``filled``: the step as it is shown, with the numbers in its texts; ``parts``: its parts with
     their captions; ``shots``: what is known of the shots of its parts, and of the choices of its question.
     """
 
@@ -36,17 +37,18 @@ class ReadyStep(Struct, frozen=True, eq=False):
         return next((each for each in self.shots if suits(each, shot)), None)
 
 
-def ready_step(stop: LessonStep, engine: Engine, like: Sequence[Knowledge] = ()) -> ReadyStep:
-    """Complete all that a step shows, on any thread. ``like``: what is known of other shots. Raises Cancelled only: an error is
-    part of the picture.
+def ready_step(stop: LessonStep, engine: Engine, like: Sequence[Knowledge] = (), showing: int = 0) -> ReadyStep:
+    """Complete all that a step shows, on any thread. ``like``: what is known of other shots; ``showing``: how often it was
+    shown. Raises Cancelled only: an error is part of the picture.
     """
     from gemmviz.teaching.captions import filled_step
 
-    first = complete(Knowledge(stop.shot, engine, like=like))
-    filled, run = filled_step(stop, first), run_so_far(first)
+    shown = stop.showing(showing)
+    first = complete(Knowledge(shown.shot, engine, like=like))
+    filled, run = filled_step(shown, first), run_so_far(first)
     parts = tuple(parts_of(filled, None if run is None else run.replay))
     shots = [first]
-    choices = () if stop.question is None else stop.question.choices
+    choices = () if shown.question is None else shown.question.choices
     for shot in (*(part.shot for part in parts), *(choice.shot for choice in choices if choice.shot is not None)):
         if not any(suits(each, shot) for each in shots):
             shots.append(complete(Knowledge(shot, engine, like=(*shots, *like))))
@@ -65,7 +67,8 @@ def step_of_run(stop: LessonStep, run: KnownRun) -> ReadyStep | None:
 
 class ReadySteps:
     """The steps that are ready, and those that are being prepared, one after the other. ``on_ready`` is called with each. The
-    first wanted steps are always prepared, further ones as long as all runs together are small.
+    first wanted steps are always prepared, further ones as long as all runs together are small. A question is prepared as
+    it is shown for the next time; ``first_showing``: the number of its first showing.
     """
 
     def __init__(self, post: Post, engine: Engine, on_ready: Callable[[ReadyStep], Any]) -> None:
@@ -75,6 +78,8 @@ class ReadySteps:
         self._wanted: tuple[LessonStep, ...] = ()
         self._working: LessonStep | None = None
         self._delay_s = 0.0
+        self._showings = Counter[str]()
+        self.first_showing = 0
 
     def of(self, stop: LessonStep) -> ReadyStep | None:
         """The step with all that it shows; None if it is not ready."""
@@ -87,6 +92,11 @@ class ReadySteps:
         self._wanted, self._delay_s = steps, 0.0 if is_urgent else AFTER_PICTURE_S
         self._ready = tuple(each for each in self._ready if any(each.stop is stop for stop in steps))
         self._go_on()
+
+    def note_shown(self, ready: ReadyStep) -> None:
+        """Forget a question that is shown, so that another variant is prepared for the next time."""
+        self._showings[ready.stop.title] += 1
+        self._ready = tuple(each for each in self._ready if each is not ready)
 
     def forget(self) -> None:
         """Forget everything, such as the runs of another engine."""
@@ -105,7 +115,8 @@ class ReadySteps:
         else:
             engine, stop = self._engine, following
             like = [known for each in self._ready for known in each.shots if run_so_far(known) is not None]
-            self.worker.start(lambda: ready_step(stop, engine, like), self._delay_s)
+            showing = self.first_showing + self._showings[stop.title]
+            self.worker.start(lambda: ready_step(stop, engine, like, showing), self._delay_s)
             self._delay_s = 0.0
 
     @property

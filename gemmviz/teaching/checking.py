@@ -403,19 +403,35 @@ class LessonChecker:
             key = step.file, step.place
             checks = self._checked.get(key) if step.file else None
             if checks is None:
-                checks = self._checked[key] = list(self._of_step(step, lesson.is_quiz))
+                checks = self._checked[key] = [*self._of_texts(step, lesson.is_quiz), *self._of_launches(step, lesson.is_quiz)]
             yield from (replace(each, number=number) for each in checks)
 
     @cached_property
     def _of_files(self) -> list[GemmvizError]:
         return list(checksum_errors())
 
-    def _of_step(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
-        """All checks of a step: its expectations, and what holds of every step. The texts of a quiz were computed."""
+    def _of_texts(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
+        """Checks of what a step says and asks for, whatever it is drawn at. The texts of a quiz were computed."""
         for field, wrong in () if is_quiz else text_errors(step):
             yield LessonCheck(step, f"the {field}", step.written.place(field), error=wrong)
         for error in piece_errors(step.shot.setup.kernel):
             yield LessonCheck(step, "the kernel", step.place, error=error)
+        for fault in exercise_faults(step):
+            yield LessonCheck(step, "the exercise", step.written.place("exercise"), error=fault)
+        if not says_something(step):
+            remedy = "expect something of the run, the counts, a recording or a model"
+            remark = GemmvizError("they read back what the step sets", remedy=remedy)
+            yield LessonCheck(step, "the expectations", step.place, error=remark, is_remark=True)
+
+    def _of_launches(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
+        """Checks of a step's run, picture and questions, and of each of its draws, at the place of the draw."""
+        first, *drawn = step.variants
+        yield from self._of_launch(first, is_quiz)
+        for number, each in enumerate(drawn):
+            place = step.written.place("question", "draw", number)
+            yield from (replace(check, place=place) for check in self._of_launch(each, is_quiz))
+
+    def _of_launch(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
         outcome, errors = _outcome_and_errors(step, self._engine_of)
         for error in errors:
             yield LessonCheck(step, "the view", step.place, error=error)
@@ -427,12 +443,6 @@ class LessonChecker:
                 yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
         for subject, place, error in question_faults(step, self._engine_of, is_quiz=is_quiz):
             yield LessonCheck(step, subject, place, error=error)
-        for fault in exercise_faults(step):
-            yield LessonCheck(step, "the exercise", step.written.place("exercise"), error=fault)
-        if not says_something(step):
-            remedy = "expect something of the run, the counts, a recording or a model"
-            remark = GemmvizError("they read back what the step sets", remedy=remedy)
-            yield LessonCheck(step, "the expectations", step.place, error=remark, is_remark=True)
 
 
 def says_something(step: LessonStep) -> bool:

@@ -8,18 +8,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
+from random import Random
 from typing import Any, Literal, get_args
 
 from msgspec import Struct, field
 
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.formula import formula_value
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource, resources
 from gemmviz.files.toml_places import WrittenPlace
 from gemmviz.model.errors import Place, UsageError, closest
 from gemmviz.model.records import replace
+from gemmviz.model.setup import Setup
 from gemmviz.model.translation import marked, spaced, tr
-from gemmviz.shots.shot import Shot
+from gemmviz.shots.shot import Shot, Trial
 from gemmviz.teaching.quantities.quantity import QuantityValue
 
 # Answer keys of kernels with blanks, in files separate from the kernels that students receive.
@@ -131,11 +134,39 @@ class Choice(Struct, frozen=True, forbid_unknown_fields=True):
         return replace(self, text=changed(self.text), why=changed(self.why))
 
 
+class Draw(Struct, frozen=True, forbid_unknown_fields=True):
+    """Another launch that a question may be about: sizes, parameters, device, focus or trial values of all of its shots.
+    ``values``: what is expected there, by the names of expectations; those that are left out expect the same.
+    """
+
+    problem: dict[str, int] = {}
+    parameters: dict[str, int] = {}
+    device: str = ""
+    focus: Focus | None = None
+    trial: Trial | None = None
+    values: dict[str, QuantityValue] = field(name="is", default={})
+
+    def shot(self, shot: Shot) -> Shot:
+        """A shot of the question at this launch. Raises SettingError for sizes or parameters that its kernel can't have."""
+        against = shot.against and replace(shot.against, setup=self._setup(shot.against.setup))
+        focus, trial = self.focus or shot.focus, self.trial or shot.trial
+        return replace(shot, setup=self._setup(shot.setup), focus=focus, trial=trial, against=against)
+
+    def _setup(self, setup: Setup) -> Setup:
+        return replace(setup.changed(**self.problem, **self.parameters), device=self.device or setup.device)
+
+    def expected(self, expect: tuple[Expectation, ...]) -> tuple[Expectation, ...]:
+        return tuple(replace(each, value=self.values.get(each.name, each.value)) for each in expect)
+
+
 class Question(Struct, frozen=True, forbid_unknown_fields=True):
-    """A multiple-choice question. Raises UsageError unless it has 2 to 26 choices of which exactly one is right."""
+    """A multiple-choice question. ``draws``: launches of which it is about one at each showing, besides that of the step. Raises
+    UsageError unless it has 2 to 26 choices of which exactly one is right.
+    """
 
     text: str = ""
     choices: tuple[Choice, ...] = ()
+    draws: tuple[Draw, ...] = field(name="draw", default=())
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.choices) <= _MOST_CHOICES or sum(choice.right for choice in self.choices) != 1:
@@ -164,7 +195,14 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True):
         return replace(self, choices=tuple(map(_with_own_numbers, self.choices)))
 
     def with_texts(self, changed: Callable[[str], str]) -> "Question":
-        return Question(changed(self.text), tuple(choice.with_texts(changed) for choice in self.choices))
+        return replace(self, text=changed(self.text), choices=tuple(choice.with_texts(changed) for choice in self.choices))
+
+    def at(self, draw: Draw) -> "Question":
+        """The question about another launch."""
+        choices = (
+            replace(each, shot=each.shot and draw.shot(each.shot), expect=draw.expected(each.expect)) for each in self.choices
+        )
+        return Question(self.text, tuple(choices))
 
 
 def _with_own_numbers(choice: Choice) -> Choice:
@@ -321,6 +359,24 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
         of_guide = None if self.guide is None else self.guide.question
         asked = (("question",), self.question), (("guide", "question"), of_guide)
         return {path: question for path, question in asked if question is not None}
+
+    @property
+    def variants(self) -> tuple["LessonStep", ...]:
+        """The step, and the same step at each draw of its question. Raises GemmvizError for a draw that its kernels can't have."""
+        question = self.question
+        drawn = (
+            replace(self, shot=draw.shot(self.shot), expect=draw.expected(self.expect), question=question.at(draw), guide=None)
+            for draw in (question.draws if question is not None else ())
+        )
+        return (self, *drawn)
+
+    def showing(self, number: int) -> "LessonStep":
+        """The step as it is shown for the first time (0) or again: another variant each time, with its choices shuffled."""
+        step = self.variants[number % len(self.variants)]
+        if not number or step.question is None:
+            return step
+        choices = Random(number).sample(step.question.choices, len(step.question.choices))
+        return replace(step, question=replace(step.question, choices=tuple(choices)))
 
     @property
     def texts(self) -> dict[str, str]:

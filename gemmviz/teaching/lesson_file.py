@@ -19,7 +19,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import language
 from gemmviz.shots.shot import FORMAT as VIEW
 from gemmviz.shots.shot import Shot, parse_shot, plain_of, shot_of
-from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep
+from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question
 
 # A lesson with its texts in another language.
 
@@ -118,7 +118,24 @@ def _lesson_of_plain(plain: dict[str, Any], places: Places, file: str) -> Lesson
     for each in steps:
         if each.exercise is not None and not (each.exercise.task and each.exercise.until):
             raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', each.written.place("exercise"))
+        if each.question is not None:
+            _check_draws(each, each.question)
     return replace(lesson, name=Path(file).stem if file else "", steps=steps)
+
+
+def _check_draws(step: LessonStep, question: Question) -> None:
+    """Check the draws of a question. Raises GemmvizError, with its place, for one that names no expectation, or sizes that its
+    kernels can't have.
+    """
+    known = {each.name for expect in (step.expect, *(choice.expect for choice in question.choices)) for each in expect}
+    place = step.written.place("question", "draw")
+    for unknown in (name for draw in question.draws for name in draw.values if name not in known):
+        raise FormatError(f"a draw expects {unknown!r}, but no expectation has this name", place)
+    try:
+        step.variants  # noqa: B018
+    except GemmvizError as error:
+        error.place = error.place or place
+        raise
 
 
 def _read_step(plain: Any, path: FieldPath, places: Places) -> Any:

@@ -134,7 +134,7 @@ def test_the_source_has_no_comments_while_a_question_is_open(window: MainWindow,
         assert line.rstrip() == code  # at its place, so that lines and columns of accesses hold
         assert block.isVisible() or not code
         assert not (block.isVisible() and whole.strip() and not code)
-    panel.task.choices[sure(sure(panel.course.now).question).right].button.click()
+    panel.task.choices[sure(sure(panel.course.filled).question).right].button.click()
     qtbot.waitUntil(lambda: text.document().toPlainText() == kernel.text, timeout=_LONG_MS)
 
 
@@ -160,7 +160,7 @@ def test_a_quiz_from_a_file_is_a_lesson(window: MainWindow, panel: Lessons, qtbo
     assert panel.progress.text().endswith(", 2 questions skipped")
     panel.course.go(0)
     qtbot.waitUntil(lambda: panel.course.at == 0, timeout=_LONG_MS)
-    panel.course.pick(sure(sure(panel.course.now).question).right)
+    panel.course.pick(sure(sure(panel.course.filled).question).right)
     qtbot.waitUntil(lambda: panel.contents.item(0).text()[0] == "✓", timeout=_LONG_MS)
     assert panel.progress.text().endswith(", 1 seen")
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)

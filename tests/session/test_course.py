@@ -7,12 +7,13 @@ import pytest
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.records import replace
+from gemmviz.model.translation import letter
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson import answers_of
-from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
+from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from tests.app_model import TestModel
 from tests.conftest import kernel_from, sure
 
@@ -226,8 +227,10 @@ def test_next_leaves_a_question_and_never_speaks_of_other_answers(model: TestMod
     model.course.advance()
     assert model.course.at == at + 1
     model.course.go(at)
+    model.settle()
+    right = sure(sure(model.course.filled).question).right
     assert model.course.walk(1)  # in a lecture: the answer
-    assert model.course.words.caption.startswith("C is right")
+    assert model.course.words.caption.startswith(f"{letter(right)} is right")
     assert model.course.walk(1)
     assert model.course.at == at + 1
 
@@ -245,9 +248,11 @@ def test_a_question_that_is_skipped_is_not_done_until_it_is_answered(model: Test
     assert not course.is_seen(stop)
     assert list(course.skipped) == [*before, at]
     course.go(at)
-    course.pick(1)  # wrong, with another try
+    model.settle()
+    right = sure(sure(course.filled).question).right
+    course.pick((right + 1) % 3)  # wrong, with another try
     assert list(course.skipped) == [*before, at]
-    course.pick(2)
+    course.pick(right)
     model.settle()
     assert course.is_seen(stop)
     assert list(course.skipped) == before
@@ -332,3 +337,39 @@ def test_a_lecturers_own_lesson_is_gone_through(model: TestModel, tmp_path: Path
     assert model.course.is_on
     assert model.course.lesson.name == "mine"
     assert isinstance(model.session.shot, Shot)
+
+
+def test_a_question_is_drawn_anew_when_it_is_shown_again(model: TestModel) -> None:
+    """Texts, choices and picture are those of another size; going back to the answer shows that of the last question."""
+    model.settle()
+    course = model.course
+    course.begin(shipped_lesson("stencil"))
+    place = sure(course.lesson.find("question-halo"))
+    shown = []
+    for _ in range(len(course.lesson.steps[place].variants)):
+        course.go(place)
+        model.settle()
+        model.know()
+        filled = sure(course.filled)
+        question, sizes = sure(filled.question), model.session.shot.setup.problem
+        assert filled.shot.setup.problem == sizes
+        assert f"n = {sizes.sizes['n']}." in question.text
+        shown.append(sizes)
+        course.pick(question.right)
+        model.settle()
+        assert not course.is_asking
+        assert model.session.shot.setup.problem == sizes
+        course.walk(1)
+        model.settle()
+        course.walk(-1)
+        assert (course.at, course.part, model.session.shot.setup.problem) == (place, 1, sizes)
+    assert len({tuple(each.sizes.items()) for each in shown}) == len(shown)
+    course.leave()
+    course.come_back()
+    assert model.session.shot.setup.problem == shown[-1]  # the same question after exploring
+
+
+def test_a_lesson_keeps_its_draws_when_it_is_saved() -> None:
+    lesson = shipped_lesson("lecture")
+    again = parse_lesson(lesson_text(lesson), "lecture.toml")
+    assert [stop.question for stop in again.steps] == [stop.question for stop in lesson.steps]

@@ -10,6 +10,7 @@ import pytest
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Meaning, Rects, Scene, points
@@ -191,6 +192,29 @@ def test_the_right_choice_is_asserted() -> None:
     readback = "problem_size(name=N)"
     found = said_of(QUESTION.replace("request_cost(array=A, measure=sectors)", readback))
     assert found == ["choice 2, '{all}': nothing says that it is right"]
+
+
+DRAW = "draw = [{ problem = { M = 8, N = 8, K = 8 }, is = { few = 1, all = 8 } }]\n"
+
+
+def drawn(draw: str) -> str:
+    return QUESTION.replace('text = "How many?"\n', f'text = "How many?"\n{draw}')
+
+
+def test_each_draw_of_a_question_is_checked() -> None:
+    assert failures(drawn(DRAW)) == []
+    assert said_of(drawn(DRAW.replace("all = 8", "all = 9"))) == [
+        "choice 2, '{all}': it is marked right, and what it expects is false"
+    ]
+    assert said_of(drawn(DRAW.replace("few = 1", "few = 8")))[0] == "the choices: two of them read the same"
+    (failure,) = failures(drawn(DRAW.replace("all = 8", "all = 9")))
+    assert "mine.toml:10:9: step 1, One:" in failure
+    for draw, said in (
+        (DRAW.replace("few", "many"), r"mine.toml:10:1: a draw expects 'many', but no expectation has this name"),
+        (DRAW.replace("problem", "parameters").replace("K = 8", "NO = 8"), r"mine.toml:10:1: .* has no parameter"),
+    ):
+        with pytest.raises(GemmvizError, match=said):
+            parse_lesson(drawn(draw), "mine.toml")
 
 
 def test_choices_say_different_values_of_one_quantity() -> None:

@@ -12,6 +12,7 @@ from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.captions import filled_step, named_value
 from gemmviz.teaching.lesson import Expectation, LessonStep, shown_value
 from gemmviz.teaching.lesson_file import shipped_lesson
+from tests.conftest import sure
 
 _SIZE = re.compile(r"\b([A-Za-z_]\w*) = (\d+)")
 
@@ -59,6 +60,42 @@ def test_a_number_has_the_digits_that_are_expected_and_at_least_three() -> None:
             named_value(Expectation("x", like), value) == shown_value(float(shown))
             or named_value(Expectation("x", like), value).replace("\u202f", "") == shown
         )
+
+
+DRAWN = [
+    stop
+    for name in lesson_names()
+    if name not in plan_names()
+    for stop in shipped_lesson(name).steps
+    if stop.question is not None and stop.question.draws
+]
+
+
+def right_answer(stop: LessonStep) -> str:
+    """The text of the right choice, with the numbers that it expects."""
+    question = sure(stop.with_expected_numbers().question)
+    return question.choices[question.right].text
+
+
+@pytest.mark.parametrize("stop", DRAWN, ids=lambda stop: stop.id)
+def test_a_drawn_question_has_several_answers(stop: LessonStep) -> None:
+    """That each of them is right, and the other choices wrong, is a check of the lesson."""
+    assert len({str((each.shot.setup.sizes_and_parameters, each.shot)) for each in stop.variants}) == len(stop.variants) >= 3
+    assert len({right_answer(each) for each in stop.variants}) >= 2
+
+
+def test_most_questions_are_drawn() -> None:
+    assert len(DRAWN) >= 30
+
+
+def test_a_question_is_another_one_at_each_showing() -> None:
+    (stop,) = (stop for stop in DRAWN if stop.id == "question-halo")
+    assert stop.showing(0) is stop
+    showings = [stop.showing(number) for number in range(len(stop.variants))]
+    assert len({right_answer(each) for each in showings}) == len(stop.variants)
+    orders = {tuple(choice.why for choice in sure(stop.showing(number).question).choices) for number in range(20)}
+    assert len(orders) > 1
+    assert {frozenset(order) for order in orders} == {frozenset(choice.why for choice in sure(stop.question).choices)}
 
 
 MOST_UNASKED = 5  # steps in a row of which none asks

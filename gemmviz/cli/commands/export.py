@@ -96,6 +96,9 @@ def _add(parser: argparse.ArgumentParser) -> None:
         "--answers", action="store_true", help="include the answers to the questions of a lesson, with blanks filled in"
     )
     parser.add_argument(
+        "--variant", type=int, default=0, metavar="N", help="sizes of a lesson's questions; 0: as written (default: %(default)s)"
+    )
+    parser.add_argument(
         "--guide", action="store_true", help="the page of a lesson for its lecturer: ideas, demonstrations and questions"
     )
     parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)
@@ -241,6 +244,7 @@ def _lesson_pictures(source: _Source, lesson: Lesson) -> Reel:
     engine_of = source.engine if args.on == "gpu" else with_stored_answers(source.engine)
     from gemmviz.teaching.reel import lesson_reel  # a picture of a kernel does without it
 
+    lesson = replace(lesson, steps=tuple(step.showing(args.variant) for step in lesson.steps))
     return lesson_reel(lesson, engine_of, source.manner, source.dressed, args.answers)
 
 
