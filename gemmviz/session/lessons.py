@@ -448,10 +448,10 @@ class LessonPlayer(LessonEditor):
             super().go(place, part)
 
     def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
-        self.judging.cancel()
         if ready.stop.question is not None and ready is not self._asked:
             self._asked = ready
             self._ready.note_shown(ready)
+        self.judging.cancel()
         super()._arrive(place, part, ready)
 
     def find(self) -> None:

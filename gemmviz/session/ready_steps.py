@@ -23,8 +23,9 @@ _MOST_HELD_BYTES = 16 << 20
 
 
 class ReadyStep(Struct, frozen=True, eq=False):
-    """A step whose pictures can be shown at once. ``filled``: the step as it is shown, with the numbers in its texts; ``parts``: its parts with
-    their captions; ``shots``: what is known of the shots of its parts, and of the choices of its question.
+    """A step whose pictures can be shown at once. ``filled``: the step as it is shown, with the numbers in its texts;
+    ``parts``: its parts with their captions; ``shots``: what is known of the shots of its parts, and of the choices of its
+    question.
     """
 
     stop: LessonStep

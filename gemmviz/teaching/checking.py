@@ -24,7 +24,7 @@ from gemmviz.run.choosing import EngineOf, engine_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
-from gemmviz.shots.export import ExportOptions, frame_at, prepare
+from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepare
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import UNAVAILABLE
@@ -105,6 +105,10 @@ def picture_errors(scene: Scene) -> Iterator[GemmvizError]:
         yield GemmvizError("the picture is empty: it has no cells, marks or curves")
 
 
+def _errors_in_picture(stage: Prepared) -> list[GemmvizError]:
+    return list(picture_errors(frame_at(stage, stage.step, stage.moment(stage.step), ExportOptions()).scene))
+
+
 def _has_unknown(each: object) -> bool:
     """Whether a text, or the text of a cell, is a question mark alone."""
     match each:
@@ -149,7 +153,7 @@ def _faults_of_question(
         subject = f"choice {number + 1}, {choice.text!r}"
         try:
             if choice.shot is not None:
-                prepare(choice.shot, engine_of)
+                yield from ((subject, place, error) for error in _errors_in_picture(prepare(choice.shot, engine_of)))
             yield from (
                 (subject, place, GemmvizError(what, remedy=remedy))
                 for what, remedy in _choice_mistakes(choice, asked, engine_of, is_quiz)
@@ -469,7 +473,7 @@ def _outcome_and_errors(step: LessonStep, engine_of: EngineOf) -> tuple[Outcome 
     is_error = any(each.quantity in ERROR_QUANTITIES for each in step.expect)
     try:
         stage = prepare(step.shot, engine_of)
-        errors = list(picture_errors(frame_at(stage, stage.step, stage.moment(stage.step), ExportOptions()).scene))
+        errors = _errors_in_picture(stage)
     except GemmvizError as error:
         return None, [] if is_error else [error]
     return stage.outcome, [] if is_error else errors

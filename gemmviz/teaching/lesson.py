@@ -160,8 +160,8 @@ class Draw(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Question(Struct, frozen=True, forbid_unknown_fields=True):
-    """A multiple-choice question. ``draws``: launches of which it is about one at each showing, besides that of the step. Raises
-    UsageError unless it has 2 to 26 choices of which exactly one is right.
+    """A multiple-choice question. ``draws``: other launches that it may be about when it is shown. Raises UsageError unless it
+    has 2 to 26 choices of which exactly one is right.
     """
 
     text: str = ""
@@ -362,7 +362,7 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def variants(self) -> tuple["LessonStep", ...]:
-        """The step, and the same step at each draw of its question. Raises GemmvizError for a draw that its kernels can't have."""
+        """The step, and the same step at each draw of its question. Raises GemmvizError for a draw that is impossible."""
         question = self.question
         drawn = (
             replace(self, shot=draw.shot(self.shot), expect=draw.expected(self.expect), question=question.at(draw), guide=None)

@@ -96,7 +96,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
         "--answers", action="store_true", help="include the answers to the questions of a lesson, with blanks filled in"
     )
     parser.add_argument(
-        "--variant", type=int, default=0, metavar="N", help="sizes of a lesson's questions; 0: as written (default: %(default)s)"
+        "--variant", type=int, default=0, metavar="N", help="sizes of a lesson's questions (default: as written)"
     )
     parser.add_argument(
         "--guide", action="store_true", help="the page of a lesson for its lecturer: ideas, demonstrations and questions"
