@@ -364,9 +364,11 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     def variants(self) -> tuple["LessonStep", ...]:
         """The step, and the same step at each draw of its question. Raises GemmvizError for a draw that is impossible."""
         question = self.question
+        if question is None:
+            return (self,)
         drawn = (
             replace(self, shot=draw.shot(self.shot), expect=draw.expected(self.expect), question=question.at(draw), guide=None)
-            for draw in (question.draws if question is not None else ())
+            for draw in question.draws
         )
         return (self, *drawn)
 
