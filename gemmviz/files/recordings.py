@@ -124,6 +124,11 @@ def recorded_counters(setup: Setup, device: Device, *names: str) -> tuple[Record
     return next(((each, row) for each, row in rows if row is not None), None)
 
 
+def recorded_on(setup: Setup, name: str) -> tuple[str, ...]:
+    """The GPUs on which counters of exactly this launch were recorded."""
+    return tuple(each.gpu.name for each in recordings(name, RecordedCounters) if row_of(setup, each.rows) is not None)
+
+
 # What the course reports
 
 

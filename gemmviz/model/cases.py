@@ -13,7 +13,7 @@ from gemmviz.model.recording import AccessTimes
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site, Space
 from gemmviz.model.trace import Check
-from gemmviz.model.translation import marked
+from gemmviz.model.translation import listed, marked, tr
 
 # Recorded times of kernels and of the copies around them, and what a faster kernel can gain beside those copies.
 
@@ -466,7 +466,7 @@ class SpeedCase(Struct, frozen=True):
     the launch, None if the model does not hold for the device. ``so_far``: flops and bytes of each level for the watched
     threads up to now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be
     counted. ``least_bytes``: of all arrays together, 0 until known. ``variants``: DRAM's traffic with each
-    recorded value of a parameter that changes nothing else.
+    recorded value of a parameter that changes nothing else; ``dram_on``: the GPUs on which it was recorded for this launch.
     """
 
     what: str
@@ -484,6 +484,7 @@ class SpeedCase(Struct, frozen=True):
     no_counts: str = ""
     least_bytes: int = 0
     variants: tuple[Traffic, ...] = ()
+    dram_on: tuple[str, ...] = ()
 
     @property
     def has_begun(self) -> bool:
@@ -491,6 +492,14 @@ class SpeedCase(Struct, frozen=True):
         return self.so_far is not None and self.so_far[0] > 0
 
     @property
-    def lacks_dram(self) -> bool:
-        """Whether the traffic of the last level of memory is unknown."""
-        return not any(each.is_dram for each in self.traffic)
+    def no_dram(self) -> str:
+        """Why the traffic of the last level of memory is unknown; "" if it is known, or if nothing is."""
+        if not self.traffic or any(each.is_dram for each in self.traffic):
+            return ""
+        if not self.dram_on:
+            return tr("DRAM bytes: not recorded for this launch")
+        return tr(
+            "DRAM bytes: recorded for this launch on {gpus}, not on {device}",
+            gpus=listed(self.dram_on),
+            device=self.device.name,
+        )

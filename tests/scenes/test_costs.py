@@ -357,6 +357,21 @@ def test_areas_of_bytes_have_one_scale_for_all_kernels_of_a_problem() -> None:
     assert all(area > 15.0 for row in areas for area in row)
 
 
+@pytest.mark.parametrize(
+    ("device", "size", "said"),
+    [("h200", 4096, "recorded for this launch on NVIDIA H100 80GB HBM3, not on NVIDIA H200"), ("h100", 4096, ""), ("h200", 512, "")],
+)  # fmt: skip
+def test_the_gpu_with_the_traffic_of_dram_is_named_on_another_device(device: str, size: int, said: str) -> None:
+    parameters = {"TILE_WIDTH": 32, "GROUP": 16}
+    setup = setup_for(load_kernel("grouped_blocks"), Problem(size, size, size), parameters, device=device)
+    case = speed_case_of(Shot(setup), Knowledge(Shot(setup), Interpreter()).counts, None)
+    for name in ("bytes", "why"):
+        labels = [each for each in view_named(name).scene(case, ViewOptions()).all if isinstance(each, Labels)]
+        words = " ".join(text for each in labels for text in each.texts)
+        assert ("recorded for this launch on" in words) == bool(said)
+        assert said in words
+
+
 @pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
 def test_traffic_of_dram_has_a_square_for_each_recorded_size_of_a_group(size: tuple[int, int]) -> None:
     """Areas are those of the profiler's counters; the launch's own size is one of them, and they are in its picture alone."""

@@ -156,11 +156,13 @@ def _lines_below(key: str, row: Traffic, room: float, theme: Theme) -> list[Line
 
 
 def _note(case: SpeedCase) -> str:
-    """Return where the traffic of variants is from, or else what a multiplication without tiles requests; nothing for other
-    problems.
+    """Return where the traffic of variants is from, or on which GPU that of DRAM was recorded, or else what a multiplication
+    without tiles requests; nothing for other problems.
     """
     if case.variants:
         return tr("Areas are to scale. DRAM: {source}", source=case.variants[0].source)
+    if case.no_dram and case.dram_on:
+        return tr("Areas are to scale. {why}", why=case.no_dram)
     problem = case.problem
     if not problem.is_multiply:
         return problem.kind.formula

@@ -129,8 +129,7 @@ def _levels(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the roofline, and below it each level with its number."""
     size, indent = theme.type.note, 40
     texts = [_level_text(case, each) for each in case.traffic]
-    if case.traffic and case.lacks_dram:
-        texts.append(tr("DRAM bytes: not recorded for this launch"))
+    texts += [case.no_dram] if case.no_dram else []
     inks = [theme.text] * len(case.traffic) + [theme.faint]
     lines = [
         wrapped(f"level-text-{place}", text, Style(size, ink), room.width - indent, 2)

@@ -9,7 +9,7 @@ from gemmviz.analysis.replay.focus import Focus, site_position
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
-from gemmviz.files.recordings import recorded_counters
+from gemmviz.files.recordings import recorded_counters, recorded_on
 from gemmviz.model.cases import DRAM, MOVED, REQUESTED, Cause, CauseKind, Effect, SpeedCase, Suggestion, Traffic
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.recording import row_of
@@ -142,7 +142,7 @@ def speed_case_of(
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
         case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
-        variants=_variants(setup),
+        variants=_variants(setup), dram_on=recorded_on(setup, "levels"),
     )  # fmt: skip
 
 
