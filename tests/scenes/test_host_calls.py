@@ -129,6 +129,17 @@ def test_each_copy_and_kernel_of_a_piece_is_a_bar_in_the_lane_of_its_stream() ->
     assert max(left) - min(left) < 0.5
 
 
+def test_an_open_question_shows_the_run_in_one_stream_alone() -> None:
+    case = CASES["in pieces"]()
+    asked, answered = (VIEW.scene(case, ViewOptions(moment=1.0, counted=share)) for share in (0.0, 1.0))
+    bars = [{each.key for each in scene.all if each.key.startswith("2-")} for scene in (asked, answered)]
+    assert len(bars[1]) > len(bars[0]) == 0
+    texts = [
+        " ".join(text for each in scene.all if isinstance(each, Labels) for text in each.texts) for scene in (asked, answered)
+    ]
+    assert [text.count(" ms") for text in texts] == [1, 2]
+
+
 def test_what_waits_is_outlined_and_no_two_kernels_run_at_a_time_for_long() -> None:
     case = CASES["in pieces"]()
     assert case.pieces is not None

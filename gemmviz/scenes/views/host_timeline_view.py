@@ -253,14 +253,19 @@ def _lanes_scene(case: TransferCase, pieces: StreamRuns, options: ViewOptions) -
         drawn.append(write(f"code-{place}", words, text, style))
         drawn += [round_boxes(f"mark-{place}", mark.bar(), _ink(_WORK[place - 2], theme))] if place > 1 else []
     for count, head, lanes in runs:
-        total = f"{number(pieces.total_us(count) / 1000)} ms"
         said = tr("in one stream") if count == 1 else tr("in {count} streams", count=count)
-        drawn.append(write(f"run-{count}", head, f"{said}: {total}", theme.strong.sized(theme.type.words)))
+        total = "" if _is_asked(count, options) else f": {number(pieces.total_us(count) / 1000)} ms"
+        drawn.append(write(f"run-{count}", head, f"{said}{total}", theme.strong.sized(theme.type.words)))
         names = [tr("stream {number}", number=lane) for lane in range(count)]
         drawn += [beside(f"lane-{count}-{name}", row, "left", name, note, 10) for name, row in zip(names, lanes, strict=True)]
         drawn.append(path(f"start-{count}", [lanes[0].at(0, 0), lanes[-1].at(0, 1)], theme.line, FINE))
     title = tr("Host: {pieces} pieces of {sizes}", pieces=pieces.pieces, sizes=case.problem.dimensions)
     return titled(drawn, title, tr("{source}; outlined: a kernel waits", source=case.source), options)
+
+
+def _is_asked(streams: int, options: ViewOptions) -> bool:
+    """Whether an open question asks about the run in so many streams: one is where it begins."""
+    return streams > 1 and options.counted < 1.0
 
 
 def _ink(what: StreamWork, theme: Theme) -> str:
@@ -272,7 +277,7 @@ def _lanes_motion(pieces: StreamRuns, options: ViewOptions) -> list[Primitive]:
     theme, most, drawn = options.theme, max(map(pieces.total_us, pieces.counts)), list[Primitive]()
     now = options.passed * most
     for count, _, lanes in _lanes(pieces, options)[1]:
-        for row in pieces.of(count):
+        for row in () if _is_asked(count, options) else pieces.of(count):
             key, lane = f"{count}-{row.piece}-{row.what}", lanes[row.stream]
             waiting, bar = (
                 lane.bar(begun / most, min(end, now) / most)
