@@ -169,6 +169,7 @@ class Launch(Struct, frozen=True):
         return self.grid[0] * self.grid[1] * self.grid[2]
 
 
+@lru_cache(maxsize=64)
 def text_hash(text: str) -> str:
     """SHA-256 of a kernel's text, in hexadecimal, by which measurements identify it."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -86,7 +86,7 @@ def test_the_stage_takes_most_of_the_window(opened: MainWindow) -> None:
     assert stage.width() * stage.height() >= _LEAST_STAGE * opened.width() * opened.height()
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("theme", ["dark", pytest.param("light", marks=pytest.mark.nightly)])
 def test_the_line_of_a_step_is_read_without_scrolling(opened: MainWindow, qtbot: QtBot, theme: str) -> None:
     session, text = opened.session, source_of(opened).text
     session.show(replace(session.shot, theme=theme))
