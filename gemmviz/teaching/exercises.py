@@ -246,7 +246,7 @@ def _explained(
     verdict: Verdict, exercise: Exercise, size: ExerciseSize, shot: Shot, answers: Fillings, engine: Engine
 ) -> Verdict:
     """The verdict at a size that failed, with the blank that is wrong, and the first access of a complete run that differs from
-    that with the right answer there.
+    that with the right answer there, or with all right answers if that one alone changes none.
     """
     key = _key_of(exercise)
 
@@ -261,6 +261,8 @@ def _explained(
     at = replace(shot, setup=shot.setup.changed(**size.problem, **size.parameters))
     mended = (*answers[: number - 1], key[number - 1], *answers[number:])
     found, is_wrong = first_difference(at, answers, mended, engine), [_is_of_result(row) for row in verdict.unmet]
+    if found is None and fails(mended):
+        found = first_difference(at, answers, key, engine)
     if found is None:
         wrong_value = tr("each thread reads and writes the right elements, but the value that it writes is wrong")
         return replace(verdict, blank=number, difference=wrong_value if any(is_wrong) else "")

@@ -1,5 +1,6 @@
 """Attempts at the exercises, right and wrong ones, judged as in the window; where NVRTC is there, it is asked about them too."""
 
+import tomllib
 from random import Random
 from typing import Any
 
@@ -15,7 +16,7 @@ from gemmviz.teaching.checking import exercise_faults
 from gemmviz.teaching.exercises import Verdict, drawn_sizes, judged
 from gemmviz.teaching.lesson import Exercise, Expectation, LessonStep, Solution, answers_of
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
-from tests.conftest import sure
+from tests.conftest import DATA, sure
 from tests.nvrtc import compile_error, nvrtc
 
 WAIT = "__syncthreads();"
@@ -146,6 +147,9 @@ BARRIERS = [
     (("__threadfence();", "__threadfence();", ""), "read-after-write hazards"),
     (("__syncthreads()", WAIT, ""), "blank 1, line 34: a ; is missing here"),
 ]
+OTHERS = tomllib.loads((DATA / "exercise_answers.toml").read_text(encoding="utf-8"))
+OTHERS_RIGHT = [(name, change) for name, of in OTHERS.items() for change in of["right"]]
+OTHERS_WRONG = [(name, change) for name, of in OTHERS.items() for change in of["wrong"]]
 
 
 def _step(lesson: str, id: str) -> LessonStep:
@@ -185,11 +189,37 @@ def test_wrong_answers_fail_and_it_is_said_why(change: dict[int, str], said: str
     assert said in "\n".join(verdict.lines)
 
 
+def _other_answers(lesson: str, change: dict[str, str]) -> tuple[LessonStep, tuple[str, ...]]:
+    """The step of another exercise, and its right answers with a change."""
+    step = _step(lesson, OTHERS[lesson]["step"])
+    key = answers_of(sure(_exercise(step).key))
+    return step, tuple(change.get(str(number), answer) for number, answer in enumerate(key, 1))
+
+
+@pytest.mark.parametrize(("lesson", "change"), OTHERS_RIGHT)
+def test_right_answers_of_other_exercises_pass_in_each_spelling(lesson: str, change: dict[str, str]) -> None:
+    step, answers = _other_answers(lesson, change)
+    assert judged(_exercise(step), step.shot, Interpreter(), answers, Random(1)).passed
+
+
+@pytest.mark.parametrize(("lesson", "change"), OTHERS_WRONG)
+def test_mistakes_in_other_exercises_fail_with_their_reason(lesson: str, change: dict[str, str]) -> None:
+    step, answers = _other_answers(lesson, change)
+    verdict = judged(_exercise(step), step.shot, Interpreter(), answers, Random(1))
+    assert not verdict.passed
+    assert verdict.blank == int(next(iter(change)))
+    assert change["says"] in "\n".join(verdict.lines)
+
+
 @pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia-cuda-nvrtc")
 def test_the_compiler_agrees_about_what_is_refused() -> None:
     assert [change for change in RIGHT if _refusal(change)] == []
     assert [change for change, _ in WRONG if _refusal(change)] == []
     assert [change for change, _ in REFUSED if not _refusal(change)] == []
+    for lesson, change in OTHERS_RIGHT:
+        step, answers = _other_answers(lesson, change)
+        options = [f"-D{name}={value}" for name, value in step.shot.setup.parameters.items()]
+        assert compile_error(step.shot.setup.kernel.filled(answers).text, *options) == "", (lesson, change)
 
 
 @pytest.mark.parametrize(("answers", "said"), BARRIERS)
