@@ -216,10 +216,10 @@ def test_the_compiler_agrees_about_what_is_refused() -> None:
     assert [change for change in RIGHT if _refusal(change)] == []
     assert [change for change, _ in WRONG if _refusal(change)] == []
     assert [change for change, _ in REFUSED if not _refusal(change)] == []
-    for lesson, change in OTHERS_RIGHT:
-        step, answers = _other_answers(lesson, change)
+    for other, change in OTHERS_RIGHT:
+        step, answers = _other_answers(other, change)
         options = [f"-D{name}={value}" for name, value in step.shot.setup.parameters.items()]
-        assert compile_error(step.shot.setup.kernel.filled(answers).text, *options) == "", (lesson, change)
+        assert compile_error(step.shot.setup.kernel.filled(answers).text, *options) == "", (other, change)
 
 
 @pytest.mark.parametrize(("answers", "said"), BARRIERS)
