@@ -73,7 +73,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     """Show the window and return the exit code of the program.
 
     The window opens a file, a shot or a shipped lesson; without these it restores the last session. ``lectures`` starts a
-    lecture at once.
+    lecture at once. The tour is for a window that was opened without these.
     """
     share_heap()
     gc.disable()  # all that is made now is kept
@@ -92,7 +92,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     window.session.engines.look()
     if lectures:
         QTimer.singleShot(0, lambda: window.lecture.begin())
-    elif window.preferences.text("tour") != "seen":
+    elif not (path or shot or lesson) and window.preferences.text("tour") != "seen":
         QTimer.singleShot(_BEFORE_TOUR_MS, window.offer_tour)
     code = app.exec()
     if not window.has_ended:  # don't wait for work that can't be cancelled in time

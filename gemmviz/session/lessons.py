@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_CHANGES = 200
 LAST = -1  # number of the last part of a step
+_BUILT_BY_TIME = ("phases", "steps", "terms")  # whose parts are steps of the run
 
 
 class LessonEditor:
@@ -168,10 +169,12 @@ class LessonEditor:
         if self.is_waiting:
             self._stop_waiting(unless=direction)
             return True
-        stop = self.now
-        if stop is not None and 0 <= self.part + direction < len(self._parts_at(self.position)):
-            self._show(replace(self.position, part=self.part + direction))
-            return True
+        if self.now is not None:
+            reached, is_own = self._reached
+            part = reached + direction * (is_own or direction > 0)
+            if 0 <= part < len(self._parts_at(self.position)):
+                self._show(replace(self.position, part=part))
+                return True
         place = (-1 if self.at is None else self.at) + direction
         if not 0 <= place < len(self.lesson.steps):
             return False
@@ -222,8 +225,22 @@ class LessonEditor:
         """Caption of the current part; empty if something else is displayed."""
         if self.now is None:
             return Caption()
-        part = self._part_at(self.position)
-        return part.caption if _is_near(part.shot, self.session.shot) else Caption()
+        reached, is_own = self._reached
+        part = self._parts_at(self.position)[reached]
+        if not _is_near(part.shot, self.session.shot):
+            return Caption()
+        return part.caption if is_own else part.whole
+
+    @property
+    def _reached(self) -> tuple[int, bool]:
+        """The part that the picture has reached, whichever key moved it there, and whether it shows the step of that part."""
+        stop, parts, shot = self.now, self._parts_at(self.position), self.session.shot
+        part, step = min(self.part, len(parts) - 1), shot.at.step
+        now = parts[part].shot
+        if stop is None or stop.build not in _BUILT_BY_TIME or not _is_near(now, shot) or now.at.step == step:
+            return part, True
+        reached = max((place for place, each in enumerate(parts) if each.shot.at.step <= step), default=0)
+        return reached, parts[reached].shot.at.step == step
 
     def _part_at(self, position: LessonPosition) -> Reveal:
         parts = self._parts_at(position)

@@ -3,11 +3,13 @@ one number, and one question with the usual wrong answers.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from msgspec import Struct
 
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.choosing import EngineOf
@@ -18,10 +20,11 @@ from gemmviz.shots.export import inks_of_themes
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Guide, Lesson, LessonStep
+from gemmviz.teaching.reveal import caption_of
 
 PAPER = 1240.0, 1754.0  # A4 in units, 150 for an inch
 _MARGIN, _GAP, _AIR = 66.0, 22.0, 0.15  # air above a paragraph: of the size of its text
-_MOST_PARTS = 9  # on a page: of a lesson of ninety minutes
+_MOST_PARTS, _MOST_PARTS_OF_PLAN = 9, 6  # on a page
 _TITLE, _SIZES = (
     36.0,
     (23.0, 22.0, 21.0, 20.0, 19.0, 18.0, 17.5, 17.0, 16.5, 16.0, 15.5, 15.0),
@@ -30,12 +33,20 @@ _TextRole = Literal["strong", "plain", "faint"]
 
 
 class GuidePart(Struct, frozen=True):
-    """A part of a lesson: its guide, the number of its first step, and the minutes from ``first`` to ``last``."""
+    """A part of a lesson: its steps, of which the first has the guide, the number of that step, and the minutes from ``first``
+    to ``last``.
+    """
 
-    guide: Guide
+    steps: tuple[LessonStep, ...]
     number: int
     first: float
     last: float
+
+    @property
+    def guide(self) -> Guide:
+        guide = self.steps[0].guide
+        assert guide is not None
+        return guide
 
     @property
     def place(self) -> str:
@@ -43,32 +54,57 @@ class GuidePart(Struct, frozen=True):
             "Minutes {first} to {last}, from step {number}", first=f"{self.first:g}", last=f"{self.last:g}", number=self.number
         )
 
+    @property
+    def ways(self) -> str:
+        """The steps of a plan with their numbers, and the right answer of each question among them; "" in a lesson."""
+        if not _is_taken(self.steps[0]):
+            return ""
+        return tr("; ").join(f"{number} {_with_answer(step)}" for number, step in enumerate(self.steps, self.number))
+
+    def filled(self, filled: Callable[[LessonStep], LessonStep]) -> "GuidePart":
+        """The part with the numbers in its texts."""
+        return replace(self, steps=tuple(map(filled, self.steps)))
+
+
+def _is_taken(step: LessonStep) -> bool:
+    """Whether a plan takes the step from a lesson."""
+    return "/" in step.id
+
+
+def _with_answer(step: LessonStep) -> str:
+    """The title of a step, with the right answer of its question, or how many presses show all of its steps."""
+    question, title = step.question, caption_of(step).title
+    if question is not None:
+        return f"{title} → {question.choices[question.right].text}"
+    return tr("{title} ({count} × Page Down)", title=title, count=step.shot.at.step) if step.build == "steps" else title
+
 
 def guide_parts(lesson: Lesson) -> list[GuidePart]:
-    """The parts of a lesson, one from each step that has a guide to the next."""
-    starts = [sum(step.minutes for step in lesson.steps[:place]) for place in range(len(lesson.steps))]
-    places = [place for place, step in enumerate(lesson.steps) if step.guide is not None]
-    ends = [*(starts[place] for place in places[1:]), lesson.minutes]
-    found = zip(places, ends, strict=True) if places else ()
+    """The parts of a lesson, one from each step that has a guide to the next. In a plan, more steps have one."""
+    starts = [*accumulate((step.minutes for step in lesson.steps), initial=0.0)]
+    places = [
+        place
+        for place, step in enumerate(lesson.steps)
+        if step.guide is not None and (_is_taken(step) or not step.guide.of_plans)
+    ]
     return [
-        GuidePart(guide, place + 1, starts[place], end)
-        for place, end in found
-        for guide in [lesson.steps[place].guide]
-        if guide is not None
+        GuidePart(lesson.steps[place:end], place + 1, starts[place], starts[end])
+        for place, end in pairwise([*places, len(lesson.steps)])
     ]
 
 
 def guide_at(lesson: Lesson, place: int) -> GuidePart | None:
     """The part of a lesson that the step at an index is in, with the numbers that are expected; None before the first."""
-    parts = guide_parts(with_guides_filled(lesson, LessonStep.with_expected_numbers))
-    return next((part for part in reversed(parts) if part.number <= place + 1), None)
+    found = next((part for part in reversed(guide_parts(lesson)) if part.number <= place + 1), None)
+    return found and found.filled(LessonStep.with_expected_numbers)
 
 
 def guide_lines(part: GuidePart) -> tuple[list[tuple[_TextRole, str]], list[tuple[_TextRole, str]]]:
     """What a part says, as texts with the roles in which they are written: what to do, and what to ask."""
     guide, question = part.guide, part.guide.question
+    places = [f"{part.place} · {', '.join(guide.keys)}", part.ways]
     done: list[tuple[_TextRole, str]] = [
-        ("faint", f"{part.place} · {', '.join(guide.keys)}"),
+        *(("faint", text) for text in places if text),
         ("strong", guide.idea),
         ("plain", tr("Show: {what}", what=guide.show)),
         ("plain", tr("Number: {sentence}", sentence=guide.number)),
@@ -80,15 +116,16 @@ def guide_lines(part: GuidePart) -> tuple[list[tuple[_TextRole, str]], list[tupl
     return done, asked
 
 
-def guide_scenes(lesson: Lesson, theme: Theme) -> list[Scene]:
-    """The page of a lesson whose texts have their numbers, or the pages of a long one. Raises UsageError for a lesson without
+def guide_scenes(lesson: Lesson, theme: Theme, filled: Callable[[LessonStep], LessonStep]) -> list[Scene]:
+    """The page of a lesson with the numbers in its texts, or the pages of a long one. Raises UsageError for a lesson without
     guides.
     """
-    parts = guide_parts(lesson)
+    parts = [part.filled(filled) for part in guide_parts(lesson)]
     if not parts:
         raise UsageError(tr("the lesson {name} has no guide for the lecturer", name=f"{lesson.name or lesson.title!r}"))
-    pages = [parts[first : first + _MOST_PARTS] for first in range(0, len(parts), _MOST_PARTS)]
-    return [_page(lesson, page, number, len(pages), theme) for number, page in enumerate(pages, 1)]
+    count = -(-len(parts) // (_MOST_PARTS_OF_PLAN if _is_taken(lesson.steps[0]) else _MOST_PARTS))
+    firsts = [number * len(parts) // count for number in range(count + 1)]
+    return [_page(lesson, parts[first:end], number, count, theme) for number, (first, end) in enumerate(pairwise(firsts), 1)]
 
 
 def _page(lesson: Lesson, parts: list[GuidePart], number: int, count: int, theme: Theme) -> Scene:
@@ -96,9 +133,17 @@ def _page(lesson: Lesson, parts: list[GuidePart], number: int, count: int, theme
     minutes = tr("{minutes} minutes, {steps} steps", minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
     place = tr("page {number} of {count}", number=number, count=count)
     facts = tr(". ").join([minutes, *([place] if count > 1 else []), lesson.about])
+    command = f"gemmviz gui {lesson.name} --lecture"
+    keys = tr(
+        "{command} starts it, and F1 shows all keys. Page Down goes on; while something moves, it ends the motion first. At "
+        "a question it first shows the answer. A number and Return goes to that step. P shows notes, S a spotlight for this "
+        "step.",
+        command=command,
+    )
     head = [
         Paragraph.wrapped("title", lesson.title, Style(_TITLE, theme.text, "semibold"), page),
         Paragraph.wrapped("about", facts, Style(_SIZES[3], theme.faint), page),
+        *([Paragraph.wrapped("keys", keys, Style(_SIZES[3], theme.text), page)] if number == 1 else []),
     ]
     words, rest = paragraphs_in(page, head, 8.0)
     body = rest.trimmed(top=_GAP)
@@ -115,7 +160,7 @@ def _page(lesson: Lesson, parts: list[GuidePart], number: int, count: int, theme
 
 
 def _columns(body: Box) -> list[Box]:
-    return body.columns(Share(9), Share(13), gap=_GAP)
+    return body.columns(Share(6), Share(7), gap=_GAP)
 
 
 def _part_columns(part: GuidePart, body: Box, size: float, theme: Theme) -> list[list[Paragraph]]:
@@ -138,16 +183,6 @@ def _height(parts: list[GuidePart], body: Box, size: float, theme: Theme) -> flo
     return sum(max(sum(each.height(LINE_PITCH) + _AIR * size for each in column) for column in part) + _GAP for part in columns)
 
 
-def with_guides_filled(lesson: Lesson, filled: Callable[[LessonStep], LessonStep]) -> Lesson:
-    """A lesson in which the guides have their numbers."""
-    return Lesson(
-        lesson.title,
-        tuple(step if step.guide is None else filled(step) for step in lesson.steps),
-        lesson.about,
-        name=lesson.name,
-    )
-
-
 def guide_reel(lesson: Lesson, engine_of: EngineOf, theme: str) -> Reel:
     """The page of a lesson as a picture, or the pages of a long one. Raises UsageError for a lesson without guides."""
 
@@ -155,7 +190,7 @@ def guide_reel(lesson: Lesson, engine_of: EngineOf, theme: str) -> Reel:
         with engine_of(step.shot.setup.kernel) as engine:
             return filled_step(step, Knowledge(step.shot, engine))
 
-    scenes = guide_scenes(with_guides_filled(lesson, filled), load_theme(theme))
+    scenes = guide_scenes(lesson, load_theme(theme), filled)
 
     def slides() -> Iterator[Slide]:
         yield from (Slide(scene, lesson.title, scene.description) for scene in scenes)

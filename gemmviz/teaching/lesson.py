@@ -276,7 +276,8 @@ _USUAL_MISTAKES = 3
 class Guide(Struct, frozen=True, forbid_unknown_fields=True):
     """What a lecturer does in the ten minutes or so from a step on. ``idea``: the sentence that should stay; ``show``: what to
     demonstrate in the program, with its ``keys``; ``number``: a sentence with the number to remember; ``question``: what to
-    ask, with the right answer and the usual wrong ones. Raises UsageError unless there are three of these.
+    ask, with the right answer and the usual wrong ones; ``of_plans``: whether it holds in plans alone, where fewer steps have
+    one. Raises UsageError unless there are three wrong answers.
     """
 
     idea: str
@@ -284,6 +285,7 @@ class Guide(Struct, frozen=True, forbid_unknown_fields=True):
     keys: tuple[str, ...]
     number: str
     question: Question
+    of_plans: bool = False
 
     def __post_init__(self) -> None:
         if len(self.question.choices) != _USUAL_MISTAKES + 1:
@@ -297,7 +299,7 @@ class Guide(Struct, frozen=True, forbid_unknown_fields=True):
 
     def with_texts(self, changed: Callable[[str], str]) -> "Guide":
         idea, show, number = map(changed, self.sentences)
-        return Guide(idea, show, self.keys, number, self.question.with_texts(changed))
+        return replace(self, idea=idea, show=show, number=number, question=self.question.with_texts(changed))
 
 
 class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):

@@ -29,6 +29,7 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.sentence import beat, reading_seconds
 from gemmviz.session.display import WAITING
 from gemmviz.session.lessons import LessonPlayer
+from gemmviz.session.session import Session
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
 from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure
@@ -50,6 +51,11 @@ def wall(window: MainWindow, qtbot: QtBot) -> Wall:
     qtbot.waitUntil(found.isActiveWindow)
     found.resize(1920, 1080)
     return found
+
+
+def caption_at(session: Session) -> str:
+    """The sentence of the step that is shown."""
+    return beat(sure(session.now), session.shot.labels).text
 
 
 def press(wall: Wall, *keys: Key) -> None:
@@ -163,6 +169,37 @@ def test_page_up_shows_what_was_shown_before(window: MainWindow, wall: Wall) -> 
     press(wall, Key.Key_PageUp)
     assert (marks.part, session.navigation.run_step) == (3, 3)
     assert marks.said.caption.startswith("16 threads each store one element of B")
+
+
+def test_caption_and_page_keys_follow_a_picture_that_another_key_moved(window: MainWindow, wall: Wall) -> None:
+    session, marks = window.session, window.model.saved_views
+    session.navigation.go_to_step(8)
+    marks.keep("Eight")
+    marks.build(0, "steps")
+    marks.keep("The end")
+    marks.go(0)
+    settle(wall)
+    first = marks.said.caption
+    press(wall, *[Key.Key_Right] * 5)
+    assert session.navigation.run_step == 5
+    assert marks.said.caption == caption_at(session) != first
+    press(wall, Key.Key_PageDown)
+    assert session.navigation.run_step == 6
+    press(wall, Key.Key_Left, Key.Key_Left, Key.Key_PageUp)
+    assert session.navigation.run_step == 3
+    press(wall, Key.Key_End)
+    assert marks.said.caption == "Eight"  # after the last part: that of the whole view
+    press(wall, Key.Key_PageDown)
+    assert (marks.at, marks.said.caption) == (1, "The end")
+
+
+def test_the_spotlight_ends_with_its_step(window: MainWindow, wall: Wall) -> None:
+    window.model.course.begin(shipped_lesson("shared-memory"))
+    settle(wall)
+    press(wall, Key.Key_S)
+    assert wall.overlay.tool == "spotlight"
+    press(wall, Key.Key_PageDown)
+    assert (window.model.course.at, wall.overlay.tool) == (1, "")
 
 
 def test_page_down_moves_then_finishes_then_goes_on(window: MainWindow, wall: Wall) -> None:

@@ -20,7 +20,7 @@ from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.teaching.guide_page import PAPER, guide_at, guide_lines, guide_parts, guide_reel, guide_scenes
-from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from tests.conftest import sure
 
@@ -45,7 +45,7 @@ def test_a_guide_covers_its_lesson_on_one_page_with_all_numbers(name: str) -> No
 
 def test_a_long_plan_has_several_pages() -> None:
     lesson = shipped_lesson("coalescing")
-    pages = guide_scenes(replace(lesson, steps=lesson.steps * 2), load_theme("light"))
+    pages = guide_scenes(replace(lesson, steps=lesson.steps * 2), load_theme("light"), LessonStep.with_expected_numbers)
     assert len(pages) == 2
     assert ["page 1 of 2" in str(page.find("about")) for page in pages] == [True, False]
 
@@ -59,6 +59,24 @@ def test_a_part_takes_about_ten_minutes_and_its_keys_are_keys(name: str) -> None
     known = {QKeySequence(key).toString() for action in actions() for key in action.keys} | of_lecture
     known |= {"Page Down", "Page Up", "Space", "Esc", "→", "←"}
     assert {key for part in parts for key in part.guide.keys} <= known
+
+
+@pytest.mark.parametrize("name", ["lecture-50", "lecture-90"])
+def test_each_minute_of_a_lecture_is_in_a_part_of_at_most_ten(name: str) -> None:
+    lesson = shipped_lesson(name)
+    parts = guide_parts(lesson)
+    assert (parts[0].first, parts[-1].last) == (0.0, lesson.minutes)
+    assert [part.place for part in parts if part.last - part.first > 10] == []
+
+
+def test_the_page_says_how_the_lecture_is_started_and_what_answers_its_questions() -> None:
+    lesson = shipped_lesson("lecture-50")
+    pages = guide_scenes(lesson, load_theme("light"), LessonStep.with_expected_numbers)
+    assert "gemmviz gui lecture-50 --lecture" in str(pages[0].find("keys"))
+    said = "\n".join(page.description for page in pages)
+    asked = [step.with_expected_numbers().question for step in lesson.steps if step.question is not None]
+    assert all(f"→ {question.choices[question.right].text}" in said for question in asked if question is not None)
+    assert asked
 
 
 def test_the_guide_that_is_shown_is_that_of_the_part() -> None:

@@ -131,4 +131,5 @@ def _check_json(lesson: Lesson, check: LessonCheck) -> dict[str, object]:
     }  # fmt: skip
 
 
-COMMAND = Command("list lessons, and check every number in them", _add, _run, order=9)
+_ABOUT = "list lessons, and check every number in them; gemmviz export LESSON --guide prints the page for the lecturer"
+COMMAND = Command(_ABOUT, _add, _run, order=9)

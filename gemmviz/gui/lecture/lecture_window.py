@@ -267,7 +267,7 @@ class Lecture:
         wall.overlay.show_message("")
         wall.finish()
         if lesson.lesson.steps:
-            wall.overlay.clear()
+            wall.overlay.leave()
             lesson.go(place)
         else:
             player.jump(place)
@@ -310,11 +310,12 @@ class Lecture:
         wall.finish()
         if direction > 0:
             wall.move_next()
-        if self.model.active_lesson.walk(direction):
-            wall.overlay.clear()
+        lesson, before = self.model.active_lesson, self.model.active_lesson.at
+        if lesson.walk(direction):
+            wall.overlay.clear() if lesson.at == before and not lesson.is_waiting else wall.overlay.leave()
             wall.overlay.show_message("")
         elif direction > 0:
-            wall.overlay.show_message(tr("The end of {lesson_title}", lesson_title=self.model.active_lesson.lesson.title))
+            wall.overlay.show_message(tr("The end of {lesson_title}", lesson_title=lesson.lesson.title))
 
     def _rest(self) -> None:
         self._at_rest = True

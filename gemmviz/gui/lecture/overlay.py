@@ -81,6 +81,12 @@ class Overlay(QWidget):
         """The part of the widget on which no notes are painted."""
         return QRect(0, 0, int(_NOTES[0] * self.width()) if self.notes else self.width(), self.height())
 
+    def leave(self) -> None:
+        """Remove what belongs to the step that is left: the ink and the spotlight."""
+        self.clear()
+        if self.tool == "spotlight":
+            self.use("spotlight")
+
     def clear(self) -> None:
         """Remove all ink."""
         self.strokes = []
