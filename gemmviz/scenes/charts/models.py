@@ -48,7 +48,7 @@ def growth_chart(benchmark: Benchmark) -> Chart:
         gpu=benchmark.gpu.name,
     )
     x = Axis(label, is_log=True, ticks=ticks)
-    even = Mark(width * sms**0.5, tr("a block for each SM"))
+    even = Mark(width * math.sqrt(sms), tr("a block for each SM"))
     return replace(chart, x=x, curves=curves, marks=(even,))
 
 

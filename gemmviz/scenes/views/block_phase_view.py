@@ -9,7 +9,19 @@ import numpy as np
 from gemmviz.model.cases import BlockPhase
 from gemmviz.model.translation import capital, counted, grouped, many, marked, size_text, sized, spaced, tr
 from gemmviz.scenes.kit.hardware import named_memory
-from gemmviz.scenes.kit.layout import NEAR, REST, Box, Line, Share, beside, cell_squares, cells_in, lines_down, round_boxes
+from gemmviz.scenes.kit.layout import (
+    CELL_FILL,
+    NEAR,
+    REST,
+    Box,
+    Line,
+    Share,
+    beside,
+    cell_squares,
+    cells_in,
+    lines_down,
+    round_boxes,
+)
 from gemmviz.scenes.kit.primitives import Primitive, Scene, Squares
 from gemmviz.scenes.kit.theme import HALF, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled
@@ -67,7 +79,7 @@ def phase_motion(case: BlockPhase, options: ViewOptions) -> tuple[Primitive, ...
     for (name, rows, columns), matrix, source, tile in zip(case.tiles, case.matrices, plan.sources, plan.tiles, strict=True):
         number = np.arange(rows * columns)
         share = eased_in_turn(options.moment / _LOADED, number, len(number))[:, None]
-        start, end = (cell_squares(box, columns, number, 0.9) for box in (source, tile))
+        start, end = (cell_squares(box, columns, number, CELL_FILL) for box in (source, tile))
         begun, colour = share[:, 0] > 0, (theme.accent(matrix),)
         there += int((share >= 1).sum())
         now = (start + (end - start) * share)[begun]

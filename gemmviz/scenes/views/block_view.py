@@ -14,6 +14,7 @@ from gemmviz.model.translation import many, marked, sized, tr
 from gemmviz.scenes.kit.layout import (
     CELL_FILL,
     LINE_PITCH,
+    NAMED,
     ROW_PITCH,
     Box,
     Share,
@@ -172,7 +173,7 @@ def _layers(plan: _BlockPlan, theme: Theme) -> list[Primitive]:
     for z in reversed(range(len(plan.layers))):
         (x, y), number = plan.layers[z], plan.numbers(z)
         fill = (number // plan.warp_size % len(theme.warps)).astype(np.uint8)
-        fits = text_width(str(plan.threads - 1), size) + 6 <= plan.cell and 1.1 * size <= plan.tall
+        fits = text_width(str(plan.threads - 1), size) + 6 <= plan.cell and NAMED * size <= plan.tall
         if len(plan.layers) > 1:
             edge = boxes((x - 3, y - 3, plan.block[0] * plan.cell + 6, plan.block[1] * plan.tall + 6))
             primitives.append(Rects(f"layer-{z}-edge", edge, theme.background))
@@ -262,7 +263,7 @@ def _lane_runs(row: int, lanes: Box, plan: _BlockPlan, theme: Theme) -> list[Pri
     parts, texts = lanes.columns(*(Share(len(run)) for run in runs)), [_run_text(run, plan) for run in runs]
     cuts = boxes(*((box.x, box.y, box.x, box.bottom) for box in parts[1:]))
     drawn: list[Primitive] = [Lines(f"runs-{row}", cuts, theme.background, 4)] if len(cuts) else []
-    if lanes.height < 1.2 * size or any(text_width(t, size) + 14 > box.width for t, box in zip(texts, parts, strict=True)):
+    if lanes.height < NAMED * size or any(text_width(t, size) + 14 > box.width for t, box in zip(texts, parts, strict=True)):
         return drawn
     for place, (text, run, part) in enumerate(zip(texts, runs, parts, strict=True)):
         colour = theme.empty if run[0] >= plan.threads else theme.warps[row % len(theme.warps)]

@@ -4,6 +4,7 @@ sectors, and moved by DRAM, with each value of a parameter on which only this de
 The scale depends on the problem alone, so that kernels that solve the same problem can be compared.
 """
 
+import math
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from gemmviz.model.translation import listed, marked, size_text, spaced, tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, Box, Line, lines_down, wrapped
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import SOFT, Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, message, titled
 
 _ELEMENT_BYTES, _SECTOR, _LANES = 4, 32, 32
@@ -54,7 +55,7 @@ class _Plan(Struct, frozen=True):
         largest = min(low - room.y, room.width - (count - 1) * (column + _BETWEEN_LEVELS))
         one_scale, most = case.problem.is_multiply and not case.variants, _most(case, rows)
         if case.variants:
-            sides = [(row.size_bytes / most) ** 0.5 for row in rows]
+            sides = [math.sqrt(row.size_bytes / most) for row in rows]
             largest, wide = low - room.y, room.width - (len(rows) - 1) * _BETWEEN_LEVELS
             while largest > column and sum(max(column, share * largest) for share in sides) > wide:
                 largest *= 0.98
@@ -63,7 +64,7 @@ class _Plan(Struct, frozen=True):
             largest = min(low - room.y, column)
         x, places, scale = room.x, list[Box](), None
         for place, row in enumerate(rows):
-            side = max(_LEAST_SIDE, largest * (row.size_bytes / most) ** 0.5)
+            side = max(_LEAST_SIDE, largest * math.sqrt(row.size_bytes / most))
             places.append(Box(x, low - side, side, side))
             if place == _MOVED and one_scale:
                 scale = Box(x, low - largest, largest, largest)
@@ -96,7 +97,7 @@ def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]
     if not case.traffic:
         return ()
     plan, pieces = _Plan.of(case, options), list[Primitive]()
-    share = (1 if case.has_begun else options.way) ** 0.5  # not in each step of a run
+    share = math.sqrt(1 if case.has_begun else options.way)  # not in each step of a run
     for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
         asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
         side = max(_LEAST_SIDE, share * box.width)
@@ -131,9 +132,9 @@ def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[
     whole = boxes(box)
     if row.size_bytes <= asked:
         return [Rects(f"{key}-bar", whole, theme.faint, radius=2)]
-    inner = box.width * (asked / row.size_bytes) ** 0.5
+    inner = box.width * math.sqrt(asked / row.size_bytes)
     count = max(1, round(box.width / _HATCH))
-    red = theme.faded(theme.warning, 0.3)
+    red = theme.faded(theme.warning, SOFT)
     return [
         Rects(f"{key}-bar", whole, red, theme.warning, 2, 2),
         hatching(f"{key}-hatching", boxes(*box.grid(count, count)), theme.warning),

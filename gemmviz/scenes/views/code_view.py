@@ -7,7 +7,7 @@ import numpy as np
 from gemmviz.model.cases import CodeCase
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, is_asking, marked, tr
-from gemmviz.scenes.kit.layout import NEAR, REST, Box, beside, cells_in, write
+from gemmviz.scenes.kit.layout import NAMED, NEAR, REST, Box, beside, cells_in, write
 from gemmviz.scenes.kit.listing import MORE_ROWS, Sheet, listing_size, stop_line
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.table import TableCell, table
@@ -33,7 +33,7 @@ def block_sketch(
     cell = below.trimmed(right=_APART * len(tables)).tiled(highest, sum(columns), _LARGEST).height / highest
     widths = [max(style.width(name), columns * cell) for name, _, columns in tables]
     wide = sum(widths) + _APART * (len(tables) - 1)
-    if dz > 1 or max(highest, *columns) > _MOST or cell < 1.2 * theme.type.least or wide > room.width:
+    if dz > 1 or max(highest, *columns) > _MOST or cell < NAMED * theme.type.least or wide > room.width:
         return []
     primitives, places = list[Primitive](), zip(tables, below.columns(*widths, gap=_APART), strict=True)
     for place, ((name, rows, across), column) in enumerate(places):

@@ -17,6 +17,7 @@ from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     NEAR,
     REST,
+    STROKE,
     Box,
     Share,
     all_beside,
@@ -100,7 +101,8 @@ def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
     start, stop = schedule.start_ns / span_ns * room.width, schedule.stop_ns / span_ns * room.width
     high = pitch / shared
     y = room.y + schedule.sm * pitch + _place_in_row(case, shared) * high
-    bars = np.column_stack([room.x + start + 1.5, y + 2, np.maximum(1.0, stop - start - 3), np.full(len(start), high - 4)])
+    wide = np.maximum(1.0, stop - start - 2 * FINE)
+    bars = np.column_stack([room.x + start + FINE, y + STROKE, wide, np.full(len(start), high - 2 * STROKE)])
     state = np.where(schedule.stop_ns <= at_ns, 2, np.where(schedule.start_ns <= at_ns, 1, 0))
     fills = (None, theme.loaded(1), theme.tint("C", HALF))
     drawn: list[Primitive] = [

@@ -16,6 +16,7 @@ from gemmviz.scenes.kit.layout import (
     REST,
     ROW_PITCH,
     Box,
+    Edge,
     Line,
     Share,
     along,
@@ -71,13 +72,16 @@ def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme
         beside(f"place-{name}", box, "bottom", f"{name}d", theme.aside, 8, "middle")
         for name, box in zip(_COPIED, places, strict=True)
     ]
-    ways = [memories.way(call) for call in calls if call.name == "Memcpy"]
-    arrows = [arrow("", along(way, 0.32), along(way, 0.68), "", slope=1).segments for way in ways]
+    arrows = list[Lines]()
+    for call in (each for each in calls if each.name == "Memcpy"):
+        edges: tuple[Edge, Edge] = ("bottom", "top") if call.is_to_device else ("top", "bottom")
+        start, end = (memories.slots[name].edge(side) for name, side in zip((call.source, call.target), edges, strict=True))
+        arrows.append(arrow("", start, end, "", slope=1))
     return [
         *pieces,
         round_boxes("places", places, None, theme.faint),
         *names,
-        Lines("ways", np.concatenate(arrows), theme.faint, 2),
+        Lines("ways", np.concatenate([each.segments for each in arrows]), theme.faint, 2),
     ]
 
 
@@ -129,8 +133,8 @@ class _Plan(NamedTuple):
         longest = max(Style(1, "", "mono").width(code_of(call, case.prefix)) for call in case.calls)
         size = max(sizes.least, min(sizes.words, pitch / 2, 0.46 * room.width / longest))
         wide = min(longest * size + 10, 0.56 * room.width)
-        code, right = room._replace(height=(count + 1.4) * pitch).columns(wide, REST, gap=30)
-        below, code = right.trimmed(top=1.4 * pitch), code.trimmed(top=1.4 * pitch)
+        code, right = room._replace(height=(count + LINE_PITCH) * pitch).columns(wide, REST, gap=30)
+        below, code = (box.trimmed(top=LINE_PITCH * pitch) for box in (right, code))
         runs = [box.grid(count, 1) for box in below.grid(1, 2, 30)[: len(case.runs)]]
         most = max((run.total() for run in case.runs), default=0)
         return cls(code.grid(count, 1), runs, right, Style(size, options.theme.text, "mono"), most)

@@ -9,13 +9,24 @@ import numpy as np
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.translation import grouped, many, marked, sized, spaced, tr
-from gemmviz.scenes.kit.layout import BOLD, FINE, REST, ROW_PITCH, Box, beside, cell_squares, cells_in, fits_cells, write
+from gemmviz.scenes.kit.layout import (
+    BOLD,
+    CELL_FILL,
+    FINE,
+    REST,
+    ROW_PITCH,
+    Box,
+    beside,
+    cell_squares,
+    cells_in,
+    fits_cells,
+    write,
+)
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.scale import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, eased_in_turn, message, titled
 
-_BLOCK_SHARE = 0.94  # of a cell of the grid: its block
 _MOST_BLOCKS_DRAWN = 64  # blocks along an axis that are drawn
 _LARGEST_BLOCK = 124
 _BEFORE_VALUE = 30  # from a line of code to what its formulas come to
@@ -123,7 +134,7 @@ def _flying_blocks(launch: Launch, plan: _Plan, options: ViewOptions) -> Squares
     theme, (across, down, _), cell = options.theme, _shown_blocks(launch.grid), plan.grid.width / _shown_blocks(launch.grid)[0]
     number = np.arange(across * down)
     share = eased_in_turn(options.passed / _GROWN, number, len(number))[:, None]
-    end = cell_squares(plan.grid, across, number, _BLOCK_SHARE)
+    end = cell_squares(plan.grid, across, number, CELL_FILL)
     start = np.array([[plan.code[0].x + 180, plan.code[0].y, 12]])
     there = share[:, 0] > 0
     texts = np.array([f"({n % across}, {n // across})" for n in number[there].tolist()])
@@ -138,7 +149,7 @@ def _growing_block(case: LaunchCase, launch: Launch, plan: _Plan, options: ViewO
     share = eased_from(options.passed, _GROWN, 1 - _GROWN)
     if share <= 0:
         return []
-    theme, (dx, dy, _), side = options.theme, launch.block, _BLOCK_SHARE * plan.grid.width / _shown_blocks(launch.grid)[0]
+    theme, (dx, dy, _), side = options.theme, launch.block, CELL_FILL * plan.grid.width / _shown_blocks(launch.grid)[0]
     start = Box(plan.grid.x, plan.grid.y, side, side)
     box = start.towards(plan.block, share)
     number = np.arange(dx * dy).reshape(dy, dx)

@@ -43,9 +43,9 @@ def _playing(case: LoopsCase, options: ViewOptions) -> list["_Playing"]:
     free = room.width - (len(runs) - 1) * _GAP - 2 * _INSET * len(runs)
     size = max(options.theme.type.least, min(_LARGEST, 0.995 * free / sum(longest)))
     widths = [each / sum(longest) * free + 2 * _INSET for each in longest]
-    high = min(LINE_PITCH * size * max(len(run.lines) for run in runs) + 16, 0.6 * room.height)
+    shown = min(max(len(run.lines) for run in runs), int((0.6 * room.height - 16) / (LINE_PITCH * size)))
     columns = enumerate(zip(runs, room.columns(*widths, gap=_GAP), strict=True))
-    return [_Playing(f"loops-{n}", run, box, size, high, min(widths), options) for n, (run, box) in columns]
+    return [_Playing(f"loops-{n}", run, box, size, shown, min(widths), options) for n, (run, box) in columns]
 
 
 def _longest(run: LoopRun) -> float:
@@ -61,14 +61,14 @@ class _Playing:
     """One kernel: its lines above, C below with the number of steps beside it."""
 
     def __init__(
-        self, key: str, run: LoopRun, box: Box, size: float, high: float, narrowest: float, options: ViewOptions
+        self, key: str, run: LoopRun, box: Box, size: float, most: int, narrowest: float, options: ViewOptions
     ) -> None:
         self.key, self.run, self.options, self.theme = key, run, options, options.theme
         self.style = Style(size, options.theme.text, "mono")
-        self.head, code, _, below = box.rows(34, high, 24, REST)
-        shown = min(len(run.lines), int((high - 16) / (LINE_PITCH * size) + 0.01))
-        self.lines = code.inset(_INSET, 8).rows(*[LINE_PITCH * size] * shown)
-        self.code = code._replace(height=LINE_PITCH * size * shown + 16)
+        pitch, shown = LINE_PITCH * size, min(len(run.lines), most)
+        self.head, code, _, below = box.rows(34, pitch * most + 16, 24, REST)
+        self.lines = code.inset(_INSET, 8).rows(*[pitch] * shown)
+        self.code = code._replace(height=pitch * shown + 16)
         self.factor = -(-max(run.stored.shape) // _MOST_CELLS)
         self.stored = run.stored[:: self.factor, :: self.factor]
         rows, columns = self.stored.shape

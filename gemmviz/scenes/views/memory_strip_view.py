@@ -23,7 +23,7 @@ from gemmviz.scenes.kit.layout import (
 )
 from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Part, Primitive, Scene, Squares
 from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
+from gemmviz.scenes.kit.theme import DIM, HALF, Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, framed
 
 _ORDERS = ((marked("C order: row after row"), False), (marked("Fortran order: column after column"), True))
@@ -174,7 +174,7 @@ def _formulas(array: MemoryArray, room: Box, options: ViewOptions) -> list[Primi
 
 def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
     """Return a shade of the matrix's colour for each row, then the colour of the current access."""
-    shares = (0.14 + 0.4 * min(1, row / max(1, rows - 1)) for row in range(_MOST_OF_MATRIX_DRAWN))
+    shares = (DIM + (HALF - DIM) * min(1, row / max(1, rows - 1)) for row in range(_MOST_OF_MATRIX_DRAWN))
     return *(mixed(theme.background, theme.accent(name), share) for share in shares), theme.accent(name)
 
 

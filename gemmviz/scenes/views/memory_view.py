@@ -17,16 +17,15 @@ from gemmviz.model.layouts import Layout
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import counted, grouped, many, marked, tr
-from gemmviz.scenes.kit.layout import REST, Box, beside, square, write, write_all
+from gemmviz.scenes.kit.layout import FINE, REST, Box, beside, square, write, write_all
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import label_step
-from gemmviz.scenes.kit.theme import Style, Theme, mixed
-from gemmviz.scenes.kit.view import View, ViewOptions, eased, framed, nothing_accessed
+from gemmviz.scenes.kit.theme import HALF, SOFT, Style, Theme, mixed
+from gemmviz.scenes.kit.view import TURN, View, ViewOptions, eased_in_turn, framed, nothing_accessed
 from gemmviz.scenes.stage.cost import elements_of, request_sectors, sector_grid, sector_places
 
 # Sectors on their way from the address line to where they are drawn large: each as one piece, those of a line together.
 
-_LINE_FLIGHT = 0.6  # share of the time that one line's sectors take, if there are others
 _OUTLINE_EDGE = 2  # units that an outline reaches beyond its sector
 
 
@@ -37,18 +36,16 @@ def sector_flight(
     line of each; ``start``, ``end`` (sectors, 4): boxes; ``colours``: of elements that are requested, and of those that aren't.
     """
     last = int(lines.max())
-    flight = _LINE_FLIGHT if last else 1
-    passed = np.clip((share - (1.0 - flight) * lines / max(1, last)) / flight, 0.0, 1.0)
-    along = eased(passed)[:, None]
-    now, open_ = start + (end - start) * along, passed < 1
+    along = eased_in_turn(share, lines, last + 1, TURN if last else 1)
+    now, open_ = start + (end - start) * along[:, None], along < 1
     cover = end[open_] + (-_OUTLINE_EDGE, -_OUTLINE_EDGE, 2 * _OUTLINE_EDGE, 2 * _OUTLINE_EDGE)
-    flying = open_ & (passed > 0)
+    flying = open_ & (along > 0)
     asked = moved.is_asked[: len(end)]
     return [
         Rects("sectors-cover", cover, theme.background),
         Rects("flying-along", elements_of(now, flying[:, None] & ~asked), colours[1]),
         Rects("flying-asked", elements_of(now, flying[:, None] & asked), colours[0]),
-        Rects("flying-sectors", now[flying], None, theme.faint, 1.5),
+        Rects("flying-sectors", now[flying], None, theme.faint, FINE),
     ]
 
 
@@ -189,7 +186,7 @@ def _byte_palette(name: str, wasteful: bool, theme: Theme) -> Shades:
     """Return the colours of sectors that are not moved, of moved bytes (red if fewer sectors are needed), and of
     requested bytes.
     """
-    brought = mixed(theme.background, theme.warning, 0.45) if wasteful else theme.tint(name, 0.3)
+    brought = mixed(theme.background, theme.warning, HALF) if wasteful else theme.tint(name, SOFT)
     return theme.empty, brought, theme.accent(name)
 
 
@@ -241,7 +238,7 @@ class _Strip:
         x = self.left[row] + (elements % self.per_line + 0.5) * self.cell
         lane_x = np.array([box.middle_x for box in self.lane_row.grid(1, len(self.lanes))])[active]
         ends = np.column_stack([lane_x, np.full(len(x), self.ways.y), x, np.full(len(x), self.ways.bottom)])
-        primitives: list[Primitive] = [Lines("lane-threads", ends, self.theme.accent(self.array.name), 1.6)]
+        primitives: list[Primitive] = [Lines("lane-threads", ends, self.theme.accent(self.array.name), FINE)]
         if self.followed in active.tolist():
             primitives.append(Lines("followed-thread", ends[active == self.followed], self.theme.text, 4))
         return primitives

@@ -29,7 +29,7 @@ from gemmviz.scenes.kit.layout import (
     write_all,
 )
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.theme import DIM, HALF, SOFT, Theme, mixed
+from gemmviz.scenes.kit.theme import DIM, HALF, NOW, SOFT, Theme, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, framed, message
 
 _MOST_STAGES, _MOST_TRACKS = 8, 4
@@ -254,8 +254,7 @@ class _Plan(NamedTuple):
 
     def at(self, x: float) -> float:
         """The place of a time, at an edge if it isn't shown."""
-        share = (x - self.first) / max(1e-9, self.last - self.first)
-        return self.across.x + self.across.width * min(1.0, max(0.0, share))
+        return float(np.interp(x, (self.first, self.last), (self.across.x, self.across.right)))
 
     def between(self, box: Box, start: float, end: float) -> Box | None:
         """The part of a row between two times, None if it isn't shown."""
@@ -315,7 +314,7 @@ def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: flo
         for kind in np.unique(track.kinds).tolist():
             steps = track.steps[track.kinds == kind]
             for start, stop in _runs(np.diff(steps) > 1, len(steps)):
-                add(_colour(kind, theme), 1.0, box.inset(0, 4), float(x[steps[start]]), float(x[steps[stop - 1] + 1]))
+                add(_colour(kind, theme), NOW, box.inset(0, 4), float(x[steps[start]]), float(x[steps[stop - 1] + 1]))
     arrays = sorted({fill.array for fill in found.fills})
     for fill in found.fills:
         lanes = plan.stages[fill.stage].inset(0, 4).rows(*[REST] * len(arrays), gap=4)
@@ -328,7 +327,7 @@ def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: flo
         add(colour, HALF, box, arrives, end)
         reads = np.array(fill.reads, np.int64)
         for start, stop in _runs(np.diff(reads) > len(arrays), len(reads)):
-            add(colour, 1.0, box, float(x[reads[start]]), float(x[reads[stop - 1] + 1]))
+            add(colour, NOW, box, float(x[reads[start]]), float(x[reads[stop - 1] + 1]))
     for number, (colour, several) in enumerate(groups.items()):
         drawn.append(round_boxes(f"{key}-{number}", several, colour))
     return drawn
@@ -406,7 +405,7 @@ def _told(found: Pipeline, plan: _Plan, moment: Moment, options: ViewOptions) ->
         (_colour(COMPUTE, theme), tr("computes")),
         (_colour(BARRIER, theme), tr("waits")),
     )
-    strengths = (SOFT, tr("under way")), (HALF, tr("there")), (1.0, tr("read"))
+    strengths = (SOFT, tr("under way")), (HALF, tr("there")), (NOW, tr("read"))
     accent = _array_colour(moment, found.fills[0].array, theme)
     looks: list[tuple[list[tuple[str | None, str | None]], str]] = [([(colour, None)], text) for colour, text in parts]
     looks += [([(theme.faded(accent, strength), None)], text) for strength, text in strengths]

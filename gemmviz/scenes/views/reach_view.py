@@ -25,7 +25,7 @@ def _reach_boxes(options: ViewOptions) -> dict[str, Box]:
     found = {"cache": cache, "memory": outer}
     for place, sm in enumerate(upper.columns(REST, REST, gap=_APART)):
         _, cores, _, shared, _ = sm.inset(_PAD, 0).rows(*map(Share, (6, 4, 3, 6, 2)))
-        found |= {f"sm-{place}": sm, f"cores-{place}": cores.part((0, 0.62)), f"shared-{place}": shared}
+        found |= {f"sm-{place}": sm, f"cores-{place}": cores.columns(Share(5), Share(3))[0], f"shared-{place}": shared}
     return found
 
 

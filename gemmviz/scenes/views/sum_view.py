@@ -12,7 +12,20 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import counted, many, marked, tr
-from gemmviz.scenes.kit.layout import NEAR, RISE, ROW_PITCH, Box, Edge, Point, beside, path, round_boxes, square, write
+from gemmviz.scenes.kit.layout import (
+    LINE_PITCH,
+    NEAR,
+    RISE,
+    ROW_PITCH,
+    Box,
+    Edge,
+    Point,
+    beside,
+    path,
+    round_boxes,
+    square,
+    write,
+)
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.scale import Scale
 from gemmviz.scenes.kit.text import text_width
@@ -207,7 +220,7 @@ def _fitting_terms(
         if size >= least or most == 1:
             break
     known = {k: value for k, value in values.items() if steps[k] <= step}
-    down = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46 + 4.8 * size)
+    down = max(options.top + _FORMULA * (options.bottom - options.top), options.top + 2 * _brace_height(size))
     line = Box(MARGIN + long * size, down - (RISE + ROW_PITCH / 2) * size, len(ks) * (widest + plus) * size, ROW_PITCH * size)
     return _ShownTerms(ks, first, reached, known, texts, size, line, tail)
 
@@ -232,8 +245,8 @@ def _braces_over(moment: Moment, shown: _ShownTerms, steps: Longs, length: int, 
     primitives: list[Primitive] = []
     if 1 < moment.replay.phases < length:
         ks = [(place, place, _k_in_phase(moment, steps, k)) for place, k in enumerate(shown.ks)]
-        primitives += _braces(_phase_runs(phases), shown, 2.9, options, "phase")
-    return [*primitives, *_braces(ks, shown, 1, options, "k")]
+        primitives += _braces(_phase_runs(phases), shown, 1, options, "phase")
+    return [*primitives, *_braces(ks, shown, 0, options, "k")]
 
 
 class _Heights(Struct, frozen=True):
@@ -251,7 +264,7 @@ class _Heights(Struct, frozen=True):
         if len(known) != len(found.whole) or not known or not np.isfinite(high - low) or high - low <= 0:
             return None
         line, words = found.shown.line, ROW_PITCH * options.theme.type.words
-        return cls(sums, Scale(low, high, options.bottom - _FOOT - words, line.bottom + 0.8 * found.shown.size + words, False))
+        return cls(sums, Scale(low, high, options.bottom - _FOOT - words, line.bottom + 2 * NEAR + words, False))
 
     def ends(self, term: int) -> Point:
         """Heights before and after a term, counted from 0 in order."""
@@ -264,7 +277,7 @@ def _steps(found: _Sum, options: ViewOptions) -> list[Primitive]:
     if heights is None:
         return []
     wide = shown.columns[0].width
-    zero = square(shown.line.middle, shown.line.width, 0)._replace(y=heights.scale.at(0)).trimmed(left=-0.1 * wide)
+    zero = square(shown.line.middle, shown.line.width, 0)._replace(y=heights.scale.at(0)).trimmed(left=-NEAR)
     primitives: list[Primitive] = [
         path("sum-zero", [zero.at(0), zero.at(1)], theme.line, 2),
         beside("sum-zero-name", zero, "left", "0", theme.soft, 10),
@@ -308,21 +321,27 @@ def _phase_runs(phases: list[int]) -> list[tuple[int, int, str]]:
     return runs
 
 
+def _brace_height(size: float) -> float:
+    """The height of a brace with its name, over terms of this size."""
+    return 2 * NEAR + LINE_PITCH * size
+
+
 def _braces(
-    spans: list[tuple[int, int, str]], shown: _ShownTerms, above: float, options: ViewOptions, key: str
+    spans: list[tuple[int, int, str]], shown: _ShownTerms, above: int, options: ViewOptions, key: str
 ) -> list[Primitive]:  # fmt: skip
-    """Draw braces ``above`` the line of the terms, in sizes of its text, with their names."""
+    """Draw braces over the line of the terms, ``above`` so many other ones, with their names."""
     theme, size, columns = options.theme, shown.size, shown.columns
-    small = Style(max(theme.type.least, 0.72 * size), theme.text)
+    small = Style(max(theme.type.least, size / LINE_PITCH), theme.text)
     primitives: list[Primitive] = []
     for first, last, name in spans:
         start, end = shown.term(first), shown.term(last)
-        box = Box(start.x, start.y - (above - 0.61) * size, end.right - start.x, 0.4 * size)
-        corners = [box.at(0, 1), box.at(0, 0), box.at(0.5, 0), box.at(0.5, -0.9), box.at(0.5, 0), box.at(1, 0), box.at(1, 1)]
+        box = Box(start.x, start.y - NEAR - above * _brace_height(size), end.right - start.x, NEAR)
+        top, nose = box.edge("top"), box.shifted(y=-NEAR)
+        corners = [box.at(0, 1), box.at(0, 0), top, nose.edge("top"), top, box.at(1, 0), box.at(1, 1)]
         primitives.append(path(f"brace-{key}-{first}", corners, theme.faint, 2))
-        room = square(box.middle, columns[0].width * (last - first + 1), box.height)
+        room = square(nose.middle, columns[0].width * (last - first + 1), nose.height)
         if small.width(name) <= room.width - 10:
-            primitives.append(beside(f"brace-{key}-{first}-name", room, "top", name, small, 0.6 * size, "middle"))
+            primitives.append(beside(f"brace-{key}-{first}-name", room, "top", name, small, NEAR / 2, "middle"))
     return primitives
 
 

@@ -41,11 +41,11 @@ def _terms_boxes(case: LaunchCase, launch: Launch, options: ViewOptions) -> dict
     """
     head = ROW_PITCH * options.theme.type.words
     software, device = options.room(116, 26).columns(Share(35), Share(63), gap=40)
-    kernel, grid_word, upper, block_word, lower = software.rows(head, head, REST, 1.2 * head, REST)
+    kernel, grid_word, upper, block_word, lower = software.rows(head, head, REST, head, REST)
     inner = device.trimmed(_INSET, head, _INSET, _INSET)
     outer, rest = inner.strip("bottom", inner.height / 5, _INSET)
     sms, sm = rest.columns(Share(3), Share(7), gap=40)
-    slot, cores, parts = sm.trimmed(_INSET, head, _INSET, NEAR).rows(1.2 * head, 0.7 * head, REST, gap=10)
+    slot, cores, parts = sm.trimmed(_INSET, head, _INSET, NEAR).rows(head + NEAR, 2 * NEAR, REST, gap=NEAR)
     names = [name for name, _ in _memory_parts(case)]
     places = parts.grid(-(-len(names) // 2), 2, NEAR)
     if len(names) % 2:
@@ -99,7 +99,7 @@ def _meaning(key: str, box: Box, name: str, meaning: str, options: ViewOptions) 
     """Draw a word and what it means in a line, or at the upper edge of a box."""
     theme = options.theme
     high = ROW_PITCH * theme.type.words
-    line = box if box.height <= 1.2 * high else box.trimmed(_INSET, right=_INSET)._replace(height=high)
+    line = box if box.height < 2 * high else box.trimmed(_INSET, right=_INSET)._replace(height=high)
     return term(key, line, name, theme.strong, meaning, theme.aside)
 
 

@@ -4,7 +4,7 @@ from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.records import replace
 from gemmviz.model.translation import grouped, marked, tr
-from gemmviz.scenes.kit.layout import REST, Box, Share, beside, round_boxes, write_all
+from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Share, beside, round_boxes, write_all
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.text import text_width
@@ -14,7 +14,7 @@ from gemmviz.scenes.stage.tile_cells import tile_matrix
 
 _LANES_BESIDE = 4
 _BETWEEN_LANES, _TALLEST = 8, 96
-_MOST_BELOW, _OF_LINE, _OF_TWO = 2, 0.72, 0.36  # elements below a lane's name; size of text, of a box of one and of two lines
+_MOST_BELOW = 2  # elements below a lane's name
 
 
 def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -33,7 +33,7 @@ def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitiv
     rows, room = -(-size // columns), options.room().trimmed(top=44)
     lanes = room._replace(height=min(room.height, rows * _TALLEST)).grid(rows, columns, _BETWEEN_LANES)[:size]
     parts = [_parts(box, is_long) for box in lanes]
-    font = min(theme.type.note, lanes[0].height * (_OF_LINE if is_long else _OF_TWO))
+    font = min(theme.type.note, lanes[0].height / LINE_PITCH / (1 if is_long else 2))
     for with_address, with_value in ((options.words, True), (False, True), (False, False)):  # as much as fits
         texts = [_lane_lines(moment, warp, number, options, with_address, with_value) for number in range(size)]
         if all(text_width(touched or "", font) <= parts[0][1].width for _, touched in texts):
