@@ -85,7 +85,7 @@ def truncated(value: float, source: Scalar, to: Scalar) -> int:
 
 
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -128,9 +128,9 @@ def truncated_quotient(a: int, b: int) -> int:
 def apply_binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
     """The result of ``a op b``, both of type ``within``. Raises ZeroDivisionError for an integer division by zero."""
     if op in COMPARISONS:
-        return bool(_OPERATORS[op](a, b))
+        return bool(OPERATORS[op](a, b))
     if within.is_float:
-        return rounded(_quotient(float(a), float(b)) if op == "/" else _OPERATORS[op](float(a), float(b)), within)
+        return rounded(_quotient(float(a), float(b)) if op == "/" else OPERATORS[op](float(a), float(b)), within)
     match op:
         case "/":
             result = truncated_quotient(a, b)
@@ -139,7 +139,7 @@ def apply_binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
         case "<<" | ">>":
             result = _shifted(op, a, b & SHIFT_BITS, within.bits)
         case _:
-            result = _OPERATORS[op](a, b)
+            result = OPERATORS[op](a, b)
     return wrap(int(result), within)
 
 

@@ -91,35 +91,17 @@ def constant(value: Any, scalar: Scalar) -> Any:
     return scalar.running.type(rounded(value, scalar) if scalar.element.decode is not None else value)
 
 
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-}
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
 def binary(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> Closure:
     """The closure of ``a op b`` in the type ``within``."""
-    if op in _COMPARE:
-        return _comparison_closure(_COMPARE[op], a, b)
+    if op in fold.COMPARISONS:
+        return _comparison_closure(fold.OPERATORS[op], a, b)
     if within.is_float:
         return _float_closure(op, within, a, b)
     if op in ("/", "%"):
         return _division(op, within, a, b, place)
     if op in ("<<", ">>"):
         return _shift_closure(op, within, a, b)
-    return _integer_closure(_ARITHMETIC[op], within, a, b)
+    return _integer_closure(fold.OPERATORS[op], within, a, b)
 
 
 def _comparison_closure(apply: Callable[[Any, Any], Any], a: Closure, b: Closure) -> Closure:
@@ -131,7 +113,7 @@ def _comparison_closure(apply: Callable[[Any, Any], Any], a: Closure, b: Closure
 
 
 def _float_closure(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
-    apply = np.divide if op == "/" else _ARITHMETIC[op]
+    apply = np.divide if op == "/" else fold.OPERATORS[op]
     if within.element.decode is not None:
         return lambda machine: rounding.nearest(apply(a(machine), b(machine)), within)
     return lambda machine: apply(a(machine), b(machine))
