@@ -127,4 +127,4 @@ def recorded_speed(setup: Setup) -> KernelSpeed:
         where = tr("it has no record on {device}", device=device.name)
         if others:
             where = tr("it has no record on {device}, only on {others}", device=device.name, others=", ".join(others))
-    raise CannotAnswer(tr("no time is recorded for this kernel at {sizes}: {where}", sizes=setup.problem, where=where))
+    raise CannotAnswer(tr("no time is recorded for this kernel at {sizes}: {where}", sizes=setup.problem.text(), where=where))

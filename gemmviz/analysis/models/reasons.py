@@ -90,11 +90,16 @@ class Launched(Struct, frozen=True):
 
 
 def causes_of(launched: Launched) -> tuple[Cause, ...]:
-    """The causes that cost most, at most three, the most expensive first. Wasted accesses are never left out."""
+    """The causes that cost most, at most three, the most expensive first. Wasted accesses are left out only if nothing would be
+    saved without them.
+    """
     found = [cause for finder in _FINDERS for cause in finder(launched)]
     ranked = sorted(found, key=lambda each: (each.cost_ms or 0.0, each.excess), reverse=True)
     least = _WORTH_A_WORD * (launched.model_ms or 0.0)
-    worth = [each for each in ranked if each.cost_ms is None or each.cost_ms >= least or each.kind in ("coalescing", "banks")]
+    worth = [
+        each for each in ranked
+        if each.cost_ms is None or each.cost_ms >= least or (each.kind in ("coalescing", "banks") and each.cost_ms > 0)
+    ]  # fmt: skip
     kept = sorted(worth, key=lambda each: each.kind not in ("coalescing", "banks"))[:_MOST_CAUSES]
     return tuple(each for each in worth if each in kept) or (_no_cause(launched),)
 

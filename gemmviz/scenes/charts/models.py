@@ -207,7 +207,7 @@ def roof_chart(case: RoofCase) -> Chart:
 def _on_roof(row: RoofRow, device: Device) -> Curve:
     """Return the point of a launch on the roof, named with the rate that the roof allows."""
     roof, per_byte = device.roof(row.flops_per_byte), tr("{count} per byte", count=counted(number(row.flops_per_byte)))
-    rate = tr("{kernel}: {rate} GFLOP/s", kernel=row.name, rate=counted(number(roof)))
+    rate = tr("{kernel}: at most {rate} GFLOP/s", kernel=row.name, rate=counted(number(roof)))
     return Curve(row.what, rate, row.what, ((row.flops_per_byte, roof),), (f"{row.what}: {rate}",), values=(per_byte,))
 
 

@@ -48,13 +48,14 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     below = points(*((x.at(at), room.bottom + 1.3 * size) for at in powers))
     beside = points(*((room.x - 10, baseline(y.at(at), size)) for at in rates))
     numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
-    axis = fitted(tr("flop per byte, stores included; vertical: GFLOP/s"), size, room.width)
+    axis = fitted(tr("flop per byte, stores included"), size, room.width)
     top = tr("peak {peak} GFLOP/s", peak=f"{peak:.4g}") if peak < 1000 else tr("peak {peak} GFLOP/s", peak=number(peak))
     slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
     primitives: list[Primitive] = [
         Lines("roof-grid", grid, theme.line),
         Labels("roof-x", below, numbers, size, theme.faint, "middle"),
         Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
+        text_at("roof-rates", (room.x + 8, room.y + 2.4 * size), "GFLOP/s", size, theme.faint),
         text_at("roof-axis", (room.x, room.bottom + 2.9 * size), axis, size, theme.faint),
         Lines("roof", roof, theme.text, 3, meaning=Part("roof")),
         text_at("roof-peak", (room.right - 6, y.at(peak) - 10), top, size, theme.text, "end"),

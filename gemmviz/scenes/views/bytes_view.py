@@ -1,7 +1,8 @@
 """Bytes of a whole launch at each level of memory, as squares whose areas are to scale: requested by threads, moved in
 sectors, and moved by DRAM, with each value of a parameter on which only this depends. The squares grow to their size.
 
-The scale depends on the problem alone, so that kernels that solve the same problem can be compared.
+The scale depends on the problem alone, so that kernels that solve the same problem can be compared, unless a kernel moves so
+little that its squares would be tiny.
 """
 
 import math
@@ -22,6 +23,7 @@ _ELEMENT_BYTES, _SECTOR, _LANES = 4, 32, 32
 _BETWEEN_LEVELS = 40
 _WIDEST_WORDS, _USUAL_LEVELS = 300, 4
 _NARROW = 6  # width of the words of a variant, in their size
+_LEAST_SHARE = 1 / 25  # of the bytes of the common scale: kernels that move less are drawn on a scale of their own
 _MOVED = 1  # place of what is moved in sectors
 _LEAST_SIDE = 4  # units: a square that is visible
 _HATCH = 22  # units between the lines of a hatched square
@@ -53,7 +55,9 @@ class _Plan(Struct, frozen=True):
         texts = tuple(_lines_below(f"bytes-{place}", row, column, options.theme) for place, row in enumerate(rows))
         low = room.bottom - max(LINE_PITCH * sum(line.size for line in lines) for lines in texts)
         largest = min(low - room.y, room.width - (count - 1) * (column + _BETWEEN_LEVELS))
-        one_scale, most = case.problem.is_multiply and not case.variants, _most(case, rows)
+        most, own = _most(case, rows), max(row.size_bytes for row in rows)
+        one_scale = case.problem.is_multiply and not case.variants and own >= _LEAST_SHARE * most
+        most = most if one_scale else own
         if case.variants:
             sides = [math.sqrt(row.size_bytes / most) for row in rows]
             largest, wide = low - room.y, room.width - (len(rows) - 1) * _BETWEEN_LEVELS
