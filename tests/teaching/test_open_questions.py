@@ -41,6 +41,11 @@ def test_nothing_is_a_count_until_the_answer(stop: LessonStep, size: tuple[int, 
     assert counts_in(parts_of(stop)[0], size) == []
 
 
+@pytest.mark.parametrize("stop", [stop for stop in QUESTIONS if len(stop.variants) > 1], ids=lambda stop: stop.id)
+def test_nothing_is_a_count_in_another_draw(stop: LessonStep) -> None:
+    assert [counts_in(parts_of(each)[0], (1600, 900)) for each in stop.variants[1:]] == [[]] * (len(stop.variants) - 1)
+
+
 def test_facts_that_are_not_asked_for_stay() -> None:
     """The number of blocks stays beside the question how many threads return; that of threads does not."""
     stop = next(stop for stop in QUESTIONS if stop.id == "question-returned")
