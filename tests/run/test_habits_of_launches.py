@@ -172,3 +172,35 @@ def test_a_block_has_more_shared_memory_if_the_host_code_asks_for_it(tmp_path: P
         launch_for(setup_for(replace(kernel, opts_in_to_shared=False)))
     with pytest.raises(SettingError, match=r"at most 232448$"):
         launch_for(setup_for(replace(kernel, shared_bytes="262144")), with_nearest=False)
+
+
+MATRIX = "template <typename T> struct Matrix {{ int rows, cols; T* data = nullptr; {constructor} }};"
+CONSTRUCTOR = "Matrix(int r, int c) : rows{r}, cols{c} { cudaMalloc(&data, r * c * sizeof(T)); }"
+ALLOCATED = " ".join(f"cudaMalloc(&{each}.data, {each}.rows * {each}.cols * sizeof(float));" for each in "ABC")
+
+
+@pytest.mark.parametrize(
+    ("constructor", "made"),
+    [
+        (CONSTRUCTOR, "Matrix<float> A(h, l), B(l, w), C(h, w);"),
+        (CONSTRUCTOR, "Matrix<float> A{h, l}, B{l, w}, C{h, w};"),
+        (CONSTRUCTOR, "Matrix<float> A = {h, l}, B = {l, w}, C = {h, w};"),
+        (CONSTRUCTOR, "auto A = Matrix<float>{h, l}; auto B = Matrix<float>{l, w}; auto C = Matrix<float>{h, w};"),
+        ("", f"Matrix<float> A{{h, l}}, B{{l, w}}, C{{h, w}}; {ALLOCATED}"),
+        ("", f"Matrix<float> A{{.rows = h, .cols = l}}, B{{.rows = l, .cols = w}}, C{{.rows = h, .cols = w}}; {ALLOCATED}"),
+        ("", "struct All { Matrix<float> a, b, c; } all{{h, l}, {l, w}, {h, w}}; "
+             f"auto &A = all.a; auto &B = all.b; auto &C = all.c; {ALLOCATED}"),
+    ],
+)  # fmt: skip
+def test_sizes_are_read_from_braces_as_from_parentheses(constructor: str, made: str, tmp_path: Path) -> None:
+    text = f"""{MATRIX.format(constructor=constructor)}
+__global__ void gemm(const float *a, const float *b, float *p, int m, int n, int k) {{{PRODUCT} p[r * n + c] = s; }}
+int main() {{
+  const int h = 96, w = 64, l = 48; {made}
+  dim3 block{{16, 16}}, grid((C.cols + 15) / 16, (C.rows + 15) / 16);
+  gemm<<<grid, block>>>(A.data, B.data, C.data, C.rows, C.cols, A.cols);
+}}
+"""
+    kernel = read(text, tmp_path)
+    assert (kernel.args, kernel.launch_from) == (("A", "B", "C", "M", "N", "K"), "read")
+    assert is_right(kernel, M=33, N=17, K=5)
