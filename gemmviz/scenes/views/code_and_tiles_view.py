@@ -13,7 +13,7 @@ from gemmviz.files.devices import load_device
 from gemmviz.model.arrays import Floats
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.layout import CELL_FILL, LINE_PITCH, REST, Box, Share, cell_squares, cells_in, term, write_all
+from gemmviz.scenes.kit.layout import CELL_FILL, LINE_PITCH, NEAR, REST, Box, Share, cell_squares, cells_in, term, write_all
 from gemmviz.scenes.kit.listing import MORE_ROWS, Sheet, listing_size
 from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.sentence import beat, stage_of_run
@@ -78,8 +78,11 @@ def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
         pieces.append(replace(write_all("action", places, lines, theme.strong), meaning="action"))
     for number, box in plan.tables.items():
         name = moment.trace.arrays[number].name
-        head = box._replace(y=box.y - _HEAD, width=plan.said.width, height=_HEAD)
-        pieces += term(f"{name}-name", head, name, theme.strong, memory, theme.soft)
+        is_beside = any(other.y == box.y for other in plan.tables.values() if other is not box)
+        head = box._replace(y=box.y - _HEAD, width=box.width + _GAP if is_beside else plan.said.width, height=_HEAD)
+        is_named = theme.strong.width(name) + theme.soft.width(memory) + 2 * NEAR <= head.width
+        words = term(f"{name}-name", head, name, theme.strong, memory, theme.soft)
+        pieces += words if is_named else words[:1]
         pieces.append(_tile_table(moment, number, contents.get(number), box, options))
     progress = stage_of_run(moment, options.labels)
     return titled(pieces, tr(moment.trace.setup.kernel.title), progress, options)
