@@ -1189,6 +1189,38 @@ def test_a_click_on_a_matrix_is_answered(window: MainWindow, qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: bubble.isHidden())
 
 
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
+def test_an_answer_lies_in_the_stage_beside_its_cell(window: MainWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    bubble, stage = window.replay.answer, window.replay.stage
+    window.docks.all["source"].setVisible(True)
+    qtbot.waitUntil(lambda: stage.mapTo(window, QPoint(0, 0)).x() > 100)
+    for name in "ABC":
+        for row, column in ((0, 0), (0, 7), (4, 4), (7, 0), (7, 7)):
+            hit = Hit(cells_of(window, name), row, column)
+            stage.clicked.emit(hit)
+            qtbot.waitUntil(lambda: bubble.isVisible() and not window.session.is_working, timeout=5000)
+            bubble.place()
+            box = bubble.geometry()
+            assert stage.rect().contains(box)
+            assert stage.visibleRegion().boundingRect().contains(box)
+            assert not box.intersects(stage.box_of(hit).toAlignedRect()), (name, row, column)
+            assert not box.intersects(stage.title_box()), (name, row, column)
+            window.model.answers.clear()
+
+
+def test_escape_and_the_tab_lead_back_from_why(window: MainWindow, qtbot: QtBot) -> None:
+    stage, tabs, shot = window.replay.stage, window.tabs, window.session.shot
+    window.why.click()
+    assert window.session.shot.view == "why"
+    QTest.keyClick(stage, Qt.Key.Key_Escape)
+    assert window.session.shot == shot
+    window.why.click()
+    assert window.session.shot.view == "why"
+    QTest.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(0).center())
+    assert window.session.shot == shot
+
+
 def test_the_block_is_asked_about_by_key(window: MainWindow, qtbot: QtBot) -> None:
     QTest.keyClick(window.replay.stage, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: window.replay.answer.isVisible(), timeout=5000)

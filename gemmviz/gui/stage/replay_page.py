@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
@@ -413,7 +413,7 @@ class ReplayPage(QWidget):
 
     def _on_clicked(self, hit: Hit) -> None:
         """Pass a click to the session, and answer what a matrix, a tile or a block moves."""
-        self.answer.set_place(self.stage.mapFromGlobal(self.stage.tip_place))
+        self.answer.set_place(hit)
         self.model.answers.ask(hit)
         try:
             self.model.commands.click(hit)
@@ -422,7 +422,7 @@ class ReplayPage(QWidget):
 
     def ask_about_block(self) -> None:
         """Answer what the watched block moves, in the middle of the stage."""
-        self.answer.set_place(QPoint(self.stage.width() // 3, self.stage.height() // 3))
+        self.answer.set_place(None)
         self.model.answers.ask_about_block()
 
     def _on_answer_closed(self) -> None:

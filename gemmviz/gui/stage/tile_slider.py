@@ -89,7 +89,7 @@ class StopSlider(QSlider):
         painter.setPen(QPen(QColor(theme.line), 2))
         painter.drawLine(QPointF(self._x_of(0), y), QPointF(self._x_of(self.maximum()), y))
         for place, size in enumerate(self.tiles.sizes):
-            ink = QColor(theme.text if size.suits else mixed(theme.background, theme.faint, 0.7))
+            ink = QColor(theme.text if size.suits or place == self.value() else mixed(theme.background, theme.faint, 0.7))
             radius, x = _STOP if size.suits else 0.5 * _STOP, self._x_of(place)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(theme.faint) if size.suits else ink)

@@ -12,8 +12,9 @@ from gemmviz.gui.widgets.explaining import explain
 from gemmviz.gui.widgets.fact_table import FactGrid, OwnWords, PictureTables, Words, scene_grids
 from gemmviz.render.qt.painter import ScenePainter, Viewport, font
 from gemmviz.render.qt.retained import Ground, Layers, RetainedLayer
-from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
+from gemmviz.scenes.kit.primitives import Hit, Labels, Primitive, Scene
 from gemmviz.scenes.kit.shapes import LabelUnder, label_at
+from gemmviz.scenes.kit.text import text_width
 
 _HOVER_MS = 90
 _LINE_BELOW = 0.14  # of a text's size: from its baseline to the line below a word that is explained
@@ -205,6 +206,17 @@ class SceneWidget(QWidget):
     def box_of(self, hit: Hit) -> QRectF:
         """Return the place of a cell in pixels."""
         return self.view.rect(*hit.box)
+
+    def title_box(self) -> QRect:
+        """Return the place of the title and of the sentence about the step in pixels, empty without them."""
+        box = QRectF()
+        if self.scene is not None:
+            seen = self._views(self.scene)[1]
+            for each in self.scene.words:
+                if isinstance(each, Labels) and each.meaning in ("title", "action"):
+                    for (x, y), text in zip(each.at.tolist(), each.texts, strict=True):
+                        box |= seen.rect(x, y - each.size, text_width(text, each.size, each.face), 1.25 * each.size)
+        return box.toAlignedRect()
 
     @property
     def tip_place(self) -> QPoint:

@@ -197,6 +197,7 @@ class MainWindow(QMainWindow):
 
     def _listen(self) -> None:
         session = self.session
+        self.tabs.tabBarClicked.connect(self._on_tab_clicked)
         self.tabs.currentChanged.connect(self._on_tab)
         session.shot_changed.connect(self._on_shot_changed)
         session.run_changed.connect(self._show_title)
@@ -320,6 +321,11 @@ class MainWindow(QMainWindow):
     def _on_tab(self, page: int) -> None:
         if (page == _BENCHMARK) != self.session.display.is_benchmark:
             self.model.commands.toggle_benchmark()
+
+    def _on_tab_clicked(self, page: int) -> None:
+        """Go back to the stage if the replay's page is shown already."""
+        if page == _REPLAY and page == self.tabs.currentIndex():
+            self.model.commands.show_view("stage")
 
     def _show_title(self) -> None:
         self.setWindowTitle(title_of(self.session.shot, self.session.display.name))

@@ -320,7 +320,7 @@ def _all_blocks(context: ActionContext) -> None:
 
 def _leave_innermost(context: ActionContext) -> None:
     """Leave the innermost of what is open: the answer, the panel with the focus, a warp or thread that is watched, the
-    comparison, the panels except an open lesson, full screen.
+    comparison, the panels except an open lesson, full screen. Outside of lessons, *Why this speed* is left for the stage first.
     """
     model, docks, window, session = context.model, context.docks, context.window, context.model.session
     block = Focus(session.shot.focus.block)
@@ -328,6 +328,8 @@ def _leave_innermost(context: ActionContext) -> None:
     focused = [dock for dock in drawer if dock.isAncestorOf(QApplication.focusWidget() or window)]
     if model.answers.sentences:
         model.answers.clear()
+    elif session.shot.view == "why" and not model.course.is_on and not focused:
+        model.commands.show_view("stage")
     elif session.shot.focus != block and session.display.has_time and not focused:
         model.commands.watch(block)
     elif session.shot.against is not None and not focused:
