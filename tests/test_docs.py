@@ -80,7 +80,7 @@ def test_the_fields_of_lessons_are_those_of_the_program() -> None:
     text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     section = text.partition("## `.toml`: a lesson")[2].partition("\n## ")[0]
     records = (LessonStep, Question, Choice, Exercise, ExerciseSize, Solution, Guide)
-    named = {field.name for record in records for field in fields(record) if field.encode_name}
+    named = {field.encode_name for record in records for field in fields(record) if field.encode_name}
     assert named - set(re.findall(r"`(\w+)`", section)) == set()
 
 

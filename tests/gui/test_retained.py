@@ -178,7 +178,7 @@ def test_nothing_is_prepared_before_its_sums_are_known(
 def test_an_error_while_painting_is_reported_and_ends_nothing(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     heard = list[BaseException]()
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: heard.append(error))
-    monkeypatch.setattr(ScenePainter, "paint_over", lambda *_: 1 / 0)
+    monkeypatch.setattr(window.replay.stage._painter, "paint_over", lambda *_: 1 / 0)
     window.replay.stage.forget_still()
     window.replay.stage.repaint()
     assert [type(error) for error in heard] == [ZeroDivisionError]

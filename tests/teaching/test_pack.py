@@ -35,7 +35,7 @@ def test_a_pack_is_made_by_one_command(tmp_path: Path) -> None:
     assert all(f"| `{name.removeprefix('transpose/')}` |" in readme for name in files if not name.endswith("README.md"))
     assert files["transpose/students/transpose.pdf"].startswith(b"%PDF")
     with zipfile.ZipFile(io.BytesIO(files["transpose/lecturer/transpose.pptx"])) as slides:
-        assert sum(name.startswith("ppt/slides/slide") for name in slides.namelist()) == 3
+        assert sum(name.startswith("ppt/slides/slide") for name in slides.namelist()) == 4
     assert b"<script" in files["transpose/students/transpose.html"]
     assert len(ElementTree.fromstring(files["transpose/lecturer/practice.xml"]).findall(".//answer[@fraction='100']")) >= 3
     again = parse_lesson(files["transpose/transpose.toml"].decode(), "transpose.toml")
