@@ -8,14 +8,14 @@ from psygnal import Signal
 
 from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis
 from gemmviz.files.devices import device_of
-from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.model.errors import GemmvizError, KernelFault, Place
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, changes
 from gemmviz.model.translation import tr
 from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
-from gemmviz.shots.knowledge import MeasuredCase
+from gemmviz.shots.knowledge import Knowledge, MeasuredCase
 from gemmviz.shots.runs import KnownRun
 
 Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark", "elsewhere", "extension"]
@@ -101,16 +101,19 @@ _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewher
 
 
 class Reports:
-    """Puts errors into ``notices`` by topic. ``show`` shows a view, at a step unless it is None."""
+    """Puts errors into ``notices`` by topic. ``show`` shows a view, at a step unless it is None; ``run`` runs a setup."""
 
-    def __init__(self, notices: Notices, engines: Engines, show: Callable[[str, int | None], object]) -> None:
-        self.notices, self.engines, self._show = notices, engines, show
+    def __init__(
+        self, notices: Notices, engines: Engines, show: Callable[[str, int | None], object], run: Callable[[Setup], object]
+    ) -> None:
+        self.notices, self.engines, self._show, self._run = notices, engines, show, run
         self._hazard: KnownRun | None = None  # the latest run with one
         engines.gpu_known.connect(self._on_gpu_known)
 
     def follow(self, completion: Completion, other: Completion, benchmarks: Benchmarks) -> None:
         """Report errors in the analysis of the displayed run, in the compared run, and in benchmarks."""
         completion.fact_failed.connect(lambda error: self.notices.complain("result", error))
+        completion.analysis_changed.connect(lambda: self._report_as_launched(completion.run))
         other.failed.connect(lambda error: self.notices.complain("elsewhere", error))
         other.fact_failed.connect(lambda error: self.notices.complain("elsewhere", error))
         benchmarks.failed.connect(lambda error: self.notices.complain("benchmark", error))
@@ -131,6 +134,21 @@ class Reports:
             self.notices.complain("result", fault, stage if last >= 0 else None)
         elif not run.trace.check.passed:
             self._complain("result", GemmvizError(str(run.trace.check), file=run.setup.kernel.file), run.setup)
+
+    def _report_as_launched(self, run: KnownRun | None) -> None:
+        """Report a fault of the launch at the sizes of main() that doesn't show at those of the displayed run."""
+        counted = None if run is None else Knowledge.whole_counted.at_hand(run.known)
+        fault = None if counted is None else counted.error
+        if run is None or not isinstance(fault, KernelFault) or not_confirmed(run.setup.kernel) is not None:
+            return
+        setup = run.known.whole.setup
+        if setup == run.setup:
+            return
+        text = tr("As main() launches it: {fault}", fault=fault.message)
+        offer = Offer(tr("Show it"), tr("Run the kernel at the sizes of main()"), lambda: self._run(setup))
+        notice = Notice("result", text, fault.place, offer=offer)
+        if notice.text not in {each.text for each in self.notices.all}:
+            self.notices.put(notice)
 
     def report_hazard(self, run: KnownRun) -> None:
         tip = tr("Search for an order of the threads that makes the result wrong")

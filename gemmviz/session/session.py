@@ -81,7 +81,7 @@ class Session:
         self.system_is_dark = True
         self.engines, self.benchmarks = engines or Engines(post), Benchmarks(post)
         self.notices = Notices()
-        self.reports = Reports(self.notices, self.engines, self._show_answer)
+        self.reports = Reports(self.notices, self.engines, self._show_answer, lambda setup: self.alter(setup=setup))
         self.completion, self.comparison = Completion(post, self.engines), Comparison(post, self.engines)
         self.display = Display(self, post, self._on_more_known)
         self.navigation = Navigation(self)

@@ -477,3 +477,30 @@ def test_a_fault_that_other_settings_hide_is_still_told(model: TestModel, tmp_pa
     model.settle()
     model.know()
     assert texts(model) == []
+
+
+def test_a_fault_at_the_sizes_of_main_is_told_at_others(model: TestModel, tmp_path: Path) -> None:
+    file = tmp_path / "homework.cu"
+    file.write_text(
+        "__global__ void mul(const float *A, const float *B, float *C, int M, int K, int N) {\n"
+        "  __shared__ float a[16][16], b[16][16];\n"
+        "  int y = threadIdx.y, x = threadIdx.x, r = blockIdx.y * 16 + y, c = blockIdx.x * 16 + x;\n"
+        "  float s = 0;\n  for (int t = 0; t < (K + 15) / 16; t++) {\n"
+        "    a[y][x] = r < M ? A[r * K + t * 16 + x] : 0;\n    b[y][x] = c < N ? B[(t * 16 + y) * N + c] : 0;\n"
+        "    __syncthreads();\n    for (int k = 0; k < 16; k++) s += a[y][k] * b[k][x];\n    __syncthreads();\n  }\n"
+        "  if (r < M && c < N) C[r * N + c] = s;\n}\n"
+        "int main() {\n  int M = 100, K = 50, N = 70; float *A, *B, *C;\n"
+        "  cudaMalloc(&A, M * K * 4); cudaMalloc(&B, K * N * 4); cudaMalloc(&C, M * N * 4);\n"
+        "  dim3 block(16, 16), grid((N + 15) / 16, (M + 15) / 16);\n  mul<<<grid, block>>>(A, B, C, M, K, N);\n}\n"
+    )
+    model.open(file)
+    model.know()
+    told = next(each for each in model.session.notices.all if each.topic == "result")
+    assert told.text.startswith("As main() launches it: A[5000] is out of range")
+    assert told.place is not None
+    assert told.place.line == 6
+    assert told.offer is not None
+    told.offer.take()
+    model.settle()
+    assert model.session.shot.setup.problem.sizes == {"M": 100, "N": 70, "K": 50}
+    assert any("is out of range" in each for each in texts(model))
