@@ -140,6 +140,16 @@ def test_a_cure_cures_what_it_is_for(setup: Setup, kind: CauseKind, cured: tuple
     assert now.median_ms < was.median_ms
 
 
+@pytest.mark.parametrize(("n", "offered"), [(8, set()), (16, set()), (32, set()), (64, {8})])
+def test_no_cure_is_the_opposite_of_another(n: int, offered: set[int]) -> None:
+    """Small grids ask for smaller blocks, partial warps for larger ones: where both do, neither is faster."""
+    setup = setup_of("04_tiled", n, TILE_WIDTH=4)
+    cures = [cause.cure.setup for cause in speed_case_of(Shot(setup), counted(setup), None).causes if cause.cure]
+    assert {each.parameters["TILE_WIDTH"] for each in cures if each.kernel.name == "04_tiled"} == offered
+    times = {width: sure(launched(setup.changed(TILE_WIDTH=width)).model_ms) for width in (2, 4, 8)}
+    assert {width for width, time_ms in times.items() if time_ms < times[4]} == offered
+
+
 def test_every_cure_can_run() -> None:
     for name in ("02_naive", "03_coalesced", "04_tiled", "08_register_tiled"):
         setup = setup_for(load_kernel(name), Problem(512, 512, 512))

@@ -138,7 +138,9 @@ def speed_case_of(
     launched = launched_of(shot, counts, speed)
     if counts is None or launched is None:
         return case
-    causes = tuple(_with_cure(cause, drawn, rearranged) for cause in causes_of(launched))
+    found = [_with_cure(cause, drawn, rearranged) for cause in causes_of(launched)]
+    opposed = [any(_are_opposed(drawn, cause.cure, other.cure) for other in found) for cause in found]
+    causes = tuple(replace(each, cure=None) if is_opposed else each for each, is_opposed in zip(found, opposed, strict=True))
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
         case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
@@ -193,6 +195,14 @@ def _with_cure(cause: Cause, setup: Setup, rearranged: Sequence[Rearranged]) -> 
     is_of_matrices = cause.site is not None and cause.site.instruction
     view = "fragment" if is_of_matrices else _VIEW_OF_CAUSE.get(cause.kind, "")
     return replace(cause, cure=next(iter(cures), None), view=view)
+
+
+def _are_opposed(setup: Setup, one: Suggestion | None, other: Suggestion | None) -> bool:
+    """Whether two suggestions change a parameter of the kernel in opposite directions."""
+    if one is None or other is None or not one.setup.kernel.name == other.setup.kernel.name == setup.kernel.name:
+        return False
+    first, second = one.setup.parameters, other.setup.parameters
+    return any((first[name] - now) * (second[name] - now) < 0 for name, now in setup.parameters.items())
 
 
 def _make_why(shot: Shot, context: Context) -> SpeedCase | None:
