@@ -132,12 +132,13 @@ def _page(lesson: Lesson, parts: list[GuidePart], number: int, count: int, theme
     page = Box(0.0, 0.0, *PAPER).inset(_MARGIN)
     minutes = tr("{minutes} minutes, {steps} steps", minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
     place = tr("page {number} of {count}", number=number, count=count)
-    facts = tr(". ").join([minutes, *([place] if count > 1 else []), lesson.about])
+    facts = tr(". ").join([tr("; ").join([minutes, *([place] if count > 1 else [])]), lesson.about])
     command = f"gemmviz gui {lesson.name} --lecture"
     keys = tr(
-        "{command} starts it, and F1 shows all keys. Page Down goes on; while something moves, it ends the motion first. At "
-        "a question it first shows the answer. A number and Return goes to that step. P shows notes, S a spotlight for this "
-        "step.",
+        "{command} starts it; Lecture > On screen chooses the projector, and F1 shows all keys. → and ← move the picture, Page "
+        "Down what is told: while something moves, it ends the motion first, and at a question it first shows the answer. A "
+        "number and Return goes to that step. P opens the presenter view on a second screen, with this page and a clock; with "
+        "one screen, P twice puts the notes on the wall. S sets a spotlight for this step.",
         command=command,
     )
     head = [

@@ -165,7 +165,7 @@ def _note(case: SpeedCase) -> str:
     without tiles requests; nothing for other problems.
     """
     if case.variants:
-        return tr("Areas are to scale. DRAM: {source}", source=case.variants[0].source)
+        return tr("To scale in this picture. DRAM: {source}", source=case.variants[0].source)
     if case.no_dram and case.dram_on:
         return tr("Areas are to scale. {why}", why=case.no_dram)
     problem = case.problem
