@@ -327,8 +327,8 @@ def stage_of_run(moment: Moment, labels: LabelStyle = PLAIN) -> str:
 
 
 def stages_of_run(moment: Moment, labels: LabelStyle) -> tuple[str, ...]:
-    """Return the position in the run: "phase 2 of 2", with the k whose factors are read; "k = 33 of 64" if the trips of a loop
-    without a barrier are counted.
+    """Return the position in the run: "phase 2 of 2", with the index along K whose factors are read, which isn't the k of a
+    kernel that counts within its tile; "k = 33 of 64" if the trips of a loop without a barrier are counted.
     """
     trace, replay, phase = moment.trace, moment.replay, moment.phase
     k = _k_read(moment)
@@ -344,7 +344,7 @@ def stages_of_run(moment: Moment, labels: LabelStyle) -> tuple[str, ...]:
     text = tr("phase {phase}", phase=phase + 1)
     if trace.phases is None and trace.stop is None:  # else their number is unknown
         text = tr("phase {phase} of {phases}", phase=phase + 1, phases=counted(replay.phases))
-    return (text,) if k is None else (text, f"k = {k + labels.first}")
+    return (text,) if k is None else (text, tr("K index {k}", k=k + labels.first))
 
 
 def _pass_of_run(moment: Moment) -> str:
