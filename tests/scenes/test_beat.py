@@ -126,7 +126,7 @@ def test_a_loop_without_barriers_counts_no_phases() -> None:
     assert [stage_of_run(each) for each in naive[1:4]] == ["k = 0 of 5", "k = 0 of 5", "k = 1 of 5"]
     tiled = moments(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
     assert stage_of_run(tiled[4]) == "phase 1 of 2"
-    assert stage_of_run(tiled[21]) == "phase 2 of 2, K index 5"
+    assert stage_of_run(tiled[21]) == "phase 2 of 2, K-index 5"
     assert np.unique([stage_of_run(each) for each in tiled[-1:]]).tolist() == ["after the phases"]
 
 

@@ -375,4 +375,4 @@ def test_the_corner_says_whose_tiles_it_shows_if_all_blocks_are_watched(reader: 
 
 def test_the_place_in_the_run_breaks_between_its_parts() -> None:
     scene = stage_scene(read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), Focus(warp=0)), 6)
-    assert piece(scene, "progress", Labels).texts == ("warp 0 · step 7 of 29,", "phase 1 of 2, K index 0")
+    assert piece(scene, "progress", Labels).texts == ("warp 0 · step 7 of 29,", "phase 1 of 2, K-index 0")

@@ -344,7 +344,7 @@ def stages_of_run(moment: Moment, labels: LabelStyle) -> tuple[str, ...]:
     text = tr("phase {phase}", phase=phase + 1)
     if trace.phases is None and trace.stop is None:  # else their number is unknown
         text = tr("phase {phase} of {phases}", phase=phase + 1, phases=counted(replay.phases))
-    return (text,) if k is None else (text, tr("K index {k}", k=k + labels.first))
+    return (text,) if k is None else (text, tr("K-index {k}", k=k + labels.first))
 
 
 def _pass_of_run(moment: Moment) -> str:
