@@ -108,6 +108,7 @@ class Reports:
     ) -> None:
         self.notices, self.engines, self._show, self._run = notices, engines, show, run
         self._hazard: KnownRun | None = None  # the latest run with one
+        self._launched: Setup | None = None  # whose fault was reported beside the displayed run
         engines.gpu_known.connect(self._on_gpu_known)
 
     def follow(self, completion: Completion, other: Completion, benchmarks: Benchmarks) -> None:
@@ -120,7 +121,7 @@ class Reports:
 
     def report_run(self, run: KnownRun) -> None:
         """Report what is wrong with a run, replacing the notices about the previous one."""
-        outcome, fault = run.outcome, run.outcome.fault
+        outcome, fault, self._launched = run.outcome, run.outcome.fault, None
         self.notices.drop(*_RUN_TOPICS)
         if outcome.instead_of is not None:
             self.notices.complain("gpu", _with_substitute(outcome.instead_of))
@@ -142,13 +143,12 @@ class Reports:
         if run is None or not isinstance(fault, KernelFault) or not_confirmed(run.setup.kernel) is not None:
             return
         setup = run.known.whole.setup
-        if setup == run.setup:
+        if setup in (run.setup, self._launched):
             return
+        self._launched = setup  # a notice that was closed doesn't come back
         text = tr("As main() launches it: {fault}", fault=fault.message)
         offer = Offer(tr("Show it"), tr("Run the kernel at the sizes of main()"), lambda: self._run(setup))
-        notice = Notice("result", text, fault.place, offer=offer)
-        if notice.text not in {each.text for each in self.notices.all}:
-            self.notices.put(notice)
+        self.notices.put(Notice("result", text, fault.place, offer=offer))
 
     def report_hazard(self, run: KnownRun) -> None:
         tip = tr("Search for an order of the threads that makes the result wrong")

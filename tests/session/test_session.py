@@ -500,6 +500,9 @@ def test_a_fault_at_the_sizes_of_main_is_told_at_others(model: TestModel, tmp_pa
     assert told.place is not None
     assert told.place.line == 6
     assert told.offer is not None
+    model.session.notices.drop("result")
+    model.session.completion.analysis_changed.emit()
+    assert texts(model) == []
     told.offer.take()
     model.settle()
     assert model.session.shot.setup.problem.sizes == {"M": 100, "N": 70, "K": 50}
