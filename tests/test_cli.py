@@ -448,7 +448,8 @@ def test_the_kernels_of_a_folder_are_listed(
     assert main(["launch", "hand-ins"]) == 0
     anna, ben = capsys.readouterr().out.splitlines()
     assert anna.startswith("anna/hw1.cu: matMulShared: a is A")
-    assert anna.endswith("(read from the code; the result is right at 32 × 32 × 32)")
+    assert "(read from the code; the result is right at 32 × 32 × 32, and at 1024 × 1024 × 1024 in " in anna
+    assert anna.endswith(" elements as main() launches it)")
     assert re.match(r"ben/hw1\.cu:\d+:\d+: 'itn' is not a known type \(did you mean int\?\)", ben)
     assert main(["counts", "hand-ins"]) == 2
     assert "gemmviz launch hand-ins" in capsys.readouterr().err

@@ -10,13 +10,13 @@ from types import FrameType
 
 from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.cli.command import print_error
-from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis
+from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis, wrong_result
 from gemmviz.files.devices import device_names
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, cancellable, checkpoint
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
-from gemmviz.model.trace import Outcome, Trace
+from gemmviz.model.trace import Outcome
 from gemmviz.run.choosing import CHOICES, choice_for, engine_for, has_cupy
 from gemmviz.run.engine import Engine
 from gemmviz.run.protocol import TIMEOUT_S
@@ -75,18 +75,12 @@ def print_fallback(error: GemmvizError | None) -> None:
         print_error(GemmvizError(f"{error}; using the interpreter instead"), 0)
 
 
-def wrong_result(trace: Trace) -> GemmvizError:
-    """Return the error for a wrong C."""
-    error = GemmvizError(str(trace.check), file=trace.setup.kernel.file)
-    with_basis(error, trace.setup)
-    return error
-
-
 def report_outcome(outcome: Outcome) -> int:
     """Print what is wrong with a run to stderr and return the exit code: 1, or 0 if nothing is."""
     if outcome.fault is not None:
         return print_error(outcome.fault, 1)
-    return 0 if outcome.trace is None or outcome.trace.check.passed else print_error(wrong_result(outcome.trace), 1)
+    trace = outcome.trace
+    return 0 if trace is None or trace.check.passed else print_error(wrong_result(trace.check, trace.setup), 1)
 
 
 def report_hazards(hazards: list[Hazard], setup: Setup) -> int:

@@ -6,19 +6,22 @@ from typing import Any, Literal
 from msgspec import Struct
 from psygnal import Signal
 
-from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis
+from gemmviz.cuda.launch.launch_form import compared_at, launch_origin, not_confirmed, with_basis, wrong_result
 from gemmviz.files.devices import device_of
 from gemmviz.model.errors import GemmvizError, KernelFault, Place
+from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, changes
-from gemmviz.model.translation import tr
+from gemmviz.model.trace import Check
+from gemmviz.model.translation import many, tr
+from gemmviz.run.engine import CannotAnswer
 from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.completion import Completion
 from gemmviz.shots.jobs import Engines, LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge, MeasuredCase
 from gemmviz.shots.runs import KnownRun
 
-Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark", "elsewhere", "extension"]
+Topic = Literal["kernel", "result", "hazard", "mended", "gpu", "file", "sizes", "benchmark", "elsewhere", "extension"]
 
 
 class Offer(Struct, frozen=True):
@@ -30,13 +33,16 @@ class Offer(Struct, frozen=True):
 
 
 class Notice(Struct, frozen=True):
-    """One notice. ``place``: position in the kernel's text. ``warns``: a warning, otherwise information."""
+    """One notice. ``place``: position in the kernel's text. ``warns``: a warning, otherwise information. ``tip``: what it rests
+    on.
+    """
 
     topic: Topic
     text: str
     place: Place | None = None
     warns: bool = True
     offer: Offer | None = None
+    tip: str = ""
 
 
 class Notices:
@@ -97,7 +103,7 @@ def run_offer(run: Callable[[], object]) -> Notice:
 
 # What is said about runs, and when.
 
-_RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
+_RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "mended", "gpu", "elsewhere")
 
 
 class Reports:
@@ -108,13 +114,14 @@ class Reports:
     ) -> None:
         self.notices, self.engines, self._show, self._run = notices, engines, show, run
         self._hazard: KnownRun | None = None  # the latest run with one
+        self._wrong: Setup | None = None  # of the latest verdict that a kernel is wrong
         self._launched: Setup | None = None  # whose fault was reported beside the displayed run
         engines.gpu_known.connect(self._on_gpu_known)
 
     def follow(self, completion: Completion, other: Completion, benchmarks: Benchmarks) -> None:
         """Report errors in the analysis of the displayed run, in the compared run, and in benchmarks."""
-        completion.fact_failed.connect(lambda error: self.notices.complain("result", error))
-        completion.analysis_changed.connect(lambda: self._report_as_launched(completion.run))
+        completion.fact_failed.connect(lambda error: self._complain_of_fact(error, completion.run))
+        completion.analysis_changed.connect(lambda: self._report_known(completion.run))
         other.failed.connect(lambda error: self.notices.complain("elsewhere", error))
         other.fact_failed.connect(lambda error: self.notices.complain("elsewhere", error))
         benchmarks.failed.connect(lambda error: self.notices.complain("benchmark", error))
@@ -132,28 +139,63 @@ class Reports:
             last = run.trace.steps - 1
             tip = tr("What the threads did last, on the stage")
             stage = Offer(tr("Show the last step"), tip, lambda: self._show("stage", last))
-            self.notices.complain("result", fault, stage if last >= 0 else None)
+            self._accuse(run.setup, "result", fault, stage if last >= 0 else None)
         elif not run.trace.check.passed:
-            self._complain("result", GemmvizError(str(run.trace.check), file=run.setup.kernel.file), run.setup)
+            self._accuse(run.setup, "result", wrong_result(run.trace.check, run.setup))
 
-    def _report_as_launched(self, run: KnownRun | None) -> None:
-        """Report a fault of the launch at the sizes of main() that doesn't show at those of the displayed run."""
-        counted = None if run is None else Knowledge.whole_counted.at_hand(run.known)
-        fault = None if counted is None else counted.error
-        if run is None or not isinstance(fault, KernelFault) or not_confirmed(run.setup.kernel) is not None:
+    def _complain_of_fact(self, error: GemmvizError, run: KnownRun | None) -> None:
+        if run is not None and isinstance(error, KernelFault):
+            self._accuse(run.setup, "result", error)
+        else:
+            self.notices.complain("result", error)
+
+    def _report_known(self, run: KnownRun | None) -> None:
+        """Report a fault of the launch at the sizes of main() that doesn't show at those of the displayed run; or that the
+        result is right now, once all that can be told of it is known.
+        """
+        judged = None if run is None else Knowledge.judged_as_launched.at_hand(run.known)
+        if run is None or judged is None:
             return
-        setup = run.known.whole.setup
-        if setup in (run.setup, self._launched):
+        setup, error = run.known.whole.setup, judged.error
+        if error is None:
+            self._report_mended(run, judged.value)
+        elif setup != self._launched:
+            self._launched = setup  # a notice that was closed doesn't come back
+            self._wrong = run.setup
+            text = tr("As main() launches it: {fault}", fault=error.message)
+            offer = Offer(tr("Show it"), tr("Run the kernel at the sizes of main()"), lambda: self._run(setup))
+            self.notices.put(Notice("result", text, error.place, offer=offer))
+
+    def _report_mended(self, run: KnownRun, as_launched: Check | None) -> None:
+        """Report that the result is right with the settings with which it was wrong before the kernel's text changed."""
+        wrong, setup, check = self._wrong, run.setup, run.trace.check
+        kernel, counted = setup.kernel, run.counted
+        if wrong is None or kernel.text == wrong.kernel.text:
             return
-        self._launched = setup  # a notice that was closed doesn't come back
-        text = tr("As main() launches it: {fault}", fault=fault.message)
-        offer = Offer(tr("Show it"), tr("Run the kernel at the sizes of main()"), lambda: self._run(setup))
-        self.notices.put(Notice("result", text, fault.place, offer=offer))
+        keeps_sizes = wrong.problem == wrong.kernel.problem and setup.problem == kernel.problem  # those that the files choose
+        if replace(wrong, kernel=kernel, problem=setup.problem if keeps_sizes else wrong.problem) != setup:
+            return
+        is_same = (kernel.file, kernel.function) == (wrong.kernel.file, wrong.kernel.function)
+        is_whole = run.outcome.fault is None and run.trace.stop is None and not kernel.unfinished and not run.from_file
+        is_counted = counted is not None and (counted.error is None or isinstance(counted.error, CannotAnswer))
+        is_right = check.is_checked and check.passed and check.compared > 0 and not run.replay.hazards
+        if not (is_same and is_whole and is_counted and is_right) or not_confirmed(kernel) is not None:
+            return
+        self._wrong, sizes, tips = None, compared_at(check, setup), [str(check), launch_origin(kernel)]
+        if as_launched is not None and as_launched.is_checked and as_launched.compared:
+            own = compared_at(as_launched, run.known.whole.setup)
+            sizes = tr("{sizes} and, as main() launches it, at {own}", sizes=sizes, own=own)
+            tips.insert(1, f"{own}: {as_launched}")
+        text = tr("{array} is now right at {sizes}", array=check.array, sizes=sizes)
+        tips.append(tr("no hazard in {blocks}", blocks=many(run.searched or 0, "block")))
+        self.notices.put(Notice("mended", text, warns=False, tip="\n".join(tips)))
 
     def report_hazard(self, run: KnownRun) -> None:
         tip = tr("Search for an order of the threads that makes the result wrong")
         race = Offer(tr("Show the race"), tip, lambda: self._show("race", None))
-        self._complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file), run.setup, race)
+        fault = run.replay.hazards[0].fault(run.setup.kernel.file)
+        with_basis(fault, run.setup)
+        self._accuse(run.setup, "hazard", fault, race)
         self._hazard = run
 
     def report_no_hazard(self, run: KnownRun | None) -> None:
@@ -173,8 +215,9 @@ class Reports:
         )  # fmt: skip
         self.notices.put(Notice("hazard", text, fault.place))
 
-    def _complain(self, topic: Topic, error: GemmvizError, setup: Setup, offer: Offer | None = None) -> None:
-        with_basis(error, setup)
+    def _accuse(self, setup: Setup, topic: Topic, error: GemmvizError, offer: Offer | None = None) -> None:
+        """Report that the kernel is wrong with these settings."""
+        self._wrong = setup
         self.notices.complain(topic, error, offer)
 
     def drop_run(self) -> None:

@@ -234,6 +234,8 @@ class Session:
     def _show(self, event: Begin | Show | Restore, before: State) -> None:
         """Draw the shot, from what was prepared for it or from what its run gives."""
         shot = self.shot
+        if (shot.setup, shot.view) != (before.shot.setup, before.shot.view):
+            self.notices.drop("mended")
         ready = event.ready if isinstance(event, Show) and event.ready is not None and suits(event.ready, shot) else None
         beside = None if ready is None else compared_run(ready)
         if beside is not None:

@@ -182,7 +182,9 @@ class Completion:
             self._complete_launch(known, run)
 
     def _complete_launch(self, known: Knowledge, run: KnownRun) -> None:
-        """Search for hazards, count, then find the main cause and rearrange tiles with bank conflicts; meanwhile, time."""
+        """Search for hazards, count, judge the launch at the sizes of main(), then find the main cause and rearrange tiles with
+        bank conflicts; meanwhile, time.
+        """
         if run.trace.stop is not None:
             return
         if run.searched is None:
@@ -190,8 +192,11 @@ class Completion:
                 self._search.start(lambda: known.replay)
         elif self.will_count and not self._count.is_busy:
             self._count.start(lambda: known.counted if run.counted is None else known.whole_counted)
-        elif not self.will_count and Knowledge.rearranged.at_hand(known) is None and not self._count.is_busy:
-            self._count.start(lambda: (known.main_cause, known.rearranged))
+        elif not self.will_count and not self._count.is_busy:
+            if Knowledge.judged_as_launched.at_hand(known) is None:
+                self._count.start(lambda: known.judged_as_launched)
+            elif Knowledge.rearranged.at_hand(known) is None:
+                self._count.start(lambda: (known.main_cause, known.rearranged))
         if run.timed is None and not self._time.is_busy:
             self._time.start(lambda: (known.timed, known.whole.timed))
 

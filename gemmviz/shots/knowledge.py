@@ -1,6 +1,7 @@
 """What is known of a shot: its run, counts, times and all that is computed from them. A new fact is one property."""
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Generic, Literal, Self, TypeVar, overload
@@ -17,18 +18,19 @@ from gemmviz.analysis.replay.focus import Focus, Position, Scope, scope_of, step
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.launch.launch_form import not_confirmed, wrong_result
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for
 from gemmviz.files.benchmark_file import named, recorded
 from gemmviz.model.cases import Cause
 from gemmviz.model.device import Device, OccupancyCase
-from gemmviz.model.errors import Cancelled, GemmvizError, UsageError, cancelled_after, checkpoint
+from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, UsageError, cancelled_after, checkpoint
 from gemmviz.model.kernel import Launch
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, launch_title
 from gemmviz.model.timing import Benchmark, KernelSpeed
-from gemmviz.model.trace import Outcome, Trace, Watched
+from gemmviz.model.trace import Check, Outcome, Trace, Watched
 from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import CannotAnswer, Engine, FallbackEngine, Recording
@@ -41,6 +43,7 @@ from gemmviz.shots.shot import Shot
 
 _FactValue = TypeVar("_FactValue")
 _WAITS_S, _MOST_COUNTING_S = 0.02, 60
+_MOST_JUDGED = 1 << 25  # elements of the arrays of a launch that is run beside the displayed one
 _MOST_SECOND_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 Of = Literal["setup", "run", "subject", "shot"]
@@ -339,6 +342,24 @@ class Knowledge:
         except Cancelled:
             checkpoint()
             return FactAnswer(error=CannotAnswer(tr("counting takes longer than {seconds} s", seconds=_MOST_COUNTING_S)))
+
+    @of_setup
+    def judged_as_launched(self) -> FactAnswer[Check]:
+        """The check of that launch in the blocks that are traced at once, or what is wrong with it. Neither if its sizes are
+        those of the setup, or too large to be tried, or if it isn't confirmed.
+        """
+        whole = self.whole
+        if whole.setup == self.setup or not_confirmed(self.setup.kernel) is not None:
+            return FactAnswer()
+        if isinstance(self.whole_counted.error, KernelFault):
+            return FactAnswer(error=self.whole_counted.error)
+        if sum(map(math.prod, whole.setup.problem.shapes.values())) <= _MOST_JUDGED:
+            with contextlib.suppress(GemmvizError):
+                fault, trace = whole.outcome.fault, whole.outcome.trace
+                if fault is None and trace is not None and not trace.check.passed:
+                    return FactAnswer(error=wrong_result(trace.check, whole.setup))
+                return FactAnswer(None if trace is None else trace.check, fault)
+        return FactAnswer()
 
     @of_setup
     def main_cause(self) -> Cause | None:

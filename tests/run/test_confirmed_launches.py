@@ -154,8 +154,10 @@ def test_a_launch_that_cannot_be_read_gives_no_verdict(tmp_path: Path, capsys: p
     assert not given.unconfirmed
     assert "no barrier between" in finding(given)
     launched = opened(tmp_path, racy + main_of(EVEN))
-    assert main(["launch", launched.file]) == 0
-    assert "the result is right at 32 × 32 × 32, but only in one order of threads" in capsys.readouterr().out
+    assert main(["launch", launched.file]) == 1
+    said = capsys.readouterr()
+    assert "the result is right at 32 × 32 × 32, but only in one order of threads" in said.out
+    assert "no barrier between" in said.err
 
 
 def test_a_fault_at_an_unconfirmed_launch_is_no_verdict(tmp_path: Path) -> None:
@@ -176,6 +178,40 @@ def test_sizes_that_are_asked_for_are_run_or_refused(tmp_path: Path, capsys: pyt
     untied = ["--args", "A,B,C,N", "--block", "16,16", "--grid", "N / 16,M / 16"]
     assert main(["counts", spec.file, *untied, "-m", "64", "-n", "64", "-k", "64"]) == 0
     assert "64 x 64 x 64" in capsys.readouterr().out
+
+
+TILES = (
+    "__shared__ float a[16][16], b[16][16]; int y = threadIdx.y, x = threadIdx.x; float s = 0;\n"
+    "for (int t = 0; t < PHASES; t++) {\na[y][x] = r < M ? A[r * K + t * 16 + x] : 0; b[y][x] = c < N ? B[(t * 16 + y) * N + c] : 0;\n"
+    "__syncthreads(); for (int k = 0; k < 16; k++) s += a[y][k] * b[k][x]; __syncthreads(); }\n"
+    "if (r < M && c < N) C[r * N + c] = s;"
+)
+
+
+@pytest.mark.parametrize(
+    ("phases", "sizes", "launched", "error"),
+    [
+        (
+            "(K + 15) / 16",
+            "int M = 100, N = 70, K = 50;",
+            ", but not at 100 × 70 × 50 as main() launches it",
+            "is out of range",
+        ),
+        ("K / 16", "int M = 100, N = 70, K = 50;", ", but not at 100 × 70 × 50 as main() launches it", "7000 of 7000 elements"),
+        ("K / 16", "int M = 100, N = 70, K = 48;", ", and at 100 × 70 × 48 as main() launches it", ""),
+        ("K / 16", "int M = 32, N = 32, K = 32;", "", ""),
+        ("K / 16", 'int M, N, K; scanf("%d %d %d", &M, &N, &K);', "", ""),
+    ],
+)
+def test_a_launch_is_judged_at_the_sizes_of_main_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], phases: str, sizes: str, launched: str, error: str
+) -> None:
+    spec = opened(tmp_path, multiplication(TILES.replace("PHASES", phases)) + main_of(sizes))
+    assert main(["launch", spec.file]) == bool(error)
+    said = capsys.readouterr()
+    assert f"the result is right at 32 × 32 × 32{launched})" in said.out
+    assert error in said.err
+    assert ("(at 100 × 70 × 50, launch read from the code)" in said.err) is bool(error)
 
 
 @pytest.mark.parametrize(("value", "is_race"), [("(N + 15) / 16", False), ("threadIdx.x", True)])

@@ -479,20 +479,23 @@ def test_a_fault_that_other_settings_hide_is_still_told(model: TestModel, tmp_pa
     assert texts(model) == []
 
 
+HOMEWORK = (
+    "__global__ void mul(const float *A, const float *B, float *C, int M, int K, int N) {\n"
+    "  __shared__ float a[16][16], b[16][16];\n"
+    "  int y = threadIdx.y, x = threadIdx.x, r = blockIdx.y * 16 + y, c = blockIdx.x * 16 + x;\n"
+    "  float s = 0;\n  for (int t = 0; t < (K + 15) / 16; t++) {\n"
+    "    a[y][x] = r < M ? A[r * K + t * 16 + x] : 0;\n    b[y][x] = c < N ? B[(t * 16 + y) * N + c] : 0;\n"
+    "    __syncthreads();\n    for (int k = 0; k < 16; k++) s += a[y][k] * b[k][x];\n    __syncthreads();\n  }\n"
+    "  if (r < M && c < N) C[r * N + c] = s;\n}\n"
+    "int main() {\n  int M = 100, K = 50, N = 70; float *A, *B, *C;\n"
+    "  cudaMalloc(&A, M * K * 4); cudaMalloc(&B, K * N * 4); cudaMalloc(&C, M * N * 4);\n"
+    "  dim3 block(16, 16), grid((N + 15) / 16, (M + 15) / 16);\n  mul<<<grid, block>>>(A, B, C, M, K, N);\n}\n"
+)
+
+
 def test_a_fault_at_the_sizes_of_main_is_told_at_others(model: TestModel, tmp_path: Path) -> None:
     file = tmp_path / "homework.cu"
-    file.write_text(
-        "__global__ void mul(const float *A, const float *B, float *C, int M, int K, int N) {\n"
-        "  __shared__ float a[16][16], b[16][16];\n"
-        "  int y = threadIdx.y, x = threadIdx.x, r = blockIdx.y * 16 + y, c = blockIdx.x * 16 + x;\n"
-        "  float s = 0;\n  for (int t = 0; t < (K + 15) / 16; t++) {\n"
-        "    a[y][x] = r < M ? A[r * K + t * 16 + x] : 0;\n    b[y][x] = c < N ? B[(t * 16 + y) * N + c] : 0;\n"
-        "    __syncthreads();\n    for (int k = 0; k < 16; k++) s += a[y][k] * b[k][x];\n    __syncthreads();\n  }\n"
-        "  if (r < M && c < N) C[r * N + c] = s;\n}\n"
-        "int main() {\n  int M = 100, K = 50, N = 70; float *A, *B, *C;\n"
-        "  cudaMalloc(&A, M * K * 4); cudaMalloc(&B, K * N * 4); cudaMalloc(&C, M * N * 4);\n"
-        "  dim3 block(16, 16), grid((N + 15) / 16, (M + 15) / 16);\n  mul<<<grid, block>>>(A, B, C, M, K, N);\n}\n"
-    )
+    file.write_text(HOMEWORK)
     model.open(file)
     model.know()
     told = next(each for each in model.session.notices.all if each.topic == "result")
@@ -507,3 +510,81 @@ def test_a_fault_at_the_sizes_of_main_is_told_at_others(model: TestModel, tmp_pa
     model.settle()
     assert model.session.shot.setup.problem.sizes == {"M": 100, "N": 70, "K": 50}
     assert any("is out of range" in each for each in texts(model))
+
+
+BARRIER = "    __syncthreads();\n  }\n"
+GUARDED = {"r < M ?": "r < M && t * 16 + x < K ?", "c < N ?": "c < N && t * 16 + y < K ?"}
+
+
+def mended(model: TestModel, file: Path, text: str) -> list[str]:
+    """Texts of the notices after the file has been saved with another text."""
+    file.write_text(text)
+    model.open(file)
+    model.know()
+    return texts(model)
+
+
+def replaced(text: str, changes: dict[str, str]) -> str:
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ({}, GUARDED),  # a fault at the sizes of main() alone
+        ({**GUARDED, BARRIER: "  }\n"}, GUARDED),  # a race
+        ({**GUARDED, "s += a[y][k] * b[k][x]": "s += a[y][k] + b[k][x]"}, GUARDED),  # a wrong result
+        ({**GUARDED, "C[r * N + c] = s": "C[r * N + c + M * N] = s"}, GUARDED),  # a fault
+        ({**GUARDED, "(M + 15) / 16);": "M / 16);"}, GUARDED),  # a grid without the last row of blocks
+    ],
+    ids=["at main", "race", "result", "fault", "grid"],
+)
+def test_a_mended_kernel_is_said_to_be_right_until_something_else_is_shown(
+    model: TestModel, tmp_path: Path, wrong: dict[str, str], right: dict[str, str]
+) -> None:
+    file = tmp_path / "homework.cu"
+    assert mended(model, file, replaced(HOMEWORK, wrong))
+    assert not any("right" in text for text in texts(model))
+    told = [text for text in mended(model, file, replaced(HOMEWORK, right)) if "right" in text]
+    sizes = model.session.shot.setup.problem.text()
+    own = "" if sizes == "100 × 70 × 50" else " and, as main() launches it, at 100 × 70 × 50"
+    assert told == [f"C is now right at {sizes}{own}"]
+    (notice,) = model.session.notices.all
+    assert not notice.warns
+    assert all(words in notice.tip for words in ("7000 elements", "launch read from the code", "no hazard in"))
+    model.commands.show_view("banks")
+    model.settle()
+    assert texts(model) == []
+    model.commands.show_view("stage")
+    model.know()
+    assert mended(model, file, replaced(HOMEWORK, right) + "\n") == []  # it was right before
+
+
+@pytest.mark.parametrize("is_launched", [True, False])
+def test_nothing_is_said_to_be_right_that_rests_on_a_guess(model: TestModel, tmp_path: Path, is_launched: bool) -> None:
+    file = tmp_path / "homework.cu"
+    assert mended(model, file, replaced(HOMEWORK, {**GUARDED, BARRIER: "  }\n"}))
+    text = replaced(HOMEWORK, GUARDED)
+    told = mended(model, file, text if is_launched else text[: text.index("int main")])
+    assert any("now right" in each for each in told) is is_launched
+    assert any("not confirmed" in each for each in told) is not is_launched
+
+
+def test_a_fault_that_settings_hide_is_not_mended_by_another_text(model: TestModel, tmp_path: Path) -> None:
+    text = load_kernel("04_tiled").text
+    barrier = text.rindex("__syncthreads();")
+    text, file = text[:barrier] + text[barrier + len("__syncthreads();") :], tmp_path / "without.cu"
+    mended(model, file, text)
+    model.commands.change("TILE_WIDTH", 8)  # a single phase, in which the race can't show
+    model.settle()
+    model.know()
+    assert not any("right" in each for each in mended(model, file, text + "\n// a comment\n"))
+
+
+def test_a_launch_that_is_changed_in_the_file_is_read_again(model: TestModel, tmp_path: Path) -> None:
+    file = tmp_path / "homework.cu"
+    mended(model, file, replaced(HOMEWORK, GUARDED))
+    mended(model, file, replaced(HOMEWORK, {**GUARDED, "M = 100": "M = 90"}))
+    assert dict(model.session.shot.setup.kernel.host_sizes) == {"M": 90, "N": 70, "K": 50}

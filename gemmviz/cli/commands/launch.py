@@ -2,22 +2,32 @@
 
 import argparse
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.cli.command import Command, add_json, print_json
-from gemmviz.cuda.launch.launch_form import header_text, launch_command, launch_flags, launch_line, not_confirmed, with_header
+from gemmviz.cli.command import Command, add_json, print_error, print_json
+from gemmviz.cli.running import report_hazards, report_outcome
+from gemmviz.cuda.launch.launch_form import (
+    compared_at,
+    header_text,
+    launch_command,
+    launch_flags,
+    launch_line,
+    not_confirmed,
+    with_header,
+)
 from gemmviz.cuda.launch.legality import requested_launch, setup_for
 from gemmviz.files.whole import is_folder, write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.run.cpu.executor import blocks_to_trace, trace_kernel
+from gemmviz.run.choosing import engine_for
 from gemmviz.run.opening.loader import Opened, opened
 from gemmviz.run.opening.project import kernel_files
 from gemmviz.shots.arguments import add_launch, launch_from
+from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.shot import Shot
 
-_TRACED_BYTES = 16 << 20  # of a trace that is searched for hazards
 _ORIGIN_WORDS = {
     "header": "from the file's header",
     "read": "read from the code; the result is right at {sizes}",
@@ -49,41 +59,49 @@ def _run(args: argparse.Namespace) -> int:
     elif args.header:
         print(header_text(read.kernel), end="")
     else:
-        _print_launch(read)
+        return _print_launch(read)
     return 0
 
 
-def _print_launch(read: Opened) -> None:
+def _print_launch(read: Opened) -> int:
+    """Print a launch, and what is wrong with it; return the exit code."""
     kernel = read.kernel
-    print(f"{kernel.entry}: {launch_line(kernel)} ({_origin_text(kernel)})")
+    text, report = _origin_text(kernel)
+    print(f"{kernel.entry}: {launch_line(kernel)} ({text})")
     print(launch_command(kernel))
     others = [name for name in read.names if name != kernel.function]
     if others:
         print(f"other kernels of the file: {', '.join(others)} (choose one with --entry)")
+    return report()
 
 
-def _origin_text(kernel: KernelSpec) -> str:
-    """Where the launch is from, and what was seen with it."""
-    doubt = not_confirmed(kernel)
+def _origin_text(kernel: KernelSpec) -> tuple[str, Callable[[], int]]:
+    """Where the launch is from and what was seen with it, and a function that prints what is wrong and returns the exit code."""
+    doubt, origin = not_confirmed(kernel), kernel.launch_from
     if doubt is not None:
-        return doubt.message
-    is_right, races = _trial_result(kernel) if kernel.launch_from in ("read", "guessed", "given") else (True, False)
-    origin = "unsure" if kernel.launch_from == "read" and not is_right else kernel.launch_from
-    state = _ORIGIN_WORDS[origin].format(sizes=kernel.problem.text())
-    return f"{state}{', but only in one order of threads: counts names the hazard' if races and is_right else ''}"
-
-
-def _trial_result(kernel: KernelSpec) -> tuple[bool, bool]:
-    """Whether a run shows nothing wrong, and whether the order of threads may change the result."""
+        return doubt.message, lambda: 0
+    if origin == "header":
+        return _ORIGIN_WORDS[origin], lambda: 0
     setup = setup_for(kernel)
+    known = Knowledge(Shot(setup), engine_for("cpu"), with_values=False)
     try:
-        blocks = blocks_to_trace(setup, limit_bytes=_TRACED_BYTES, most_bytes=_TRACED_BYTES)
-        outcome = trace_kernel(setup, blocks)
+        outcome = known.outcome
+        hazards = [] if outcome.fault else known.replay.hazards
     except GemmvizError:
-        return True, False
-    trace = outcome.trace
-    is_right = outcome.fault is None and (trace is None or trace.check.passed or not trace.check.is_checked)
-    return is_right, trace is not None and bool(ordering_of(trace).hazards)
+        return _ORIGIN_WORDS[origin].format(sizes=kernel.problem.text()), lambda: 0
+    is_wrong = outcome.fault is not None or (outcome.trace is not None and not outcome.trace.check.passed)
+    text = _ORIGIN_WORDS["unsure" if is_wrong and origin == "read" else origin].format(sizes=kernel.problem.text())
+    if is_wrong:
+        return text, lambda: report_outcome(outcome)
+    judged = known.judged_as_launched
+    if hazards:
+        text += ", but only in one order of threads"
+    elif judged.error is not None:
+        text += f", but not at {known.whole.setup.problem.text()} as main() launches it"
+    elif judged.value is not None and judged.value.is_checked and judged.value.compared:
+        text += f", and at {compared_at(judged.value, known.whole.setup)} as main() launches it"
+    error = judged.error
+    return text, lambda: report_hazards(list(hazards), setup) or (0 if error is None else print_error(error, 1))
 
 
 def _insert(kernel: KernelSpec) -> None:
@@ -118,7 +136,7 @@ def _folder_row(path: Path, name: str) -> tuple[list[str], str, str | None]:
         return [], "", str(error)
     kernel = read.kernel
     others = f"; {len(read.names) - 1} more kernels" if len(read.names) > 1 else ""
-    line = f"{name}: {kernel.entry}: {launch_line(kernel)} ({_origin_text(kernel)}){others}"
+    line = f"{name}: {kernel.entry}: {launch_line(kernel)} ({_origin_text(kernel)[0]}){others}"
     return list(read.names), line, None
 
 

@@ -3,8 +3,8 @@
 import argparse
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.cli.command import Command, add_output, print_error
-from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, wrong_result
+from gemmviz.cli.command import Command, add_output
+from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, report_outcome
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.translation import many
 from gemmviz.run.choosing import run
@@ -39,7 +39,7 @@ def _run(args: argparse.Namespace) -> int:
         print("Use --blocks all to record all blocks")
     for sentence in (*ordering.remarks, *trace.notes):
         print(sentence)
-    return report_hazards(list(ordering.hazards), setup) or (0 if trace.check.passed else print_error(wrong_result(trace), 1))
+    return report_hazards(list(ordering.hazards), setup) or report_outcome(outcome)
 
 
 COMMAND = Command("run a kernel and save a trace of every access", _add, _run, order=2)

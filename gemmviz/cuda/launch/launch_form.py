@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import re
 import shlex
 
@@ -18,7 +19,7 @@ from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Check
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import many, marked, tr
 
 # A kernel's launch as one line of text, as command-line flags, and as the header of its file.
 
@@ -306,9 +307,22 @@ def not_confirmed(kernel: KernelSpec) -> UsageError | None:
     )
 
 
+def launch_origin(kernel: KernelSpec) -> str:
+    """Where the launch of a kernel comes from."""
+    return tr(_ORIGINS[kernel.launch_from])
+
+
 def basis(setup: Setup) -> str:
     """What a finding rests on: the sizes of the run, and where the launch comes from."""
-    return tr("at {sizes}, {origin}", sizes=setup.problem.text(), origin=tr(_ORIGINS[setup.kernel.launch_from]))
+    return tr("at {sizes}, {origin}", sizes=setup.problem.text(), origin=launch_origin(setup.kernel))
+
+
+def compared_at(check: Check, setup: Setup) -> str:
+    """The sizes at which a result was compared, and how many of its elements if not all."""
+    sizes = setup.problem.text()
+    if check.compared == math.prod(setup.problem.shapes[check.array]):
+        return sizes
+    return tr("{sizes} in {elements}", sizes=sizes, elements=many(check.compared, "element"))
 
 
 def judged_check(check: Check, kernel: KernelSpec) -> Check:
@@ -331,6 +345,13 @@ def with_basis(error: GemmvizError, setup: Setup) -> None:
     """Adds what a finding rests on to its message, unless the file's own header gives the launch."""
     if setup.kernel.launch_from != "header":
         error.message += f" ({basis(setup)})"
+
+
+def wrong_result(check: Check, setup: Setup) -> GemmvizError:
+    """The error for a wrong result of a setup's launch, with what it rests on."""
+    error = GemmvizError(str(check), file=setup.kernel.file)
+    with_basis(error, setup)
+    return error
 
 
 _AXES = "xyz"

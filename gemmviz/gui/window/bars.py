@@ -52,6 +52,7 @@ class Banner(QWidget):
         line, text, close = QWidget(), plain(notice.text), QToolButton()
         text.setWordWrap(True)
         set_look(text, "message" if notice.warns else "notice")
+        text.setToolTip(notice.tip)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         text.setAccessibleDescription(tr("Message"))
         close.setText("✕")

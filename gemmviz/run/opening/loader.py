@@ -328,12 +328,14 @@ class LaunchSearch:
         return second
 
     def kernel_again(self, before: KernelSpec) -> KernelSpec:
-        """The kernel as it was launched before, unless another launch gives a right result and this one doesn't."""
+        """The kernel as it was launched before, unless the host code launches it differently now, or another launch gives a
+        right result and this one doesn't.
+        """
         source = self.source
         same = replace(before, text=source.text, own_name=source.own_name, project=source.project)
         named = [each for each in self.kernels if each.name == before.function]
         names = tuple(each.name for each in restated(named[0], launch_by_names(named[0], {}))[0].parameters) if named else ()
-        if not named or before.parameter_names[: len(names)] != names:
+        if not named or before.parameter_names[: len(names)] != names or not self._is_launched_as(before):
             return self.kernel()
         if is_right(same, self.work):
             is_read = before.launch_from in ("unsure", "unchecked")
@@ -344,6 +346,18 @@ class LaunchSearch:
         except LaunchUnknown:
             return same
         return same if read.launch_from in ("unsure", "unchecked") else read
+
+    def _is_launched_as(self, before: KernelSpec) -> bool:
+        """Whether the host code launches the kernel as it did before, perhaps in another line."""
+        texts = {before.own_name or self.project.own_name: before.text, **{each.name: each.text for each in before.project}}
+        launched, now = (
+            [
+                (each.template_arguments, each.arguments, each.grid, each.block, each.shared_bytes, each.names)
+                for each in outline.launches_of(before.function)
+            ]
+            for outline in (outline_of(replace(self.project, texts=texts)), self.outline)
+        )
+        return launched == now
 
     def launches_of(self, kernel: KernelOutline) -> tuple[LaunchOutline, ...]:
         """The launches of a kernel in this file, or else in another one; of one that is overloaded, those with as many
