@@ -76,7 +76,7 @@ def _print_launch(read: Opened) -> int:
 
 
 def _origin_text(kernel: KernelSpec) -> tuple[str, Callable[[], int]]:
-    """Where the launch is from and what was seen with it, and a function that prints what is wrong and returns the exit code."""
+    """Origin of the launch and what was seen with it; and a function that prints what is wrong and returns the exit code."""
     doubt, origin = not_confirmed(kernel), kernel.launch_from
     if doubt is not None:
         return doubt.message, lambda: 0
