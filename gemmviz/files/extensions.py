@@ -120,8 +120,9 @@ def extensions_in(
     such as the rows of a table, each with the function that makes it.
 
     An object is named after its module, without ``suffix``, or after its entry point; modules that don't end with the suffix
-    are not looked at. A module that raises while it is imported can't be used, nor one whose object is missing, is of none of
-    the types ``kinds``, or has a field of the wrong type.
+    are not looked at. A module with several objects defines them by name, ``VIEWS = {"order": View(...)}``; FAMILIES of the
+    package has their names by module, so that a list needs no imports. A module that raises while it is imported can't be
+    used, nor one whose object is missing, is of none of the types ``kinds``, or has a field of the wrong type.
     """
 
     def load(module: str, origin: str, get: Callable[[], Any]) -> T:
@@ -130,14 +131,20 @@ def extensions_in(
         except (Exception, SystemExit) as error:
             raise extension_error(module, origin, error) from None
 
-    def of_module(path: str) -> Any:
-        return getattr(importlib.import_module(path), attribute, None)
+    def of_module(path: str, name: str | None) -> Any:
+        module = importlib.import_module(path)
+        return getattr(module, attribute, None) if name is None else getattr(module, f"{attribute}S")[name]
 
     def sources() -> Iterator[Candidate[T]]:
-        for each in pkgutil.iter_modules(importlib.import_module(folder).__path__):
-            if each.name.endswith(suffix):
-                path, origin = f"{folder}.{each.name}", f"{each.name}.py"
-                yield Candidate(each.name.removesuffix(suffix), origin, partial(load, path, origin, partial(of_module, path)))
+        package = importlib.import_module(folder)
+        families = getattr(package, "FAMILIES", {})
+        for each in pkgutil.iter_modules(package.__path__):
+            path, origin = f"{folder}.{each.name}", f"{each.name}.py"
+            for name in families.get(each.name, ()):
+                yield Candidate(name, origin, partial(load, path, origin, partial(of_module, path, name)))
+            if each.name.endswith(suffix) and each.name not in families:
+                own = each.name.removesuffix(suffix)
+                yield Candidate(own, origin, partial(load, path, origin, partial(of_module, path, None)))
         for name, make in (also or {}).items():
             yield Candidate(name, f"{name} of {folder}", make)
         for point in entry_points(f"{attribute.lower()}s"):

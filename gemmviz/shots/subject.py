@@ -39,8 +39,8 @@ def _unnamed(value: Any) -> str:
 
 
 class Subject(Struct, frozen=True):
-    """A row of the table of subjects: one module in ``gemmviz.shots.kinds`` that ends with ``SUBJECT = Subject(...)``; its
-    name is the module's.
+    """A row of the table of subjects, defined in ``gemmviz.shots.kinds``: a module ends with ``SUBJECT = Subject(...)``, and
+    its name is the subject's, or with SUBJECTS by name.
 
     ``kind``: the type of its values, which views name. ``make``: the value for a shot, or None while the context is incomplete;
     raises GemmvizError if there is nothing to show. It may be called on any thread and depends only on its arguments.
@@ -182,7 +182,7 @@ _Value = TypeVar("_Value")
 
 @cache
 def subjects() -> Catalog[Subject]:
-    """Kinds of subjects by name; the name is the module's, such as "occupancy"."""
+    """Kinds of subjects by name, such as "occupancy"."""
     return extensions_in("gemmviz.shots.kinds", "SUBJECT", Subject)
 
 

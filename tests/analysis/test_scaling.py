@@ -10,7 +10,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.charts.models import work_chart
-from gemmviz.shots.kinds.launch import SUBJECT
+from gemmviz.shots.kinds.launches import SUBJECTS
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import ChartChoice, Shot
 from gemmviz.teaching.quantities.catalog import quantity_value
@@ -35,11 +35,11 @@ def test_all_three_sizes_count() -> None:
 
 def test_the_chart_is_of_the_same_sizes() -> None:
     facts = facts_of(SLIM)
-    chart = work_chart(SUBJECT.at(facts, 0))
+    chart = work_chart(SUBJECTS["launch"].at(facts, 0))
     assert chart.curves[0].points[0] == (1.0, 215_040_000.0)
     assert chart.curves[2].points[1] == (2.0, 1401.0)
     assert "215\u202f040\u202f000 operations, the longest chain has 701" in chart.notes[0]
-    square = work_chart(SUBJECT.at(facts_of(Problem(96, 96, 96)), 0))
+    square = work_chart(SUBJECTS["launch"].at(facts_of(Problem(96, 96, 96)), 0))
     assert (96.0, 2.0 * 96**3) in square.curves[0].points
 
 

@@ -19,7 +19,7 @@ from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.grid_view import grid_scene
-from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.kinds.launches import grid_case
 from gemmviz.shots.shot import Shot
 from tests.conftest import piece, sure
 

@@ -23,7 +23,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.scenes.kit.view import Layer, ViewOptions
 from gemmviz.scenes.views.stage_view import stage_scene
-from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.kinds.launches import grid_case
 from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Shot

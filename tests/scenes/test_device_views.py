@@ -27,8 +27,7 @@ from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.grid_view import _block_tips, block_names
 from gemmviz.scenes.views.occupancy_view import why_no_more
-from gemmviz.shots.kinds.grid import SUBJECT as GRID
-from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.kinds.launches import SUBJECTS, grid_case
 from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Against, Shot, Trial
 from tests.conftest import moment_of, piece, sure, trace_of
@@ -201,9 +200,9 @@ class TestGrid:
         shot = replace(shot_of("04_tiled", 1024, "h200", TILE_WIDTH=16), view="grid")
         case = subjects()["grid", "recorded"]
         lanes = piece(view_named("grid").scene(case, ViewOptions()), "lanes", Cells)
-        once = sure(GRID.click(case, shot, Hit(lanes, 5, 0)))
+        once = sure(SUBJECTS["grid"].click(case, shot, Hit(lanes, 5, 0)))
         assert once.sm == 5
-        assert sure(GRID.click(case, once, Hit(lanes, 5, 9))).sm == -1
+        assert sure(SUBJECTS["grid"].click(case, once, Hit(lanes, 5, 9))).sm == -1
 
     def test_an_sm_is_equally_high_on_both_gpus(self) -> None:
         scene = view_named("grid").scene(two_gpus(), ViewOptions())

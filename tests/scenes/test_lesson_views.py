@@ -30,7 +30,7 @@ from gemmviz.scenes.charts.speeds import per_thread_chart, strides_chart
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.shots.kinds.loops import _loop_counters
+from gemmviz.shots.kinds.runs import _loop_counters
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Against, ChartChoice, Shot
 from gemmviz.shots.subject import value_of

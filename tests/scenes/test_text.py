@@ -20,7 +20,7 @@ from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, text_width
 from gemmviz.scenes.kit.view import LAYERS, ViewOptions
-from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.kinds.launches import grid_case
 from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Against, Shot, Trial

@@ -14,7 +14,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.shots.kinds.grid import grid_case
+from gemmviz.shots.kinds.launches import grid_case
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Against, Shot, Trial, parse_shot, shot_text
 from gemmviz.shots.subject import subject_for, value_of

@@ -20,8 +20,7 @@ from gemmviz.render.export import save_frame, stills
 from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.shots.arguments import add_setup, given_parameter, setup_from, share
-from gemmviz.shots.kinds.grid import grid_case
-from gemmviz.shots.kinds.pair import check_pair
+from gemmviz.shots.kinds.launches import check_pair, grid_case
 from gemmviz.shots.knowledge import Knowledge, LaunchFacts
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Against, Shot

@@ -12,8 +12,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, MemoryArray, Space
 from gemmviz.model.translation import marked, tr
-from gemmviz.shots.kinds.block_phase import loads_per_phase, operations_per_phase
-from gemmviz.shots.kinds.loads import PER_THREAD, loads_row
+from gemmviz.shots.kinds.counted import PER_THREAD, loads_per_phase, loads_row, operations_per_phase
 from gemmviz.shots.kinds.why import dram_traffic
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.subject import value_of
