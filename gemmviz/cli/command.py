@@ -14,9 +14,10 @@ from gemmviz.model.errors import GemmvizError
 
 
 class Command(Struct, frozen=True):
-    """A command, defined by a file in ``gemmviz.cli.commands`` that ends with ``COMMAND = Command(...)``.
+    """A command, defined in ``gemmviz.cli.commands``: a file of its name ends with ``COMMAND = Command(...)``, a file of
+    several with COMMANDS by name.
 
-    Its name is the file's name. ``run`` returns the exit code. A command with an empty ``help`` is not listed; the program
+    ``run`` returns the exit code. A command with an empty ``help`` is not listed; the program
     itself calls it.
     """
 

@@ -126,7 +126,7 @@ class RenderOptions(Struct, frozen=True):
 
 
 class Still(Struct, frozen=True):
-    """A format of single pictures, defined by a file in ``gemmviz.render.formats`` that ends with ``FORMAT = Still(...)``.
+    """A format of single pictures: ``FORMAT = Still(...)`` in a file of ``gemmviz.render.formats``.
 
     The suffix is the file's name. ``save`` gets a scene, a path and the options, and raises OSError. ``can_be_clear``: whether
     it supports a transparent background. ``extra``: the extra of gemmviz whose packages it needs, "" for none.

@@ -1,1 +1,9 @@
-"""The commands, one file each."""
+"""The commands: a module ends with ``COMMAND = Command(...)``, or with COMMANDS by name, which FAMILIES lists."""
+
+FAMILIES = {
+    "facts": ("counts", "instrument", "occupancy", "swizzle"),
+    "lessons": ("lesson", "quiz"),
+    "lists": ("extensions", "kernels"),
+    "processes": ("grader", "launches", "worker"),
+    "records": ("info", "schedule", "trace"),
+}

@@ -1,1 +1,3 @@
-"""The formats of pictures, slides and pages, one file each; films are rows of a table in ``gemmviz.render.film``."""
+"""The formats of files: a module ends with ``FORMAT = Still(...)``, or with FORMATS by name, which FAMILIES lists."""
+
+FAMILIES = {"pictures": ("html", "pdf", "png", "pptx", "svg")}
