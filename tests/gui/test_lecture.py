@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QKeyEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QScrollArea
 from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -327,7 +327,7 @@ def test_notes_and_time_for_who_speaks(window: MainWindow, qtbot: QtBot) -> None
 
 
 def test_one_screen_is_not_covered_by_the_notes(window: MainWindow, wall: Wall) -> None:
-    """P says that there is no second screen, then shows the notes over the picture, then hides them."""
+    """P says that there is no second screen, then shows the notes beside the picture, then hides them."""
     marks = window.model.saved_views
     marks.keep()
     marks.edit(0, title="One", notes="say this")
@@ -336,35 +336,46 @@ def test_one_screen_is_not_covered_by_the_notes(window: MainWindow, wall: Wall) 
     press(wall, Key.Key_P)
     assert window.lecture.presenter is None
     assert "second screen" in wall.overlay.message
-    assert len(wall.overlay.notes) == 0
+    assert not wall.notes.isVisible()
     press(wall, Key.Key_P)
-    assert wall.overlay.notes == "say this"
+    assert wall.notes.text() == "say this"
     assert len(wall.overlay.message) == 0
     marks.edit(0, notes="and that")
     settle(wall)
-    assert wall.overlay.notes == "and that"
+    assert wall.notes.text() == "and that"
     press(wall, Key.Key_P)
-    assert len(wall.overlay.notes) == 0
+    assert not wall.notes.isVisible()
 
 
-def test_the_map_lies_beside_the_notes(window: MainWindow, wall: Wall, course: LessonPlayer) -> None:
-    def is_clear() -> bool:
-        image = QImage(wall.size(), QImage.Format.Format_ARGB32_Premultiplied)
-        image.fill(Qt.GlobalColor.transparent)
-        wall.overlay.render(image, QPoint(), renderFlags=QWidget.RenderFlag.DrawChildren)
-        empty = QImage(image)
-        empty.fill(Qt.GlobalColor.transparent)
-        return image.copy(sure(wall.map).geometry()) == empty.copy(sure(wall.map).geometry())
-
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080), (1024, 768)])
+def test_the_picture_and_the_map_have_the_room_that_notes_leave(
+    window: MainWindow, wall: Wall, course: LessonPlayer, size: tuple[int, int]
+) -> None:
+    wall.resize(*size)
+    picture = sure(wall.stage.scene)
+    wall.show_notes("Say this, and say why it is so. " * 20)
+    settle(wall)
+    notes = QRect(wall.notes.mapTo(wall, QPoint()), wall.notes.size())
+    assert wall.rect().contains(notes), "the notes are cut"
+    assert not wall.stage.geometry().intersects(notes)
+    beside = sure(wall.stage.scene)
+    assert (beside.width, beside.height) != (picture.width, picture.height)
+    shape = wall.stage.width() / wall.stage.height()
+    assert beside.width / beside.height == pytest.approx(shape, rel=0.01), "the picture doesn't fill its room"
     wall.open_map(window.lecture.jump)
-    assert is_clear()
-    wall.overlay.show_notes("Say this.\n" * 12)
-    assert is_clear()
-    assert sure(wall.map).width() > wall.width() / 2
-    wall.resize(1366, 768)
-    assert is_clear()
-    wall.overlay.show_notes("")
-    assert sure(wall.map).size() == wall.size()
+    assert sure(wall.map).geometry() == wall.stage.geometry()
+    wall.show_notes("")
+    settle(wall)
+    assert wall.stage.geometry() == sure(wall.map).geometry() == wall.rect()
+    assert sure(wall.stage.scene).width == picture.width
+
+
+def test_notes_that_are_too_long_scroll(wall: Wall) -> None:
+    wall.show_notes("Say this, and say why it is so. " * 200)
+    area = next(each for each in wall.findChildren(QScrollArea) if each.widget() is wall.notes)
+    QCoreApplication.processEvents()
+    assert area.verticalScrollBar().maximum() > 0
+    assert not area.geometry().intersects(wall.stage.geometry())
 
 
 def test_a_covered_window_works_again_once_the_lecture_ends(
@@ -390,15 +401,15 @@ def test_a_covered_window_works_again_once_the_lecture_ends(
     assert window.pages.currentWidget() is window.benchmark
 
 
-def test_notes_over_the_picture_have_their_numbers(window: MainWindow, wall: Wall) -> None:
+def test_notes_beside_the_picture_have_their_numbers(window: MainWindow, wall: Wall) -> None:
     lesson = shipped_lesson("shared-memory")
     place = next(at for at, stop in enumerate(lesson.steps) if "{" in stop.notes and not stop.build)
     window.model.course.begin(lesson)
     window.model.course.go(place)
     settle(wall)
     press(wall, Key.Key_P, Key.Key_P)
-    assert wall.overlay.notes
-    assert "{" not in wall.overlay.notes
+    assert wall.notes.text()
+    assert "{" not in wall.notes.text()
 
 
 def test_escape_closes_the_list_of_keys_before_the_lecture(window: MainWindow, wall: Wall) -> None:

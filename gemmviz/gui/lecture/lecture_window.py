@@ -131,7 +131,7 @@ class Lecture:
         self.wall = Wall(self.model)
         self.wall.pressed.connect(self.press)
         self.wall.closed.connect(self.end)
-        self.wall.resized.connect(self.draw)
+        self.wall.stage.resized.connect(self.draw)
         self._awake.begin()
         player = self.model.session.player
         self._speed_before, player.pace = player.speed, self._step_seconds
@@ -324,7 +324,7 @@ class Lecture:
 
     def _toggle_notes(self) -> None:
         """Open or close the presenter view on a second screen. With a single screen it would cover the picture or be covered:
-        say so, and show the notes over the picture if the key is pressed again.
+        say so, and show the notes beside the picture if the key is pressed again.
         """
         assert self.wall is not None
         overlay = self.wall.overlay
@@ -333,9 +333,9 @@ class Lecture:
             self.presenter = None
         elif len(QGuiApplication.screens()) > 1:
             self.show_presenter()
-        elif overlay.notes:
+        elif self._notes_are_shown:
             self._notes_are_shown = False
-            overlay.show_notes("")
+            self.wall.show_notes("")
         elif overlay.message_id == _ONE_SCREEN_ID:
             self._notes_are_shown = True
             overlay.show_message("")
@@ -344,10 +344,10 @@ class Lecture:
             overlay.show_message(tr(_ONE_SCREEN), _ONE_SCREEN_ID)
 
     def _draw_notes(self) -> None:
-        """Update the notes over the picture."""
+        """Update the notes beside the picture."""
         stop = self.model.active_lesson.filled
         if self.wall is not None and self._notes_are_shown:
-            self.wall.overlay.show_notes((notes_of(stop) if stop is not None else "") or tr("No notes"))
+            self.wall.show_notes((notes_of(stop) if stop is not None else "") or tr("No notes"))
 
     def show_presenter(self) -> None:
         """Open the presenter view."""

@@ -1,9 +1,9 @@
-"""The overlay of a lecture: black or white screen, spotlight, ink, the circle to zoom to, a countdown, notes and messages."""
+"""The overlay of a lecture: black or white screen, spotlight, ink, the circle to zoom to, a countdown, and messages."""
 
 from collections.abc import Sequence
 from typing import Literal
 
-from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -15,16 +15,12 @@ Tool = Literal["", "spotlight", "ink", "zoom"]
 _INK, _INK_WIDTH = "#E6461E", 5.0
 _SHADE, _RADIUS = 0.72, 0.16  # how dark it is around the spotlight, and its share of the height
 _LEAST_CIRCLE = 24.0  # pixels
-_NOTES = 0.6, 0.38  # left edge and width of the notes, as shares of the width
 
 
 class Overlay(QWidget):
-    """A transparent widget over the picture. ``circled`` carries the box, in pixels, around what was circled.
-    ``noted`` is sent when there are other notes.
-    """
+    """A transparent widget over the picture. ``circled`` carries the box, in pixels, around what was circled."""
 
     circled = Signal(object)
-    noted = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -34,7 +30,7 @@ class Overlay(QWidget):
         self.tool: Tool = ""
         self.blank = ""  # "black", "white"
         self.keys: tuple[tuple[str, str], ...] = ()
-        self.notes = self.message = self.message_id = ""
+        self.message = self.message_id = ""
         self._until = QTimer(self, singleShot=True, interval=MESSAGE_MS)
         self._until.timeout.connect(lambda: self.show_message(""))
         self.strokes: list[list[QPointF]] = []
@@ -68,18 +64,6 @@ class Overlay(QWidget):
         self.message, self.message_id = text, id
         self._until.start() if text else self._until.stop()
         self.update()
-
-    def show_notes(self, text: str) -> None:
-        """Show notes in a corner of the picture; "" hides them."""
-        if text != self.notes:
-            self.notes = text
-            self.noted.emit()
-            self.update()
-
-    @property
-    def beside_notes(self) -> QRect:
-        """The part of the widget on which no notes are painted."""
-        return QRect(0, 0, int(_NOTES[0] * self.width()) if self.notes else self.width(), self.height())
 
     def leave(self) -> None:
         """Remove what belongs to the step that is left: the ink and the spotlight."""
@@ -150,31 +134,26 @@ class Overlay(QWidget):
             painter.drawPolyline(stroke)
         if self._left_s:
             self._paint_countdown(painter)
-        if self.notes:
-            left, width = (share * self.width() for share in _NOTES)
-            self._paint_text(painter, self.notes, QRectF(left, 0.04 * self.height(), width, 0), 0.026)
         if self.message:
-            self._paint_text(
-                painter, self.message, QRectF(0.2 * self.width(), 0.04 * self.height(), 0.6 * self.width(), 0), 0.032
-            )
+            self._paint_message(painter)
         if self.keys:
             self._paint_keys(painter)
         painter.end()
 
-    def _paint_text(self, painter: QPainter, text: str, at: QRectF, share: float) -> None:
-        """Paint a text in a dark box that is as high as the text. ``share``: its size, as a share of the height."""
-        size = share * self.height()
+    def _paint_message(self, painter: QPainter) -> None:
+        """Paint the message in a dark box that is as high as its text."""
+        size, at = 0.032 * self.height(), QRectF(0.2 * self.width(), 0.04 * self.height(), 0.6 * self.width(), 0)
         painter.setFont(font("regular", size))
         inside = at.adjusted(size, 0.7 * size, -size, self.height())
         flags = Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
-        needed = painter.boundingRect(inside, flags, text)
+        needed = painter.boundingRect(inside, flags, self.message)
         ground = QColor("black")
         ground.setAlphaF(0.88)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(ground)
         painter.drawRoundedRect(QRectF(at.x(), at.y(), at.width(), needed.height() + 1.4 * size), size, size)
         painter.setPen(QColor("white"))
-        painter.drawText(inside, flags, text)
+        painter.drawText(inside, flags, self.message)
 
     def _paint_keys(self, painter: QPainter) -> None:
         size = 0.03 * self.height()

@@ -7,18 +7,19 @@ import numpy as np
 from msgspec import Struct
 from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from gemmviz.gui.lecture.overlay import Overlay
 from gemmviz.gui.lecture.step_map import StepMap
 from gemmviz.gui.widgets.answer import announce
+from gemmviz.gui.widgets.controls import line, scrolled
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.gui.worksheet import Worksheet
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
-from gemmviz.render.qt.painter import Viewport
+from gemmviz.render.qt.painter import Viewport, font
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.primitives import Primitive, Scene
@@ -164,6 +165,9 @@ def covered(image: QImage) -> list[QRect]:
 
 _BEAT_MS, _MORPH_MS, _FADE_MS = 800.0, 800.0, 600.0
 _WAY_MS, _SHORT_BEAT_MS = 350.0, 550.0  # the way to a picture of another moment, and then its beat
+_WIDE = 1.5  # width of a screen per height, from which on notes are beside the picture, not below it
+_NOTES_WIDE, _NOTES_HIGH = 0.28, 0.25  # shares of the screen that notes take beside and below the picture
+_NOTES_TEXT, _LEAST_NOTES_TEXT, _SMALLER_NOTES = 0.026, 0.018, 0.94  # shares of the screen's height; what long notes shrink by
 
 
 class _PictureKey(Struct, frozen=True):
@@ -178,12 +182,11 @@ class _PictureKey(Struct, frozen=True):
 class Wall(QWidget):
     """The full-screen window.
 
-    Signals: ``pressed`` with a key event, ``closed`` when the window is closed, ``resized`` after a change of size.
+    Signals: ``pressed`` with a key event, ``closed`` when the window is closed.
     """
 
     pressed = Signal(object)
     closed = Signal()
-    resized = Signal()
 
     def __init__(self, model: WindowModel) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
@@ -194,7 +197,13 @@ class Wall(QWidget):
         self.stage.words = Spoken(model.session)
         self.overlay = Overlay(self)
         self.overlay.circled.connect(self._on_circled)
-        self.overlay.noted.connect(self._place)
+        self.notes = line()
+        self.notes.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self._notes_area = scrolled(self.notes, tr("Notes"))
+        self._notes_area.setParent(self)
+        self._notes_area.setFrameShape(QFrame.Shape.StyledPanel)
+        self._notes_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._notes_area.hide()
         self.overlay.raise_()
         self.worksheet = Worksheet(model, self.stage)
         self.stage.setMouseTracking(False)  # cells are pointed at with the tools of the lecture
@@ -208,7 +217,7 @@ class Wall(QWidget):
 
     def options(self, shot: Shot, caption: Caption) -> ViewOptions:
         """Return the options of a slide in the format of the screen, with space for the caption."""
-        (width, height), scale = frame_for(shot, self.width(), self.height())
+        (width, height), scale = frame_for(shot, self.stage.width(), self.stage.height())
         whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
         options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
         player, display = self.session.player, self.session.display
@@ -338,7 +347,7 @@ class Wall(QWidget):
         shot, subject, caption = picture.shot, picture.subject, picture.caption
         options, view = self.options(shot, caption), view_named(shot.view)
         drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), caption
-        high = frame_for(shot, self.width(), self.height())[0][1]
+        high = frame_for(shot, self.stage.width(), self.stage.height())[0][1]
         motion = Scene(options.width, options.height, "", view.motion(subject, options))
         if self._drawn is not None and self._drawn == drawn and shot.camera == Camera():
             self.stage.set_motion(motion.primitives)
@@ -346,7 +355,7 @@ class Wall(QWidget):
         self._drawn = drawn
         still = with_band(_through_camera(view.still(subject, options), shot.camera), caption, high, options.theme)
         self.stage.set_scene(still, _through_camera(motion, shot.camera).primitives)
-        self.worksheet.place(round(options.height * self.height() / high))
+        self.worksheet.place(round(options.height * self.stage.height() / high))
 
     @property
     def _caption(self) -> Caption:
@@ -359,7 +368,7 @@ class Wall(QWidget):
 
     def _on_circled(self, box: QRectF) -> None:
         """Zoom to the circled part."""
-        camera, width, height = self.session.shot.camera, self.width(), self.height()
+        camera, width, height = self.session.shot.camera, self.stage.width(), self.stage.height()
         left, top = camera.x - 0.5 / camera.zoom, camera.y - 0.5 / camera.zoom
         x, y = left + box.center().x() / width / camera.zoom, top + box.center().y() / height / camera.zoom
         nearer = min(width / box.width(), height / box.height())
@@ -379,15 +388,39 @@ class Wall(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._place()
-        self.resized.emit()
+
+    def show_notes(self, text: str) -> None:
+        """Show notes beside or below the picture, which gets the rest of the window; "" removes them."""
+        if text != self.notes.text():
+            self.notes.setText(text)
+            self._notes_area.setVisible(bool(text))
+            self._place()
 
     def _place(self) -> None:
-        """Place what is shown over the whole window, the map beside the notes."""
-        for widget in (self.stage, self.overlay):
-            widget.setGeometry(self.rect())
+        """Place the notes, the picture and the map in the room that they leave, and the overlay over everything."""
+        room = rest = self.rect()
+        if self.notes.text() and room.width() >= _WIDE * room.height():
+            room = room.adjusted(0, 0, -round(_NOTES_WIDE * room.width()), 0)
+            rest = rest.adjusted(room.width(), 0, 0, 0)
+        elif self.notes.text():
+            room = room.adjusted(0, 0, 0, -round(_NOTES_HIGH * room.height()))
+            rest = rest.adjusted(0, room.height(), 0, 0)
+        self.overlay.setGeometry(self.rect())
+        self.stage.setGeometry(room)
+        self._notes_area.setGeometry(rest)
+        self._fit_notes(rest)
         if self.map is not None:
-            self.map.setGeometry(self.overlay.beside_notes)
+            self.map.setGeometry(room)
             self.map.select(self.map.currentRow())
+
+    def _fit_notes(self, room: QRect) -> None:
+        """Make long notes smaller, until they fit in their room or scroll."""
+        size = _NOTES_TEXT * self.height()
+        self.notes.setMargin(round(size))
+        self.notes.setFont(font("regular", size))
+        while size > _LEAST_NOTES_TEXT * self.height() and self.notes.heightForWidth(room.width()) > room.height():
+            size *= _SMALLER_NOTES
+            self.notes.setFont(font("regular", size))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closed.emit()
