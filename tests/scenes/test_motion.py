@@ -1,5 +1,7 @@
 """What moves: chips and strips from their cells to their cells, bars that fill from waiting threads."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -163,11 +165,27 @@ def test_a_bar_fills_from_waiting_threads_and_lifts(reader: Reader) -> None:
     assert len(coming) == 16
     assert np.ptp(coming[:, 1]) > 0  # some are on their way
     lifted, _ = bar(now, 0.9)
-    assert lifted[1] < whole[1]
+    assert lifted[1] == whole[1]
+    assert lifted[3] < 0.5 * whole[3]
     assert motion(now, 1.0) == ()
     colours = [each for part in motion(now, 0.55) if isinstance(part, Rects) for each in (part.fill, part.stroke) if each]
     assert THEME.warning not in colours
     assert all(channels(each) != channels(THEME.text) for each in colours)
+
+
+@pytest.mark.parametrize("frame", [(1600.0, 900.0), (1433.0, 704.0), (990.0, 558.0)])
+def test_a_bar_covers_no_mark_of_an_incomplete_sum(frame: tuple[float, float]) -> None:
+    reader = read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
+    waiting = [step for step in range(14, reader.replay.steps) if reader.replay.trace.site_of(step).is_barrier]
+    assert waiting
+    for step, at in product(waiting, (0.55, 0.7, 0.9, 1.0)):
+        now, options = reader.at(step), ViewOptions(moment=at, width=frame[0], height=frame[1], shows_flights=at < 1.0)
+        drawn = {each.key: each for each in view_named("stage").scene(now, options).all if isinstance(each, Rects)}
+        x, top, wide, high = drawn["barrier-0-bar"].boxes[0]
+        marks = drawn["sums"].boxes
+        assert len(marks) == 16
+        apart = (marks[:, 1] >= top + high) | (marks[:, 1] + marks[:, 3] <= top) | (marks[:, 0] >= x + wide)
+        assert apart.all(), (step, at)
 
 
 def test_a_bar_is_filled_by_the_share_of_threads_that_arrive() -> None:

@@ -29,6 +29,7 @@ _MOST_LABELLED = 256 * 256
 _SMALLEST_LABEL = 9.0  # pixels
 _HIGHEST, _WIDEST, _LARGEST_LABEL = 0.62, 0.84, 24.0  # of a cell; units
 _LOOSE_LABEL = 0.88  # of the largest size that fits
+LEAST_BARRED, BARRED = 16, 0.16  # smallest cell with the bar of an incomplete sum, in units; the bar's share of a cell, below
 _TableName = TypeVar("_TableName", bound=Hashable)
 Texts = npt.NDArray[np.str_]
 

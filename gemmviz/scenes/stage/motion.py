@@ -21,7 +21,7 @@ from gemmviz.scenes.kit.shapes import GROUPED, thread_colours
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions, eased, eased_from
-from gemmviz.scenes.stage.cells import boxes_around, boxes_of_runs, grown, label_size, runs
+from gemmviz.scenes.stage.cells import BARRED, LEAST_BARRED, boxes_around, boxes_of_runs, grown, label_size, runs
 from gemmviz.scenes.stage.collisions import collision_motion
 from gemmviz.scenes.stage.layout import Plan, places, plan_of, sides_of
 
@@ -85,7 +85,8 @@ def together(start: Floats) -> Longs:
 
 _FULL, _LIFTS = 0.5, 0.6  # shares of the step: all threads wait; the bar begins to lift, for 300 of 750 ms
 _MOST_SINGLE_THREADS = 64
-_LEAST_HIGH, _MOST_HIGH, _BAR_OF_CELL, _DOT, _BESIDE_WORD = 26.0, 30.0, 0.36, 0.4, 8.0
+_LEAST_HIGH, _MOST_HIGH, _BAR_OF_CELL, _DOT, _BESIDE_WORD = 20.0, 30.0, 0.36, 0.4, 8.0
+_ABOVE_ROW = 0.05  # of a cell: how far a bar reaches into the row above, whose marks of incomplete sums stay clear of it
 
 
 class _Bar(Struct, frozen=True):
@@ -155,12 +156,19 @@ def _over_tile(moment: Moment, plan: Plan) -> list[_Bar]:
 
 
 def _bar_across(area: tuple[float, float, float, float], group: Longs, waits: Bools, cell: float) -> _Bar:
-    """Return the bar across the middle of an area; each thread of the group has an equal part of it."""
+    """Return the bar across the middle of an area; each thread of the group has an equal part of it. Where cells are large
+    enough, the bar begins with the row there and ends above the middle of its cells, so that it covers neither their texts nor
+    the marks of incomplete sums.
+    """
     x, y, wide, tall = area
     high = min(tall, max(_LEAST_HIGH, min(_MOST_HIGH, _BAR_OF_CELL * cell)))
+    top = y + (tall - high) / 2
+    if cell >= LEAST_BARRED:
+        high = min(high, (1 - BARRED) * cell)
+        top = y + (round(tall / cell) // 2 - _ABOVE_ROW) * cell
     more = max(0.0, text_width(tr("waiting"), TypeSizes().least) + 2 * _BESIDE_WORD - wide)
     x, wide = x - more / 2, wide + more
-    top, part = y + (tall - high) / 2, wide / len(group)
+    part = wide / len(group)
     at = np.flatnonzero(waits)
     slots = np.stack([x + at * part, np.full(len(at), top), np.full(len(at), part), np.full(len(at), high)], axis=1)
     return _Bar((x, top, wide, high), group[at], slots)
@@ -186,20 +194,18 @@ def _courses(moment: Moment, bar: _Bar, plan: Plan) -> Courses:
 
 
 def _drawn_bar(moment: Moment, bar: _Bar, filled: Floats, lift: float, options: ViewOptions) -> list[Primitive]:
-    """Draw a bar, its filled parts, and how far it has lifted."""
-    theme, key = options.theme, f"barrier-{int(bar.threads[0])}"
-    up = np.array([0.0, -lift * 2.5 * bar.box[3], 0.0, 0.0])
-    ground, rim, fill = (mixed(theme.background, colour, 1 - lift) for colour in (theme.panel, theme.line, theme.faint))
-    parts: list[Primitive] = [Rects(f"{key}-bar", np.array([bar.box]) + up, ground, rim, 1.5, 3.0)]
+    """Draw a bar, its filled parts, and how far it has lifted: its lower edge rises to the upper one."""
+    theme, key, left = options.theme, f"barrier-{int(bar.threads[0])}", np.array([1.0, 1.0, 1.0, 1.0 - lift])
+    parts: list[Primitive] = [Rects(f"{key}-bar", np.array([bar.box]) * left, theme.panel, theme.line, 1.5, 3.0)]
     word = _word_on(bar, lift, options)
     if options.layer == "matrix" or len(filled) != len(bar.threads):
-        return [*parts, Rects(f"{key}-filled", filled + up, fill), *word]
+        return [*parts, Rects(f"{key}-filled", filled * left, theme.faint), *word]
     threads = bar.threads + moment.scope.of_block.start
     palette, which = thread_colours(moment.trace, threads, options.layer, theme, theme.faint)
     return (
         parts
         + [
-            Rects(f"{key}-filled-{number}", filled[which == number] + up, mixed(theme.background, palette[number], 1 - lift))
+            Rects(f"{key}-filled-{number}", filled[which == number] * left, palette[number])
             for number in np.unique(which).tolist()
         ]
         + word

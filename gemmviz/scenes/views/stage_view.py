@@ -37,6 +37,8 @@ from gemmviz.scenes.kit.theme import (
 )
 from gemmviz.scenes.kit.view import Layer, View, ViewOptions, named_timeline
 from gemmviz.scenes.stage.cells import (
+    BARRED,
+    LEAST_BARRED,
     CellGrid,
     Texts,
     can_label,
@@ -70,7 +72,7 @@ from gemmviz.scenes.stage.words import code_primitives, detail_motion, detail_pr
 
 _LEAST_ORDERED, _LEAST_RING = 8, 10
 _RING_AROUND = 4  # from a followed thread's cell to its ring
-_LEAST_BARRED, _MOST_BARRED = 16, 1024  # smallest cell of C with a bar, in units, and the most bars
+_MOST_BARRED = 1024  # bars of sums
 
 
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -300,7 +302,7 @@ def _sum_bars(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitiv
     if terms is None or array is None:
         return []
     table = plan.matrices[array.name]
-    if table.cell < _LEAST_BARRED or len(terms.elements) > _MOST_BARRED:
+    if table.cell < LEAST_BARRED or len(terms.elements) > _MOST_BARRED:
         return []
     step = moment.step if options.arrived else moment.step - 1
     done = terms.done(step)
@@ -312,7 +314,7 @@ def _sum_bars(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitiv
     inner, high = 0.8 * table.wide, max(2, 0.1 * table.cell)
     middle = table.middle(rows[visible], columns[visible])
     share = done[on_the_way][visible] / max(1, terms.length)
-    left, top = middle[:, 0] - inner / 2, middle[:, 1] + 0.5 * table.cell - 1.6 * high
+    left, top = middle[:, 0] - inner / 2, middle[:, 1] + (0.5 - BARRED) * table.cell
     bars = np.stack([left, top, inner * share, np.full(len(left), high)], axis=1)
     return [Rects("sums", bars, options.theme.accent("C"))]
 
