@@ -63,6 +63,19 @@ def test_lines_of_a_caption_are_about_equally_long_and_percent_signs_stay_with_t
     assert words(scene, "caption") == "On the smallest matrix, 65 % of cuBLAS coalesced, but 6.95 % uncoalesced"
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("The first blocks in row order: 32 elements of A, but 512 of B, all there are", "The first blocks in row order:"),
+        ("As many blocks in groups of 4 rows: 128 elements of A and 128 of B", "As many blocks in groups of 4 rows:"),
+        ("按行的顺序，最先运行的线程块：需要 A 的 32 个元素，却需要 B 的全部 512 个元素", "按行的顺序，最先运行的线程块："),
+    ],
+)
+def test_two_lines_of_a_caption_part_where_a_clause_ends(text: str, first: str) -> None:
+    lines = [each.texts[0] for each in band(Caption("A title", text)).words if each.key.startswith("band-caption")]  # type: ignore[union-attr]
+    assert lines == [first, text.removeprefix(first).lstrip()]
+
+
 def test_the_number_of_a_beat_is_large() -> None:
     scene = band(Caption("A title", "16 threads each fetch one element of A", number="16"))
     (number,) = [each for each in scene.words if each.key == "band-number"]

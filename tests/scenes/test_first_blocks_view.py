@@ -40,6 +40,13 @@ def test_elements_of_the_first_blocks(group: int, blocks: int) -> None:
     assert f"{blocks} blocks" in texts
 
 
+def test_the_picture_is_of_blocks_and_of_no_step() -> None:
+    moment = moment_of(trace_of("grouped_blocks", N, N, K, GROUP=1), 0, Focus((7, 0, 0)))
+    scene = first_blocks_scene(moment, ViewOptions())
+    assert "up to block (7, 0), in the order of their numbers" in [text for _, text in texts_of(scene)]
+    assert not any(each.key.startswith(("score", "progress", "action", "cost")) for each in scene.all)
+
+
 def test_blocks_come_one_after_another() -> None:
     moment = moment_of(trace_of("grouped_blocks", N, N, K, GROUP=1), 0, Focus((7, 0, 0)))
     shown = [first_blocks_motion(moment, ViewOptions(moment=share))[2] for share in (0.0, 0.5, 1.0)]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import first_threads, matrices_read, read_by_first
 from gemmviz.model.arrays import Longs
@@ -10,7 +11,7 @@ from gemmviz.model.translation import many, marked, tr
 from gemmviz.scenes.kit.layout import AIR, NEAR, REST, Box, cells_in, lines_down, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import DIM
-from gemmviz.scenes.kit.view import View, ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased, kernel_words, message, titled
 
 _GAP, _WORDS = 44, 420  # between the matrices; width of the words beside them
 
@@ -19,7 +20,7 @@ def first_blocks_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the names of the matrices, and how much the blocks read."""
     known, theme = matrices_read(moment.trace), options.theme
     if moment.replay.owners.array is None or not {"A", "B"} <= set(known):
-        return framed([message(tr("This kernel doesn't multiply matrices A and B."), options)], moment, options)
+        return _titled([message(tr("This kernel doesn't multiply matrices A and B."), options)], moment, options)
     places, words = _places(moment, options)
     drawn: list[Primitive] = [
         write(f"first-name-{name}", box._replace(y=box.y - 34, height=30), name, theme.strong.inked(theme.accent(name)))
@@ -33,7 +34,13 @@ def first_blocks_scene(moment: Moment, options: ViewOptions) -> Scene:
         count = len(read_by_first(moment.trace, known[name][0], threads))
         text = tr("read {elements} of {array}", elements=many(count, "element"), array=name)
         lines += wrapped(f"first-{name}", text, theme.strong.inked(theme.accent(name)), words.width, space=AIR)
-    return framed([*drawn, *(lines_down(words, lines) if options.words and options.arrived else [])], moment, options)
+    return _titled([*drawn, *(lines_down(words, lines) if options.words and options.arrived else [])], moment, options)
+
+
+def _titled(drawn: list[Primitive], moment: Moment, options: ViewOptions) -> Scene:
+    """Return a frame with the blocks that are meant: the picture is of no step of theirs."""
+    last = block_label(moment.scope.focus.block, moment.trace.launch)
+    return titled(drawn, kernel_words(moment), tr("up to {block}, in the order of their numbers", block=last), options)
 
 
 def first_blocks_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -61,7 +68,7 @@ def first_blocks_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive
 def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], Box]:
     """Return the boxes of the matrices, as a cross with B above C and A at its left; and the room of the words."""
     m, n, k = (moment.trace.setup.problem.sizes[name] for name in "MNK")
-    left, words = options.room().columns(REST, _WORDS if options.words else 0, gap=4 * NEAR)
+    left, words = options.room(foot=MARGIN).columns(REST, _WORDS if options.words else 0, gap=4 * NEAR)
     cell = min((left.width - _GAP) / (k + n), (left.height - 2 * _GAP) / (k + m))
     b = Box(left.x + k * cell + _GAP, left.y + _GAP, n * cell, k * cell)
     c = Box(b.x, b.bottom + _GAP, n * cell, m * cell)
