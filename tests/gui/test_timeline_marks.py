@@ -1,5 +1,8 @@
 """A click on the mark of a hazard goes to its step, also where a step is narrower than the mark."""
 
+from itertools import pairwise
+
+import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
@@ -8,8 +11,10 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.gui.stage.timeline import TimelineSlider
 from gemmviz.model.records import replace
+from gemmviz.scenes.kit.primitives import Labels
+from gemmviz.scenes.kit.text import CAP_HEIGHT
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.kit.timeline import x_of_step
+from gemmviz.scenes.kit.timeline import timeline_names, x_of_step
 from tests.conftest import trace_of
 
 
@@ -44,3 +49,19 @@ def test_the_timeline_has_the_colours_of_the_theme(qtbot: QtBot) -> None:
         slider.show()
         qtbot.waitExposed(slider)
     assert pictured(one, "dark") != pictured(one, "light") == pictured(other, "light")
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.3, 1.7])
+def test_all_tracks_of_a_tiled_kernel_are_named_and_the_names_stand_apart(qtbot: QtBot, scale: float) -> None:
+    slider, replay = TimelineSlider(), Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
+    qtbot.addWidget(slider)
+    slider.resize(1000, slider.height())
+    slider.set_type_scale(scale)
+    texts = [each for each in timeline_names(replay, slider._whole, slider.theme) if isinstance(each, Labels)]
+    names = [each for each in texts if each.key.startswith("track-")]
+    assert [each.texts[0] for each in names] == ["load A", "load B", "into tile", "multiply", "store C"]
+    pitches = [below.at[0, 1] - above.at[0, 1] for above, below in pairwise(names)]
+    assert min(pitches) > 1.1 * slider.theme.type.least
+    (phases,) = [each for each in texts if each.key == "phase-names"]
+    assert phases.at[:, 1].max() < names[0].at[0, 1] - slider.theme.type.least
+    assert phases.at[:, 1].min() - CAP_HEIGHT * slider.theme.type.least >= slider._whole.y

@@ -24,7 +24,7 @@ from gemmviz.scenes.kit.theme import (
     heat_levels,
     load_theme,
 )
-from gemmviz.scenes.kit.view import TIMELINE, Layer, ViewOptions
+from gemmviz.scenes.kit.view import Layer, ViewOptions
 from gemmviz.scenes.kit.window import Lens, Window
 from gemmviz.scenes.stage.cells import CellGrid, label_size
 from gemmviz.scenes.stage.layout import plan_of
@@ -113,14 +113,15 @@ def test_everything_stays_inside_the_frame_and_apart(
 ) -> None:
     blocks = "" if size[0] < 300 else "0:1,0:1"
     moment = read(trace_of("03_coalesced", *size, BLOCK=8, blocks=blocks)).at(0)
-    plan = plan_of(moment, ViewOptions(width=frame[0], height=frame[1], lens=lens, code=True))
+    options = ViewOptions(width=frame[0], height=frame[1], lens=lens, code=True)
+    plan = plan_of(moment, options)
     found = [each.box for each in plan.matrices.values()]
     found += [room for name, room in plan.rooms.items() if name != "legend"]
     for x, y, width, height in found:
         assert x >= 14
         assert y >= 13.9
         assert x + width <= frame[0] - 14
-        assert y + height <= frame[1] - TIMELINE
+        assert y + height <= frame[1] - options.timeline_height(moment.replay)
     for i, a in enumerate(found):
         for b in found[i + 1 :]:
             assert a[0] + a[2] < b[0] or b[0] + b[2] < a[0] or a[1] + a[3] < b[1] or b[1] + b[3] < a[1]

@@ -1,6 +1,7 @@
 """The composition of the stage: places of tiles, rooms, lights, padding, values, and what can be read."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,16 +9,22 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.scenes.kit.timeline import height_with_names, timeline_names, track_room, track_text
 from gemmviz.scenes.kit.view import LAYERS, ViewOptions
 from gemmviz.scenes.stage.layout import places, plan_of, sides_of, tile_grids
 from gemmviz.scenes.views.stage_view import stage_scene
 from tests.conftest import kernel_from, piece, sure, trace_of
 from tests.legible import too_small, wrong_with
+from tests.problem_kernels import run_of
+
+THEME = load_theme("dark")
 
 Sized = tuple[str, int, int, int, dict[str, int]]
 KERNELS: list[Sized] = [
@@ -72,7 +79,7 @@ def test_arrays_stand_apart_and_inside_the_corner(kernel: Sized) -> None:
             assert x > 0
             assert y > 0
             assert x + wide < options.width
-            assert y + high < options.height - options.timeline_height
+            assert y + high < options.height - options.timeline_height(reader.replay)
             for other in grids[number + 1 :]:
                 across = min(x + wide, other[0] + other[2]) - max(x, other[0])
                 assert across <= 0.01 or min(y + high, other[1] + other[3]) - max(y, other[1]) <= 0.01
@@ -276,18 +283,47 @@ def test_the_timeline_names_its_tracks_and_phases() -> None:
     assert timeline_texts(reads_c) == {"load A", "load B", "load, store C"}
 
 
-def test_the_names_of_tracks_stand_in_one_column_each_at_its_track() -> None:
-    for size in ((1600, 900), (1600, 590)):
-        scene = stage_scene(
-            reader_of(("04_tiled", 8, 8, 8, {"TILE_WIDTH": 4})).at(0), ViewOptions(width=size[0], height=size[1])
-        )
+@pytest.mark.parametrize(
+    ("kernel", "tracks"),
+    [
+        (("04_tiled", 8, 8, 8, {"TILE_WIDTH": 4}), [0, 1, 2, 3, 4]),
+        (("02_naive", 8, 8, 8, {"BLOCK": 4}), [0, 1, 4]),
+        (("12_pipelined", 32, 32, 32, {}), [2, 3, 4]),
+    ],
+)
+def test_the_names_of_tracks_stand_apart_in_one_column_each_at_its_track(kernel: Sized, tracks: list[int]) -> None:
+    """A track without a step takes no room, and a low frame, in which names would touch, has none."""
+    for height in (900, 590):
+        scene = stage_scene(reader_of(kernel).at(0), ViewOptions(height=height))
         names = {each.key: each for each in scene.all if isinstance(each, Labels) and each.key.startswith("track-")}
-        tracks = piece(scene, "score", Cells)
-        assert len(names) == (5 if size[1] > 600 else 0)
+        rows = piece(scene, "score", Cells)
+        if height == 900 or len(tracks) == 5:
+            assert list(names) == ([f"track-{track}" for track in tracks] if height > 600 else [])
         assert len({(each.at[0, 0], each.anchor) for each in names.values()}) <= 1
-        for key, each in names.items():
-            assert int((each.at[0, 1] - tracks.y) / tracks.pitch) == int(key.removeprefix("track-"))
-            assert each.at[0, 0] < tracks.x
+        baselines = [each.at[0, 1] for each in names.values()]
+        assert all(after - before > 1.1 * THEME.type.least for before, after in pairwise(baselines))
+        assert [int((y - rows.y) / rows.pitch) for y in baselines] == list(range(len(names)))
+        assert all(each.at[0, 0] < rows.x for each in names.values())
+
+
+def test_long_names_of_tracks_leave_the_run_its_room() -> None:
+    kernel = parse_kernel(
+        '// gemmviz = 1\n// entry = "kernel"\n// args = ["temperatures_of_all_cells", "out"]\n// block = ["n"]\n// grid = ["1"]\n'
+        '// problem = { kind = "none", n = 8, arrays = { temperatures_of_all_cells = "n", out = "n" }, outputs = ["out"] }\n'
+        'extern "C" __global__ void kernel(const float* temperatures_of_all_cells, float* out)\n'
+        "{ out[threadIdx.x] = temperatures_of_all_cells[threadIdx.x]; }\n",
+        "kernel.cu",
+    )
+    replay = Replay.of(run_of(kernel).whole)
+    for width in (700.0, 1600.0):
+        whole = Box(0.0, 0.0, width, height_with_names(replay, THEME))
+        room = track_room(replay, whole, THEME)
+        assert 0.7 * width < room.width < width
+        names = [text for each in timeline_names(replay, whole, THEME) if isinstance(each, Labels) for text in each.texts]
+        assert names[0].startswith("load temp")
+        assert names[0].endswith("…")
+        assert track_text(replay, room.y + 1.0, room) == "load temperatures_of_all_cells"
+        assert track_text(replay, room.bottom - 1.0, room) == "load, store out"
 
 
 def test_larger_type_leaves_the_matrices_their_share() -> None:

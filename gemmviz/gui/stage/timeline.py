@@ -1,6 +1,7 @@
 """The strip below the stage: the timeline of the run, transport buttons, and the speed."""
 
 from collections.abc import Callable
+from math import ceil
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QIcon, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
@@ -15,8 +16,16 @@ from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_names, timeline_primitives, track_room, x_of_step
-from gemmviz.scenes.kit.view import BELOW_TIMELINE, TIMELINE
+from gemmviz.scenes.kit.timeline import (
+    height_with_names,
+    segment_text,
+    step_under,
+    timeline_names,
+    timeline_primitives,
+    track_room,
+    track_text,
+    x_of_step,
+)
 from gemmviz.session.playing import SPEEDS
 
 # The transport icons in the colour of the theme: triangles and bars in a unit square.
@@ -55,7 +64,7 @@ def transport_icon(name: str, colour: str) -> QIcon:
 
 
 _NARROW, _LEAST_BESIDE, _NEAR_MARK = 470, 640, 5.0  # pixels
-_SCALE, _EDGE = 0.62, 4.0  # pixels of a unit in the usual text size; around the timeline
+_SCALE, _EDGE = 0.62, 3.0  # pixels of a unit in the usual text size; around the timeline
 _HEIGHT_WITHOUT_NAMES = 66.0  # units: height without names
 
 
@@ -91,9 +100,8 @@ class TimelineSlider(QSlider):
 
     def _fit(self) -> None:
         self._pixmap = None
-        self.setFixedHeight(
-            round((_HEIGHT_WITHOUT_NAMES if self._is_low else TIMELINE - BELOW_TIMELINE) * self._scale + 2 * _EDGE)
-        )
+        height = _HEIGHT_WITHOUT_NAMES if self._is_low else height_with_names(None, self.theme)
+        self.setFixedHeight(ceil(height * self._scale + 2 * _EDGE))
 
     def show_run(self, replay: Replay | None, theme: Theme) -> None:
         """Show a run in the colours of a theme."""
@@ -176,7 +184,8 @@ class TimelineSlider(QSlider):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.replay is not None:
-            text = segment_text(self.replay, self.step_at(event.pos().x()))
+            x, y, room = event.pos().x(), event.pos().y(), self.tracks
+            text = track_text(self.replay, y, room) if x < room.x else segment_text(self.replay, self.step_at(x))
             QToolTip.showText(event.globalPos(), tip_text(text), self)
             return True
         return super().event(event)

@@ -1,4 +1,4 @@
-"""The run as a picture: five tracks one below the other, time to the right, barriers across all tracks, and marks at
+"""The run as a picture: up to five tracks one below the other, time to the right, barriers across all tracks, and marks at
 hazards and at an early end.
 """
 
@@ -10,37 +10,44 @@ from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, short_tra
 from gemmviz.model.translation import many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, text_width
 from gemmviz.scenes.kit.theme import Palette, Theme, mixed
 
 _MOST_COLUMNS = 1600
 _FULL_SHARE = 0.34  # of the steps of a column: from here on a track has its full colour
 _LEAST_BARRIER = 3.0  # units per step; narrower barriers would hide the tracks
 _EMPTY, _SOFT, _FULL = range(3)
-_TOP, _LEAST_HEIGHT = 14.0, 80.0  # above tracks without brackets; of a timeline with brackets
-_NAME_AIR = 14.0  # between names and tracks
-_PHASES, _NAME_PITCH = 1.4, 0.9  # height of the phases above the tracks, and of a track with a name, in sizes of text
+_TOP, _LEAST_HEIGHT = 14.0, 68.0  # above tracks without brackets; of a timeline with brackets
+_NAME_AIR, _WIDEST_NAME = 14.0, 0.16  # between names and tracks; share of the width that a name has
+_PHASES, _NAME_PITCH = 1.1, 1.12  # heights of the phases above the tracks, and of a track with a name, in sizes of text
+_ROUNDING = 1e-6
+_BASE, _TICK, _BESIDE = 7.0, 6.0, 6.0  # of a phase: baseline above the tracks; height of its ends; gap between line and text
 
 
 def timeline_primitives(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the timeline without the current position."""
     columns = min(replay.steps, _MOST_COLUMNS)
     fill = replay.cached(("timeline", columns), lambda: _filled(replay, columns))
-    rows = TRACKS
-    step = room.width / columns
-    cells = Cells(
-        "score", room.x, room.y, step, fill, timeline_palette(theme), timeline_palette(theme), height=room.height / rows,
-    )  # fmt: skip
+    step, pitch = room.width / columns, room.height / len(fill)
+    cells = Cells("score", room.x, room.y, step, fill, timeline_palette(theme), timeline_palette(theme), height=pitch)
     return [cells, *_barriers(replay, room, theme), *_marks(replay, room, theme)]
+
+
+def height_with_names(replay: Replay | None, theme: Theme) -> float:
+    """Return the height of the timeline of a run with the names of its tracks and phases; for None, the most of any run."""
+    rows, has_phases = (TRACKS, True) if replay is None else (len(_tracks(replay)), replay.has_phases)
+    size = theme.type.least
+    return max(_LEAST_HEIGHT, (_PHASES * size if has_phases else _TOP) + rows * _NAME_PITCH * size)
 
 
 def track_room(replay: Replay, whole: Box, theme: Theme) -> Box:
     """Return the part of a box that the tracks take beside their names and below the phases."""
     has_phases = replay.has_phases and whole.height >= _LEAST_HEIGHT
     room = whole.trimmed(top=_PHASES * theme.type.least if has_phases else _TOP)
-    if room.height < _NAME_PITCH * theme.type.least * TRACKS:
+    names = _names(replay, whole, theme)
+    if room.height < _NAME_PITCH * theme.type.least * len(names) - _ROUNDING:
         return room
-    return room.trimmed(left=max(text_width(name, theme.type.least) for name in _names(replay)) + 2 * _NAME_AIR)
+    return room.trimmed(left=max(text_width(name, theme.type.least) for name in names.values()) + 2 * _NAME_AIR)
 
 
 def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
@@ -49,33 +56,53 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
     phases = _phases(replay, room, theme) if room.y - whole.y > _TOP else []
     if room.x == whole.x:
         return phases
-    pitch, colours = room.height / TRACKS, _name_colours(theme)
-    named = [(track, name) for track, name in enumerate(_names(replay)) if track in replay.timeline.tracks]
-    at = {track: (room.x - _NAME_AIR, baseline(room.y + (track + 0.5) * pitch, size)) for track, _ in named}
-    return [*(text_at(f"track-{track}", at[track], name, size, colours[track], "end") for track, name in named), *phases]
+    names, colours = _names(replay, whole, theme), _name_colours(theme)
+    pitch, right = room.height / len(names), room.x - _NAME_AIR
+    words = [
+        text_at(f"track-{track}", (right, baseline(room.y + (row + 0.5) * pitch, size)), name, size, colours[track], "end")
+        for row, (track, name) in enumerate(names.items())
+    ]
+    return [*words, *phases]
 
 
-def _names(replay: Replay) -> tuple[str, ...]:
+def track_text(replay: Replay, y: float, room: Box) -> str:
+    """Return what the track at a y holds, in words."""
+    tracks = _tracks(replay)
+    row = int((y - room.y) / room.height * len(tracks))
+    return track_names(replay.trace.setup.problem)[tracks[max(0, min(len(tracks) - 1, row))]]
+
+
+def _tracks(replay: Replay) -> list[int]:
+    """Return the tracks that have a step, all of them in a run that only waits."""
+    return sorted(replay.timeline.tracks & set(range(TRACKS))) or list(range(TRACKS))
+
+
+def _names(replay: Replay, whole: Box, theme: Theme) -> dict[int, str]:
+    """Return the names of the tracks, long ones cut."""
     names: tuple[str, ...] = replay.cached("short track names", lambda: short_track_names(replay.trace))
-    return names
+    return {track: fitted(names[track], theme.type.least, _WIDEST_NAME * whole.width) for track in _tracks(replay)}
 
 
 def _phases(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
-    """Draw a numbered bracket above each phase that has the space for it."""
+    """Draw a bracket with its number above each phase that has the space for it."""
     size, phase = theme.type.least, replay.trace.phase
     starts = np.flatnonzero(np.diff(phase, prepend=phase[0] - 1))
     stops = np.append(starts[1:], len(phase))
-    y, segments, at, texts = room.y - 7.0, [], [], []
+    base, segments, at, texts = room.y - _BASE, [], [], []
+    y = base - CAP_HEIGHT * size / 2
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
         number = int(phase[start])
         left, right = (x_of_step(step, replay.steps, room) for step in (start, stop))
         text = tr("phase {number}", number=number + 1)
-        if text_width(text, size) + 8 > right - left:
+        air = 2 * (_BESIDE + 2)
+        if text_width(text, size) + air > right - left:
             text = str(number + 1)
-        if not 0 <= number < replay.phases or text_width(text, size) + 8 > right - left:
+        if not 0 <= number < replay.phases or text_width(text, size) + air > right - left:
             continue
-        segments += [(left + 2, y, right - 2, y), (left + 2, y, left + 2, y + 5), (right - 2, y, right - 2, y + 5)]
-        at.append(((left + right) / 2, y - 5))
+        middle, half = (left + right) / 2, text_width(text, size) / 2 + _BESIDE
+        for end, inner in ((left + 2, middle - half), (right - 2, middle + half)):
+            segments += [(end, y, inner, y), (end, y, end, y + _TICK)]
+        at.append((middle, base))
         texts.append(text)
     if not texts:
         return []
@@ -136,7 +163,7 @@ def _filled(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
     density = replay.timeline.shares_over(columns)[:BARRIER]
     level = np.where(density >= _FULL_SHARE, _FULL, np.where(density > 0, _SOFT, _EMPTY))
     track = np.arange(BARRIER)[:, None]
-    return np.where(level == _EMPTY, 0, 2 * track + level).astype(np.uint8)
+    return np.where(level == _EMPTY, 0, 2 * track + level).astype(np.uint8)[_tracks(replay)]
 
 
 def _barriers(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:

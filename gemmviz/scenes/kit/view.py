@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.chart import Chart
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.problem import Problem
@@ -22,13 +23,13 @@ from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels, Primitive,
 from gemmviz.scenes.kit.sentence import beat, next_access, no_access
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.timeline import timeline_names, timeline_primitives, track_room, x_of_step
+from gemmviz.scenes.kit.timeline import height_with_names, timeline_names, timeline_primitives, track_room, x_of_step
 from gemmviz.scenes.kit.window import Lens
 
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
 LEAST_WIDTH, LEAST_HEIGHT = 400.0, 100.0  # of a frame; of the space for a view's own picture in it
-STRIP, TIMELINE = 20.0, 123.0  # height of the timeline at the lower edge: without and with names of its tracks
+STRIP = 20.0  # height of the timeline without names at the lower edge
 _LOW_TIMELINE, BELOW_TIMELINE = 84.0, 3.0  # height in low frames, where only phases are named; gap below the tracks
 SHEET_EDGE = 34.0  # margin of an exported picture: 40 pixels of 1080 lines
 _TITLE, _NOTE, _EDGE = 50.0, 86.0, 14.0  # baselines of the title and of the line below it; above a picture without words
@@ -135,13 +136,13 @@ class ViewOptions(DrawingOptions, frozen=True):
         """Height of the timeline at the lower edge, with the margin below it."""
         return STRIP + self.edge if self.timeline and self.words else 0.0
 
-    @property
-    def timeline_height(self) -> float:
-        """Height of the timeline at the lower edge of the stage, with the names of its phases and, except in low frames,
-        of its tracks.
+    def timeline_height(self, replay: Replay) -> float:
+        """Return the height of a run's timeline at the lower edge of the stage, with the names of its phases and, except in low
+        frames, of its tracks.
         """
-        height = _LOW_TIMELINE if self.height < _LOW else TIMELINE
-        return height + self.edge if self.timeline and self.words else 0.0
+        if not (self.timeline and self.words):
+            return 0.0
+        return self.edge + (_LOW_TIMELINE if self.height < _LOW else height_with_names(replay, self.theme) + BELOW_TIMELINE)
 
     def lacking(self, own: float) -> float:
         """Return what is missing of the margin where a picture leaves ``own`` units free itself."""
@@ -314,10 +315,10 @@ def band_bottom(height: float) -> float:
 
 def named_timeline(moment: Moment, options: ViewOptions) -> list[Primitive]:
     """Draw the timeline with the names of its tracks and its phases along the lower edge, with the current moment."""
-    if not options.timeline_height:
+    high = options.timeline_height(moment.replay)
+    if not high:
         return []
     theme, steps = options.theme, moment.trace.steps
-    high = options.timeline_height
     whole = Box(MARGIN, options.height - high, options.width - 2 * MARGIN, high - options.edge - BELOW_TIMELINE)
     room = track_room(moment.replay, whole, theme)
     x = x_of_step(moment.step + options.moment, steps, room)

@@ -203,7 +203,7 @@ def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Return the layout at a moment. The lens is used on request, or if little would be visible without it."""
     key = (
         "plan", options.width, options.height, options.code, options.statement, options.layer != "matrix",
-        options.timeline_height, options.theme.type, options.lens, options.edge, options.only, options.hidden,
+        options.timeline, options.words, options.theme.type, options.lens, options.edge, options.only, options.hidden,
     )  # fmt: skip
     return moment.cached(key, lambda: _plan_of(moment, _frame_of(moment, options), options))
 
@@ -211,7 +211,7 @@ def plan_of(moment: Moment, options: ViewOptions) -> Plan:
 def _frame_of(moment: Moment, options: ViewOptions) -> StageFrame:
     tiles = lane_tiles(moment.replay)
     beyond = padding_beyond(moment, tiles) if moment.trace.is_multiply else (0, 0)
-    has_legend, foot = options.layer != "matrix", options.timeline_height
+    has_legend, foot = options.layer != "matrix", options.timeline_height(moment.replay)
     return StageFrame(
         tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond,
         options.statement or options.code, not options.hidden >= {"title", "action", "progress"},

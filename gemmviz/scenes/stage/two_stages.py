@@ -48,7 +48,7 @@ class TwoStages(Struct, frozen=True):
 
 def two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
     """Return the layout of a comparison. The lens is used as on the stage, for both sides the same."""
-    frame = options.width, options.height, options.edge, options.timeline_height, options.lens, options.theme.type
+    frame = options.width, options.height, options.edge, options.timeline, options.words, options.lens, options.theme.type
     key = "two stages", id(pair.left.replay), pair.left.step, pair.left.focus, frame
     return pair.right.cached(key, lambda: _two_stages(pair, options))
 
@@ -56,7 +56,7 @@ def two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
 def _two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
     middle = min(max(_LEAST, _SHARE * options.width), _MOST)
     edge = max(_EDGE, options.edge)
-    frame = Box(0.0, 0.0, options.width, options.height - options.timeline_height).inset(edge)
+    frame = Box(0.0, 0.0, options.width, options.height - options.timeline_height(pair.right.replay)).inset(edge)
     one, between, other = frame.columns(REST, middle, REST)
     rooms, inset = [each.trimmed(top=_HEAD - _EDGE) for each in (one, other)], MARGIN - edge
     heads = [each.trimmed(left=inset).strip("top", _HEAD - _EDGE)[0] for each in (one, other)]
@@ -83,7 +83,7 @@ def _planned(pair: Pair, rooms: tuple[Box, Box], options: ViewOptions, is_lens: 
 def _crosses(pair: Pair, rooms: tuple[Box, Box], options: ViewOptions, is_lens: bool) -> tuple[Plan, Plan]:
     """Return the crosses of two multiplications: of the same sizes, in exactly the same places."""
     windows = _windows(pair, is_lens)
-    frame = _common_frame(_more_tiles(pair), pair.sides, options)
+    frame = _common_frame(_more_tiles(pair), pair.sides, pair, options)
     cell = min(cross_cell(window, frame, room) for window, room in zip(windows, rooms, strict=True))
     plans = []
     for moment, window, room in zip(pair.sides, windows, rooms, strict=True):
@@ -124,19 +124,19 @@ def _more_tiles(pair: Pair) -> tuple[LaneTile, ...]:
     return max((lane_tiles(moment.replay) for moment in pair.sides), key=lambda tiles: (sum(lane_extents(tiles)), len(tiles)))
 
 
-def _common_frame(tiles: tuple[LaneTile, ...], moments: tuple[Moment, ...], options: ViewOptions) -> StageFrame:
+def _common_frame(tiles: tuple[LaneTile, ...], moments: tuple[Moment, ...], pair: Pair, options: ViewOptions) -> StageFrame:
     """Return a frame with the space for padding that any of the runs needs."""
     beyond = [padding_beyond(moment, lane_tiles(moment.replay)) for moment in moments]
     most = max(rows for rows, _ in beyond), max(columns for _, columns in beyond)
     size = options.width, options.height
-    return StageFrame(tiles, *size, False, False, options.timeline_height, options.theme.type, most)
+    return StageFrame(tiles, *size, False, False, options.timeline_height(pair.right.replay), options.theme.type, most)
 
 
 def _arrays(moment: Moment, room: Box, pair: Pair, options: ViewOptions, is_lens: bool) -> Plan:
     """Return the arrays of another problem; both sides leave the same room for shared arrays."""
     if moment.trace.is_multiply:
         window = lens_of(moment) if is_lens else whole_of(moment)
-        frame = _common_frame(lane_tiles(moment.replay), (moment,), options)
+        frame = _common_frame(lane_tiles(moment.replay), (moment,), pair, options)
         cross = cross_at(window, frame, room, cross_cell(window, frame, room))
         return Plan(window, cross.matrices, {}, cross.lanes, frame.beyond, cross.titles)
     inputs = frozenset(moment.trace.arrays[number].name for number in moment.trace.inputs)
