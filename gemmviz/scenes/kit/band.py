@@ -1,6 +1,5 @@
 """What stands above a picture, a headline, and below it: the caption of a lecture, and a link with its QR code."""
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from gemmviz.model.translation import letter, tr
 from gemmviz.scenes.kit.layout import baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import moved_down
-from gemmviz.scenes.kit.text import fits_lines, text_width, wrap_text
+from gemmviz.scenes.kit.text import clauses_of, fits_lines, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import HEADLINE_PITCH, MARGIN, ViewOptions, headline_lines, title_words
 
@@ -25,7 +24,7 @@ _NUMBER, _TITLE, _CHOICE = 64.0, _TYPE.least, 27.0
 _LEADING, _AIR = 1.26, 16.0
 _LINES, _MOST_LINES = 2, 3  # lines for which there is always space, so that pictures keep their size; and the most
 _SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # of the room, tried for lines of the same length
-_CLAUSE, _LEAST_CLAUSE = re.compile("[,:;.](?= )|[，：；。]"), 0.6  # the end of one; its width per that of the other line
+_LEAST_CLAUSE = 0.6  # width of a line that ends with its clause, per that of the other line
 _INDENT, _CHOICE_AIR = 28.0, 10.0  # of choices: at their left, and above them
 _BESIDE, _GAP = 380.0, 44.0  # width of title and progress, and their distance from the sentence
 _DOT, _MOST_DOTS = 8.0, 32
@@ -152,8 +151,7 @@ def _balanced(text: str, size: float, room: float) -> tuple[str, ...]:
     the others. Two lines part where a clause ends, if they are about equally long then.
     """
     count = len(wrap_text(text, size, room, _MOST_LINES, "semibold"))
-    for clause in _CLAUSE.finditer(text) if count == 2 else ():
-        lines = text[: clause.end()], text[clause.end() :].lstrip()
+    for lines in clauses_of(text) if count == 2 else ():
         short, long = sorted(text_width(line, size, "semibold") for line in lines)
         if _LEAST_CLAUSE * long <= short <= long <= room:
             return lines

@@ -130,6 +130,7 @@ def text_line(
     return Labels(key, points(at), (fitted(text, size, width, face),), size, colour, "start", face, meaning)
 
 
+_CLAUSE = re.compile("[,:;.](?= )|[，：；。](?=.)")
 JOINED = "\ufdd3"  # a noncharacter of Unicode: the mark of a space at which no line breaks
 
 
@@ -138,6 +139,11 @@ def without_clauses(text: str, size: float, room: float) -> str:
     while text_width(text, size) > room and (end := max(text.rfind(joint) for joint in (", ", ": ", "; "))) > 0:
         text = text[:end]
     return text
+
+
+def clauses_of(text: str) -> list[tuple[str, str]]:
+    """Return the two parts of a text at the end of each of its clauses but the last."""
+    return [(text[: end.end()], text[end.end() :].lstrip()) for end in _CLAUSE.finditer(text)]
 
 
 def with_last_words(text: str, letters: int) -> str:
