@@ -430,15 +430,17 @@ class Suggestion(Struct, frozen=True):
 class Cause(Struct, frozen=True):
     """One cause of a kernel's time: a sentence, and the counts that support it.
 
-    ``cost_ms``: the model's time minus its time without the cause, None if the model has no time for it; ``excess``: the ratio
-    of actual to needed work; ``is_waste``: whether the same kernel could avoid it, as opposed to what its method demands.
-    ``site``: the access that loses most. ``cure``: a change against it; ``view``: the view that shows it.
+    ``cost_ms``: the model's time minus its time without the cause, None if the model has no time for it; ``spared``: the lines
+    and wavefronts that fall away without it; ``excess``: the ratio of actual to needed work; ``is_waste``: whether the same
+    kernel could avoid it, as opposed to what its method demands. ``site``: the access that loses most. ``cure``: a change
+    against it; ``view``: the view that shows it.
     """
 
     kind: CauseKind
     sentence: str
     proof: str
     cost_ms: float | None = None
+    spared: float = 0.0
     excess: float = 1.0
     is_waste: bool = False
     site: Site | None = None
@@ -463,10 +465,11 @@ class SpeedCase(Struct, frozen=True):
     """Data for one explanation. ``traffic``: by level, nearest to the threads first, empty until counted; ``rate``: GFLOP/s of
     the real kernel and ``share_of_cublas``, None if unknown; ``rate_source``: origin of the rate; ``time_ms``: of
     the real kernel, None if unknown. ``causes``: the most expensive first, empty until known; ``model_ms``: the model's time of
-    the launch, None if the model does not hold for the device. ``so_far``: flops and bytes of each level for the watched
-    threads up to now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be
-    counted. ``least_bytes``: of all arrays together, 0 until known. ``variants``: DRAM's traffic with each
-    recorded value of a parameter that changes nothing else; ``dram_on``: the GPUs on which it was recorded for this launch.
+    the launch, None if the model does not hold for the device; ``passes``: its lines and wavefronts. ``so_far``: flops and
+    bytes of each level for the watched threads up to now. ``effects``: results before and after a suggestion was applied;
+    ``no_counts``: why the launch can't be counted. ``least_bytes``: of all arrays together, 0 until known. ``variants``: DRAM's
+    traffic with each recorded value of a parameter that changes nothing else; ``dram_on``: the GPUs on which it was recorded
+    for this launch.
     """
 
     what: str
@@ -479,6 +482,7 @@ class SpeedCase(Struct, frozen=True):
     time_ms: float | None = None
     causes: tuple[Cause, ...] = ()
     model_ms: float | None = None
+    passes: float = 0.0
     so_far: tuple[float, tuple[float, ...]] | None = None
     effects: tuple[Effect, ...] = ()
     no_counts: str = ""

@@ -182,8 +182,8 @@ class Completion:
             self._complete_launch(known, run)
 
     def _complete_launch(self, known: Knowledge, run: KnownRun) -> None:
-        """Search for hazards, count, judge the launch at the sizes of main(), then find the main cause and rearrange tiles with
-        bank conflicts; meanwhile, time.
+        """Search for hazards, count, judge the launch at the sizes of main(), then find the main cause, rearrange tiles with
+        bank conflicts and try opposed suggestions; meanwhile, time.
         """
         if run.trace.stop is not None:
             return
@@ -195,8 +195,8 @@ class Completion:
         elif not self.will_count and not self._count.is_busy:
             if Knowledge.judged_as_launched.at_hand(known) is None:
                 self._count.start(lambda: known.judged_as_launched)
-            elif Knowledge.rearranged.at_hand(known) is None:
-                self._count.start(lambda: (known.main_cause, known.rearranged))
+            elif Knowledge.faster.at_hand(known) is None:
+                self._count.start(lambda: (known.main_cause, known.rearranged, known.faster))
         if run.timed is None and not self._time.is_busy:
             self._time.start(lambda: (known.timed, known.whole.timed))
 

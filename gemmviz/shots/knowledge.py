@@ -38,11 +38,12 @@ from gemmviz.run.stored import RecordedTimes
 from gemmviz.shots.occupancy import launched_of, occupancy_case
 from gemmviz.shots.rearranging import Rearranged, rearranged
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.suggestions import faster_of, opposed_cures, with_cures
 
 # Facts, and what they are made of.
 
 _FactValue = TypeVar("_FactValue")
-_WAITS_S, _MOST_COUNTING_S = 0.02, 60
+_WAITS_S, _MOST_COUNTING_S, _MOST_TRYING_S = 0.02, 60, 20
 _MOST_JUDGED = 1 << 25  # elements of the arrays of a launch that is run beside the displayed one
 _MOST_SECOND_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
@@ -510,6 +511,29 @@ class Knowledge:
         counts = self.counted.value
         has_conflicts = counts is not None and counts.total("shared").excessive_wavefronts > 0
         return tuple(rearranged(self.setup, self.first_replay.trace)) if has_conflicts else ()
+
+    @of_run
+    def faster(self) -> tuple[Setup, ...]:
+        """The setup of the fastest of the suggestions that oppose one another, by the model's time at the sizes of
+        main(); nothing if none is faster, or if counting them takes long.
+        """
+        whole = self.whole
+        launched = launched_of(whole.shot, self.whole_counted.value, whole.timed.value)
+        if launched is None or launched.model_ms is None:
+            return ()
+        causes = with_cures(reasons.causes_of(launched), self.setup, self.rearranged)
+
+        def time_ms(cure: Setup) -> float | None:
+            other = self.about(replace(whole.shot, setup=whole.setup.changed(**cure.parameters)))
+            tried = launched_of(other.shot, other.counted.value, None) if can_run(other.setup) else None
+            return None if tried is None else tried.model_ms
+
+        try:
+            with cancelled_after(_MOST_TRYING_S):
+                return faster_of(opposed_cures(causes, self.setup), self.setup, launched.model_ms, time_ms)
+        except Cancelled:
+            checkpoint()
+            return ()
 
     @of_run
     def hazard_kinds(self) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """What holds a kernel back, and what may help: from counts of whole launches."""
 
+import re
+
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
@@ -15,14 +17,17 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import RecordedCounters
 from gemmviz.run.cpu.executor import stream_launch
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.why_view import why_scene
-from gemmviz.shots.kinds.why import _next, speed_case_of, suggestions_for, traffic_of
+from gemmviz.shots.kinds.why import speed_case_of, traffic_of
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
+from gemmviz.shots.suggestions import next_choice, opposed_cures, suggestions_for, with_cures
 from tests.conftest import piece, sure
 
 
@@ -192,4 +197,59 @@ def test_the_busiest_sm_has_a_block_more_than_most() -> None:
 
 def test_the_next_size_is_the_nearest_one_that_runs() -> None:
     setup = setup_of("04_tiled", 64, TILE_WIDTH=8)
-    assert (_next(setup, "TILE_WIDTH", up=True), _next(setup, "TILE_WIDTH", up=False)) == (16, 4)
+    assert (next_choice(setup, "TILE_WIDTH", up=True), next_choice(setup, "TILE_WIDTH", up=False)) == (16, 4)
+
+
+@pytest.mark.parametrize(
+    ("setup", "faster"),
+    [
+        (setup_of("02_naive", 512, BLOCK=16), {"BLOCK": 8}),  # a larger block would move more sectors
+        (setup_of("02_naive", 128, BLOCK=16), {"BLOCK": 8}),
+        (setup_of("04_tiled", 32, TILE_WIDTH=4), None),
+    ],
+)
+def test_of_opposed_suggestions_the_faster_one_is_kept(setup: Setup, faster: dict[str, int] | None) -> None:
+    known = Knowledge(Shot(setup), Interpreter())
+    assert len(opposed_cures(with_cures(causes_of(launched(setup)), setup, ()), setup)) >= 2
+    assert [each.parameters for each in known.faster] == ([] if faster is None else [faster])
+    case = speed_case_of(Shot(setup), known.counts, None, faster=known.faster)
+    own = [each.cure.setup.parameters for each in case.causes if each.cure and each.cure.setup.kernel == setup.kernel]
+    assert own == ([] if faster is None else [faster])
+    if faster is not None:  # as the GPU found, too
+        assert sure(RecordedTimes().time(known.faster[0]).median_ms) < sure(RecordedTimes().time(setup).median_ms)
+
+
+def test_a_suggestion_with_a_wrong_result_is_not_faster() -> None:
+    setup = setup_of("02_naive", 64, BLOCK=16)
+    text = setup.kernel.text.replace("C[row * N + col] = sum;", "C[row * N + col] = BLOCK == 8 ? 0.0f : sum;")
+    assert text != setup.kernel.text
+    setup = replace(setup, kernel=replace(setup.kernel, text=text))
+    assert Knowledge(Shot(setup), Interpreter()).faster == ()
+
+
+@pytest.mark.parametrize("frame", [(1240.0, 953.0), (1435.0, 800.0), (1600.0, 900.0)])  # the first: 1024 × 768 pixels
+@pytest.mark.parametrize(
+    ("setup", "is_timed"),
+    [
+        (setup_of("04_tiled", 8, TILE_WIDTH=4), False),
+        (setup_of("02_naive", 64, BLOCK=16), False),
+        (setup_of("04_tiled", 1024, TILE_WIDTH=16), True),
+    ],
+)
+def test_without_a_known_time_nothing_is_said_to_save_time(setup: Setup, is_timed: bool, frame: tuple[float, float]) -> None:
+    case = speed_case_of(Shot(setup), counted(setup), RecordedTimes().time(setup) if is_timed else None)
+    scene = view_named("why").still(case, ViewOptions(width=frame[0], height=frame[1]))
+    said = [text for each in scene.all if isinstance(each, Labels) for text in each.texts]
+    assert any(re.search(r"\d (ns|µs|ms)\b", text) for text in said) is is_timed
+    assert any(re.match(r"saves ", text) for text in said) is is_timed
+    assert any(" fewer of " in text for text in said) is not is_timed
+    assert [text for text in said if text.endswith("…")] == []
+
+
+def test_levels_of_memory_with_the_same_traffic_are_named_once() -> None:
+    for width, lines in ((16, 1), (4, 2)):
+        setup = setup_of("04_tiled", 64, TILE_WIDTH=width)
+        scene = view_named("why").still(speed_case_of(Shot(setup), counted(setup), None), ViewOptions())
+        said = [text for each in scene.all if isinstance(each, Labels) for text in each.texts if "flop per byte;" in text]
+        assert len(said) == lines
+        assert ("requested and moved in sectors" in said[0]) is (lines == 1)

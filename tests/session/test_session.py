@@ -9,6 +9,7 @@ from gemmviz.analysis.hazards.shared_hazards import examined
 from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.trace_file import write_trace
+from gemmviz.model.cases import SpeedCase
 from gemmviz.model.errors import SettingError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -588,3 +589,18 @@ def test_a_launch_that_is_changed_in_the_file_is_read_again(model: TestModel, tm
     mended(model, file, replaced(HOMEWORK, GUARDED))
     mended(model, file, replaced(HOMEWORK, {**GUARDED, "M = 100": "M = 90"}))
     assert dict(model.session.shot.setup.kernel.host_sizes) == {"M": 90, "N": 70, "K": 50}
+
+
+def test_of_opposed_suggestions_the_tried_one_is_offered(model: TestModel) -> None:
+    model.opening.choose_kernel("02_naive")
+    for name in "MNK":
+        model.commands.change(name, 64)
+    model.commands.change("BLOCK", 16)
+    model.settle()
+    model.commands.show_view("why")
+    model.know()
+    case = model.session.display.subject
+    assert isinstance(case, SpeedCase)
+    cures = {each.kind: each.cure for each in case.causes}
+    assert sure(cures["idle"]).text == "smaller blocks: BLOCK = 8"
+    assert cures["reuse"] is None

@@ -35,9 +35,14 @@ class Work(Struct, frozen=True):
     dram_bytes: float
     busy: float
 
+    @property
+    def passes(self) -> float:
+        """Lines and wavefronts, of which an SM passes one per cycle."""
+        return self.lines + self.wavefronts
+
     def time_ms(self, device: Device) -> float:
         """The model's time in ms."""
-        data_path = (self.lines + self.wavefronts) / (device.sms * self.busy * clock_ghz(device) * _GIGA)
+        data_path = self.passes / (device.sms * self.busy * clock_ghz(device) * _GIGA)
         arithmetic = self.flops / (device.peak_gflops * self.busy * _GIGA)
         return _MS * max(data_path, arithmetic, self.dram_bytes / (device.bandwidth_gb_s * _GIGA))
 
@@ -86,6 +91,7 @@ class Launched(Struct, frozen=True):
     def without(self, cause: Cause, **changed: float) -> Cause:
         """A cause with its cost: of the work that remains with these changes."""
         now, work = self.model_ms, replace(self.work, **changed)
+        cause = replace(cause, spared=self.work.passes - work.passes)
         return cause if now is None else replace(cause, cost_ms=max(0.0, now - work.time_ms(self.limits.device)))
 
 

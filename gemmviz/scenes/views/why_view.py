@@ -2,6 +2,7 @@
 behind them, a cure to run and a view to look at.
 """
 
+from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ from msgspec import Struct
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.cases import MOVED, Cause, SpeedCase, Traffic
 from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, marked, number, percent, spaced, tr
+from gemmviz.model.translation import counted, listed, marked, number, percent, spaced, tr
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
@@ -33,10 +34,14 @@ from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, titled
 
 _TOP, _BAR, _BUTTON, _PAD, _MOST_SPARE = 112, 20, 38, 14, 30
 _LEAST_CHART, _BELOW_CHART = 160, 3.9  # height; the axis below it, in lines of text
+_MOST_NOTE, _MOST_LEVEL = 5, 3  # lines of the note on the model, and of a level of memory
 _DRAWN = 0.5  # share of the motion after which the roof is drawn
 _MODEL = marked(
     "Model: an SM passes one line of 128 bytes or one wavefront per cycle; no latency. Each bar: the "
     "model's time minus its time without the cause"
+)
+_UNTIMED = marked(
+    "Bars: how many of all lines of 128 bytes and wavefronts fall away without the cause. What that saves in time isn't known"
 )
 _NO_CACHE = marked("; without a cache, DRAM moves it all")
 _COUNTED = marked("The model of time doesn't hold for this device: bars show the counted share that is lost")
@@ -128,11 +133,12 @@ def _speed(case: SpeedCase) -> str:
 def _levels(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the roofline, and below it each level with its number."""
     size, indent = theme.type.note, 40
-    texts = [_level_text(case, each) for each in case.traffic]
+    levels = [[*group] for _, group in groupby(range(len(case.traffic)), lambda place: case.traffic[place].size_bytes)]
+    texts = [_level_text(case, [case.traffic[place] for place in each]) for each in levels]
     texts += [case.no_dram] if case.no_dram else []
-    inks = [theme.text] * len(case.traffic) + [theme.faint]
+    inks = [theme.text] * len(levels) + [theme.faint]
     lines = [
-        wrapped(f"level-text-{place}", text, Style(size, ink), room.width - indent, 2)
+        wrapped(f"level-text-{place}", text, Style(size, ink), room.width - indent, _MOST_LEVEL)
         for place, (text, ink) in enumerate(zip(texts, inks, strict=False))
     ]
     heights = [LINE_PITCH * size * len(each) + 8 for each in lines]
@@ -142,15 +148,18 @@ def _levels(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     for place, (own, part) in enumerate(zip(lines, parts, strict=True)):
         if part.y + size <= room.bottom:
             mark = square((part.x + 4 + size / 2, part.y + LINE_PITCH * size / 2), size)
-            drawn = Rects(f"level-chip-{place}", boxes(mark), level_ink(theme, place), radius=size / 2)
-            primitives += [drawn] if place < len(case.traffic) else []
+            for number_ in levels[place][:1] if place < len(levels) else ():
+                primitives.append(Rects(f"level-chip-{place}", boxes(mark), level_ink(theme, number_), radius=size / 2))
             primitives += lines_down(part.trimmed(left=indent)._replace(height=room.bottom - part.y), own)
     return primitives
 
 
-def _level_text(case: SpeedCase, traffic: Traffic) -> str:
-    """Return bytes, intensity and roof of a level of memory in words; bytes only if the problem has no flops to count."""
-    name = f"{_bytes_text(traffic.size_bytes)} {tr(traffic.level)}"
+def _level_text(case: SpeedCase, levels: list[Traffic]) -> str:
+    """Return bytes, intensity and roof of levels of memory with the same traffic in words; bytes only if the problem has no
+    flops to count.
+    """
+    traffic = levels[-1]
+    name = f"{_bytes_text(traffic.size_bytes)} {listed(tr(each.level) for each in levels)}"
     if case.problem.flops is None:
         return name
     per_byte = intensity(case.problem.flops, traffic.size_bytes)
@@ -197,7 +206,7 @@ def _causes(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]
             else tr("The launch is being counted")
         )
         return [*lines_down(room, wrapped("reason", waiting, theme.soft.sized(theme.type.caption), room.width, 2))]
-    note = wrapped("model", _model_note(case), theme.aside, room.width, 3)
+    note = wrapped("model", _model_note(case), theme.aside, room.width, _MOST_NOTE)
     free = room.trimmed(bottom=_effects_height(case, theme) + LINE_PITCH * theme.type.least * len(note) + 8)
     tried = ([sum(_cause_heights(cause, layout, room, options)) for cause in case.causes] for layout in _LAYOUTS)
     layouts = list(zip(_LAYOUTS, tried, strict=True))
@@ -214,9 +223,11 @@ def _model_note(case: SpeedCase) -> str:
     """Return what the bars are, and how the model's time compares with that of the real kernel."""
     if case.model_ms is None:
         return tr(_COUNTED)
+    if case.time_ms is None:
+        return tr(_UNTIMED)
     apart = sum(each.cost_ms or 0 for each in case.causes) <= case.model_ms
     overlap = "" if apart else tr(". Savings overlap")
-    real = "" if case.time_ms is None else tr(", real kernel {time_ms}", time_ms=_time_text(case.time_ms))
+    real = tr(", real kernel {time_ms}", time_ms=_time_text(case.time_ms))
     return tr(
         "{model}. All of it: {model_ms}{real}{overlap}",
         model=tr(_MODEL),
@@ -259,12 +270,15 @@ def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, options: Vie
 
 def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
     """Return the length of a cause's bar, 0 to 1, and its text; no length without a cost."""
-    if case.model_ms is None:
+    if case.model_ms is not None and cause.cost_ms is None:
+        return None, tr("not in the model: no latency")
+    if case.model_ms is not None and case.time_ms is None and cause.spared > 0:
+        spared, passes = (counted(_in_millions(round(each))) for each in (cause.spared, case.passes))
+        return cause.spared / case.passes, tr("{spared} fewer of {passes}", spared=spared, passes=passes)
+    if case.model_ms is None or case.time_ms is None or cause.cost_ms is None:
         share = 1 - 1 / cause.excess
         times = tr("{excess} times", excess=counted(number(cause.excess))) if cause.excess > 1 else tr("no excess")
         return share, tr("{share} % lost", share=counted(f"{100 * share:.0f}")) if cause.is_waste else times
-    if cause.cost_ms is None:
-        return None, tr("not in the model: no latency")
     return cause.cost_ms / case.model_ms, tr(
         "saves {cost_ms} of {model_ms}", cost_ms=_time_text(cause.cost_ms), model_ms=_time_text(case.model_ms)
     )
@@ -284,11 +298,12 @@ def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitiv
     named: list[tuple[Literal["look", "cure"], str]] = [("look", look), ("cure", cause.cure.text if cause.cure else "")]
     primitives, style = list[Primitive](), theme.strong.sized(theme.type.note)
     for action, text in named:
-        shown = fitted(text, style.size, room.width - 2 * _PAD, style.face)
+        shown = fitted(without_clauses(text, style.size, room.width - 2 * _PAD), style.size, room.width - 2 * _PAD, style.face)
         if not text or len(shown) < 3:
             continue
         box, room = room.strip("left", style.width(shown) + 2 * _PAD, 10)
-        primitives += button(f"{action}-{place}", box, shown, Button(action, place), tr(_TIPS[action]), style, theme)
+        tip = tr(_TIPS[action]) if shown == text else f"{text}. {tr(_TIPS[action])}"
+        primitives += button(f"{action}-{place}", box, shown, Button(action, place), tip, style, theme)
     return primitives
 
 

@@ -1,115 +1,27 @@
 """Why a kernel is as fast as it is: counts of the launch, measured or recorded speed, and progress of the displayed run."""
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.analysis.models.reasons import causes_of
 from gemmviz.analysis.replay.focus import Focus, site_position
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.cuda.launch.catalog import load_kernel
-from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
+from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.recordings import recorded_counters, recorded_on
-from gemmviz.model.cases import DRAM, MOVED, REQUESTED, Cause, CauseKind, Effect, SpeedCase, Suggestion, Traffic
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.cases import DRAM, MOVED, REQUESTED, Cause, CauseKind, Effect, SpeedCase, Traffic
 from gemmviz.model.recording import row_of
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup, launch_title, parameters_text
+from gemmviz.model.setup import Setup, launch_title
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.timing import KernelSpeed, LaunchCounters, RecordedCounters
-from gemmviz.model.translation import marked, tr
-from gemmviz.run.stored import recorded_speed
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Button, Hit
 from gemmviz.shots.knowledge import Context, Knowledge, LaunchFacts
 from gemmviz.shots.occupancy import launched_of
 from gemmviz.shots.rearranging import Rearranged
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
-
-# Suggested setups for each bottleneck: another kernel of the ladder, or another parameter. All suggestions can run; their
-# effect is not claimed before they have run.
-
-_LADDER: dict[str, tuple[str, tuple[CauseKind, ...], str]] = {
-    "02_naive": (marked("swap x and y: 03_coalesced"), ("coalescing",), "03_coalesced"),
-    "03_coalesced": (marked("tiles in shared memory: 04_tiled"), ("reuse", "coalescing"), "04_tiled"),
-    "04_tiled": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
-    "05_tiled_unguarded": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
-    "06_tiled_unrolled": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
-    "08_register_tiled": ("float4: 09_vectorised", ("shared", "coalescing", "banks", "nothing", "reuse", "occupancy"),
-                          "09_vectorised"),
-}  # fmt: skip
-_TILE_WIDTHS = ("TILE_WIDTH", "BLOCK")
-
-
-def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
-    """Suggestions against one kind of bottleneck."""
-    return tuple(each for each in _suggestions(setup, kind) if can_run(each.setup))
-
-
-def _suggestions(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
-    if kind == "banks" and setup.parameters.get("PAD") == 0:
-        yield Suggestion(tr("a column of padding: PAD = 1"), setup.changed(PAD=1))
-    if kind == "divergence" and setup.parameters.get("BY_WARP") == 0:
-        yield Suggestion(tr("whole warps go one way: BY_WARP = 1"), setup.changed(BY_WARP=1))
-    if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
-        text, kinds, other = _LADDER[setup.kernel.name]
-        if kind in kinds:
-            yield from _other_kernel(setup, text, other)
-    for name in _TILE_WIDTHS:
-        if kind in ("reuse", "coalescing", "lanes") and name in setup.parameters:
-            larger = _next(setup, name, up=True)
-            if larger is not None:
-                yield Suggestion(
-                    tr("a larger block: {name} = {larger}", name=name, larger=larger), setup.changed(**{name: larger})
-                )
-        if kind == "idle" and name in setup.parameters:
-            smaller = _next(setup, name, up=False)
-            if smaller is not None:
-                yield Suggestion(
-                    tr("smaller blocks: {name} = {smaller}", name=name, smaller=smaller), setup.changed(**{name: smaller})
-                )
-
-
-def _fastest_width(setups: list[Setup]) -> Setup | None:
-    """The setup with the best recorded time; None if there is no recording."""
-    times: dict[int, float] = {}
-    for number, setup in enumerate(setups):
-        with contextlib.suppress(GemmvizError):
-            time_ms = recorded_speed(setup).median_ms
-            if time_ms is not None:
-                times[number] = time_ms
-    return setups[min(times, key=times.__getitem__)] if times else None
-
-
-def _next(setup: Setup, name: str, up: bool) -> int | None:
-    """The next larger or smaller choice of a parameter with which the setup can run; None if there is none."""
-    now = setup.parameters[name]
-    choices = next((each.choices for each in setup.kernel.parameters if each.name == name), None) or ()
-    beyond = sorted((each for each in choices if (each > now if up else each < now)), reverse=not up)
-    return next((each for each in beyond if can_run(setup.changed(**{name: each}))), None)
-
-
-def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
-    """Another kernel on the same problem: with its fastest recorded parameters, otherwise with the same parameters, otherwise
-    with the largest block that can run.
-    """
-    kernel = load_kernel(name)
-    common = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
-    if "BLOCK" in setup.parameters and "TILE_WIDTH" in kernel.defaults:
-        common["TILE_WIDTH"] = setup.parameters["BLOCK"]
-    others = {"filling": setup.filling, "device": setup.device}
-    fastest = _fastest_width(list(legal_choices(kernel, setup.problem, **others)))
-    if fastest is not None:
-        yield Suggestion(f"{tr(text)}, {parameters_text(fastest)}", fastest)
-        return
-    same = setup_for(kernel, setup.problem, common, **others)
-    if can_run(same):
-        yield Suggestion(tr(text), same)
-        return
-    choices = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
-    if choices:
-        yield Suggestion(tr(text), choices[0])
-
+from gemmviz.shots.suggestions import opposed_cures, with_cures
 
 _LOADED = "global_load_sectors"
 _REQUESTED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
@@ -120,12 +32,19 @@ _VIEW_OF_CAUSE: dict[CauseKind, str] = {
 }  # fmt: skip
 
 
+def _view_of(cause: Cause) -> str:
+    """The view that shows a cause."""
+    is_of_matrices = cause.site is not None and cause.site.instruction
+    return "fragment" if is_of_matrices else _VIEW_OF_CAUSE.get(cause.kind, "")
+
+
 def speed_case_of(
     shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "",
-    rearranged: Sequence[Rearranged] = (), launch: Setup | None = None,
+    rearranged: Sequence[Rearranged] = (), launch: Setup | None = None, faster: Collection[Setup] = (),
 ) -> SpeedCase:  # fmt: skip
     """The speed of a shot's launch and its causes, with cures for the shot. ``no_speed``: why its time is unknown;
-    ``rearranged``: its tiles without bank conflicts; ``launch``: the launch at other sizes that is asked about.
+    ``rearranged``: its tiles without bank conflicts; ``launch``: the launch at other sizes that is asked about; ``faster``:
+    those of opposed suggestions that were tried.
     """
     drawn, setup = shot.setup, launch or shot.setup
     shot, device = replace(shot, setup=setup), device_for(setup)
@@ -138,12 +57,14 @@ def speed_case_of(
     launched = launched_of(shot, counts, speed)
     if counts is None or launched is None:
         return case
-    found = [_with_cure(cause, drawn, rearranged) for cause in causes_of(launched)]
-    opposed = [any(_are_opposed(drawn, cause.cure, other.cure) for other in found) for cause in found]
-    causes = tuple(replace(each, cure=None) if is_opposed else each for each, is_opposed in zip(found, opposed, strict=True))
+    found = with_cures(causes_of(launched), drawn, rearranged)
+    opposed = opposed_cures(found, drawn)
+    dropped = [each for each in opposed if each.setup not in faster]
+    causes = tuple(replace(each, view=_view_of(each), cure=None if each.cure in dropped else each.cure) for each in found)
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
-        case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
+        case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, passes=launched.work.passes,
+        least_bytes=least,
         variants=_variants(setup), dram_on=recorded_on(setup, "levels"),
     )  # fmt: skip
 
@@ -187,31 +108,14 @@ def _variants(setup: Setup) -> tuple[Traffic, ...]:
     return ()
 
 
-def _with_cure(cause: Cause, setup: Setup, rearranged: Sequence[Rearranged]) -> Cause:
-    """The cause with its first suggestion and the view that shows it."""
-    cures = list(suggestions_for(setup, cause.kind))
-    if cause.kind == "banks":
-        cures += [Suggestion(f"{each.array}: {each.arrangement}", each.setup) for each in rearranged if each.setup is not None]
-    is_of_matrices = cause.site is not None and cause.site.instruction
-    view = "fragment" if is_of_matrices else _VIEW_OF_CAUSE.get(cause.kind, "")
-    return replace(cause, cure=next(iter(cures), None), view=view)
-
-
-def _are_opposed(setup: Setup, one: Suggestion | None, other: Suggestion | None) -> bool:
-    """Whether two suggestions change a parameter of the kernel in opposite directions."""
-    if one is None or other is None or not one.setup.kernel.name == other.setup.kernel.name == setup.kernel.name:
-        return False
-    first, second = one.setup.parameters, other.setup.parameters
-    return any((first[name] - now) * (second[name] - now) < 0 for name, now in setup.parameters.items())
-
-
 def _make_why(shot: Shot, context: Context) -> SpeedCase | None:
     """The speed of the displayed run; None before a run. Includes the previous launch if a suggestion was applied."""
     facts, before = context.whole, context.before
     if facts is None:
         return None
     rearranged = Knowledge.rearranged.at_hand(context.known) or ()
-    case = speed_case_of(shot, facts.counts, facts.speed, facts.no_speed, rearranged, facts.setup)
+    faster = Knowledge.faster.at_hand(context.known) or ()
+    case = speed_case_of(shot, facts.counts, facts.speed, facts.no_speed, rearranged, facts.setup, faster)
     effects = () if before is None else (_effect(before), _effect(facts))
     if effects and effects[0].label == effects[1].label:
         label = tr("{launch}, changed source", launch=effects[1].label)
