@@ -14,7 +14,7 @@ from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps
 from gemmviz.analysis.models import reasons
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
-from gemmviz.analysis.replay.focus import Focus, Position, Scope, scope_of, step_at, thread_place
+from gemmviz.analysis.replay.focus import Focus, Position, Scope, focus_inside, scope_of, step_at, thread_place
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
@@ -43,7 +43,7 @@ from gemmviz.shots.suggestions import faster_of, opposed_cures, with_cures
 # Facts, and what they are made of.
 
 _FactValue = TypeVar("_FactValue")
-_WAITS_S, _MOST_COUNTING_S, _MOST_TRYING_S = 0.02, 60, 20
+_WAITS_S, _MOST_COUNTING_S = 0.02, 60
 _MOST_JUDGED = 1 << 25  # elements of the arrays of a launch that is run beside the displayed one
 _MOST_SECOND_VALUES = 12_000_000  # accesses of a trace whose values are recorded by a second run
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
@@ -494,7 +494,7 @@ class Knowledge:
 
     def in_run(self) -> "Knowledge":
         """The same with warp and thread of its focus resolved. Raises UsageError if the run doesn't contain the focus."""
-        return self.about(replace(self.shot, focus=_inside_run(self.shot.focus, self.replay.trace)))
+        return self.about(replace(self.shot, focus=focus_inside(self.shot.focus, self.replay.trace)))
 
     def without_barriers(self, line: int) -> "Knowledge":
         """What is known of the launch without the barriers in a line of its source. Raises UsageError if there are none."""
@@ -521,19 +521,14 @@ class Knowledge:
         launched = launched_of(whole.shot, self.whole_counted.value, whole.timed.value)
         if launched is None or launched.model_ms is None:
             return ()
-        causes = with_cures(reasons.causes_of(launched), self.setup, self.rearranged)
+        cures = opposed_cures(with_cures(reasons.causes_of(launched), self.setup, self.rearranged), self.setup)
 
         def time_ms(cure: Setup) -> float | None:
             other = self.about(replace(whole.shot, setup=whole.setup.changed(**cure.parameters)))
             tried = launched_of(other.shot, other.counted.value, None) if can_run(other.setup) else None
             return None if tried is None else tried.model_ms
 
-        try:
-            with cancelled_after(_MOST_TRYING_S):
-                return faster_of(opposed_cures(causes, self.setup), self.setup, launched.model_ms, time_ms)
-        except Cancelled:
-            checkpoint()
-            return ()
+        return faster_of(cures, self.setup, launched.model_ms, time_ms)
 
     @of_run
     def hazard_kinds(self) -> tuple[str, ...]:
@@ -584,21 +579,6 @@ def watch(setup: Setup, trace: Trace, scope: Scope, engine: Engine) -> WatchResu
         return WatchResult(scope, None, str(error))
     except MemoryError:
         return WatchResult(scope, None, tr("there is not enough memory"))
-
-
-def _inside_run(focus: Focus, trace: Trace) -> Focus:
-    """The focus with its warp and thread resolved. Raises UsageError if the trace doesn't contain it."""
-    inside = focus.within(trace)
-    is_there = all(number is None or number >= 0 for number in (focus.warp, focus.thread))
-    if not is_there or (inside.block, inside.thread) != (focus.block, focus.thread) or focus.warp not in (None, inside.warp):
-        warp = "" if focus.warp is None else tr(", warp {warp}", warp=focus.warp)
-        thread = "" if focus.thread is None else tr(", thread {thread}", thread=focus.thread)
-        x, y, _ = focus.block
-        raise UsageError(tr(
-            "block {x},{y}{warp}{thread} is not in the trace (blocks {blocks})",
-            x=x, y=y, warp=warp, thread=thread, blocks=trace.blocks,
-        ))  # fmt: skip
-    return inside
 
 
 def searched_blocks(trace: Trace) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.model.cases import Cause, CauseKind, Suggestion
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError, cancelled_after, checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup, parameters_text
 from gemmviz.model.translation import marked, tr
@@ -27,6 +27,7 @@ _LADDER: dict[str, tuple[str, tuple[CauseKind, ...], str]] = {
                           "09_vectorised"),
 }  # fmt: skip
 _TILE_WIDTHS = ("TILE_WIDTH", "BLOCK")
+_MOST_TRYING_S = 20
 
 
 def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
@@ -119,10 +120,15 @@ def _are_opposed(setup: Setup, one: Setup, other: Setup) -> bool:
 def faster_of(
     cures: Sequence[Suggestion], setup: Setup, now_ms: float, time_ms: Callable[[Setup], float | None]
 ) -> tuple[Setup, ...]:
-    """The setup of the suggestion that takes the least time, if that is less than ``now_ms`` and a run's result is right; of
-    suggestions that oppose one another, at most one is. ``time_ms``: of a setup, None if unknown. Raises Cancelled.
+    """The setup of the suggestion that takes the least time, if that is less than ``now_ms`` and a run's result is right; none
+    if finding it takes long. ``time_ms``: of a setup, None if unknown. Raises Cancelled.
     """
-    times = [(time_ms(each.setup), each.setup) for each in cures]
+    try:
+        with cancelled_after(_MOST_TRYING_S):
+            times = [(time_ms(each.setup), each.setup) for each in cures]
+    except Cancelled:
+        checkpoint()
+        return ()
     best_ms, best = min(
         ((each, cure) for each, cure in times if each is not None), key=lambda pair: pair[0], default=(now_ms, setup)
     )

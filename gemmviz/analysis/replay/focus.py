@@ -221,3 +221,18 @@ def _nearest(trace: Trace, candidates: Longs, position: Position) -> int:
         nearest = away == away.min()
         candidates, depths = candidates[nearest], depths[nearest]
     return int(candidates[0])
+
+
+def focus_inside(focus: Focus, trace: Trace) -> Focus:
+    """The focus with its warp and thread resolved. Raises UsageError if the trace doesn't contain it."""
+    inside = focus.within(trace)
+    is_there = all(number is None or number >= 0 for number in (focus.warp, focus.thread))
+    if not is_there or (inside.block, inside.thread) != (focus.block, focus.thread) or focus.warp not in (None, inside.warp):
+        warp = "" if focus.warp is None else tr(", warp {warp}", warp=focus.warp)
+        thread = "" if focus.thread is None else tr(", thread {thread}", thread=focus.thread)
+        x, y, _ = focus.block
+        raise UsageError(tr(
+            "block {x},{y}{warp}{thread} is not in the trace (blocks {blocks})",
+            x=x, y=y, warp=warp, thread=thread, blocks=trace.blocks,
+        ))  # fmt: skip
+    return inside
