@@ -108,11 +108,15 @@ def messages_of_program() -> Iterator[Message]:
 
 
 def messages_of_assets() -> Iterator[Message]:
-    """The texts of files that the program shows: the glossary, titles of themes, and what was measured."""
+    """The texts of files that the program shows: the glossary, titles of themes, names of devices that are words, and what was measured."""
     for entry in original_glossary():
         yield Message(entry.message, "docs/glossary.md")
     for path in sorted((ROOT / "assets" / "themes").glob("*.toml")):
         yield Message(tomllib.loads(path.read_text(encoding="utf-8"))["title"], path.relative_to(ROOT).as_posix())
+    for path in sorted((ROOT / "assets" / "devices").glob("*.toml")):
+        device = tomllib.loads(path.read_text(encoding="utf-8"))
+        if device["vendor"] != "NVIDIA":
+            yield Message(device["name"], path.relative_to(ROOT).as_posix())
     for pattern, name in (("strides-*.json", "method"), ("host-*.json", "kernel")):
         for path in sorted((ROOT / "assets" / "measurements").glob(pattern)):
             yield Message(json.loads(path.read_text(encoding="utf-8"))[name], path.relative_to(ROOT).as_posix())

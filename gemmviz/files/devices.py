@@ -20,7 +20,7 @@ def devices() -> Catalog[Device]:
     A user's file or an installed package doesn't replace a device that ships with gemmviz. Its names raise InstallationError if
     no shipped device is there.
     """
-    return Catalog(_device_files, lambda device: (device.vendor != "NVIDIA", device.compute_capability, device.name))
+    return Catalog(_device_files, lambda device: (device.vendor != "NVIDIA", device.compute_capability, device.written_name))
 
 
 def _device_files() -> Iterator[Candidate[Device] | GemmvizError]:

@@ -115,11 +115,12 @@ class Device(Struct, frozen=True):
     arguments of the launch are there as well.
     ``schedulers``: schedulers of an SM, None if equal to ``warp_granularity``. ``memory``: rules by which its memory serves a
     warp, None if unknown. ``caches``: levels between shared memory and the last-level cache, nearest to the threads first.
-    ``own_words``: the vendor's terms, by CUDA's. ``reported_as``: the name that its driver reports, if it is another.
+    ``own_words``: the vendor's terms, by CUDA's. ``written_name``: its name in the file. ``reported_as``: the name that its
+    driver reports, if it is another.
     ``is_toy``: not a product, but a small model for pictures that can be followed by eye.
     """
 
-    name: str
+    written_name: str = field(name="name")
     vendor: str
     architecture: str
     compute_capability: str
@@ -157,7 +158,12 @@ class Device(Struct, frozen=True):
     is_toy: bool = False
 
     def __hash__(self) -> int:
-        return hash((self.name, self.compute_capability, self.sms))
+        return hash((self.written_name, self.compute_capability, self.sms))
+
+    @property
+    def name(self) -> str:
+        """The name in the language of the program: that of a product is the same in each."""
+        return tr(self.written_name)
 
     @property
     def capability(self) -> tuple[int, ...]:
@@ -182,7 +188,7 @@ class Device(Struct, frozen=True):
 
     def is_of(self, gpu: "Gpu") -> bool:
         """Whether a GPU is such a device, by the name that its driver reports."""
-        return gpu.name == (self.reported_as or self.name)
+        return gpu.name == (self.reported_as or self.written_name)
 
     @property
     def levels(self) -> tuple[MemoryLevel, ...]:
