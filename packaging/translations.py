@@ -108,7 +108,7 @@ def messages_of_program() -> Iterator[Message]:
 
 
 def messages_of_assets() -> Iterator[Message]:
-    """The texts of files that the program shows: the glossary, titles of themes, names of devices that are words, and what was measured."""
+    """The texts of files that the program shows: glossary, titles of themes, names of devices, and what was measured."""
     for entry in original_glossary():
         yield Message(entry.message, "docs/glossary.md")
     for path in sorted((ROOT / "assets" / "themes").glob("*.toml")):
