@@ -6,7 +6,6 @@ from typing import Literal
 from gemmviz.analysis.memory.counts import Counts, intensity
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.reads import stride_of, walk_of
-from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.model.cases import Profile
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
@@ -50,11 +49,9 @@ def global_bytes(facts: Knowledge, measure: Measure, access: Access | None = Non
     return total.bytes_asked if measure == "requested" else total.bytes_moved(facts.counts.rules)
 
 
-@quantity(marked("GiB {measure} in global memory[ by {access}s][ in {kernel}]"), origin="counts")
-def global_gibibytes(facts: Knowledge, measure: Measure, access: Access | None = None, kernel: str | None = None) -> float:
-    """Bytes of ``global_bytes`` in GiB, of this launch or of the same one with another kernel."""
-    if kernel is not None:
-        facts = facts.about(replace(facts.shot, setup=replace(facts.setup, kernel=load_kernel(kernel))))
+@quantity(marked("GiB {measure} in global memory[ by {access}s]"), origin="counts")
+def global_gibibytes(facts: Knowledge, measure: Measure, access: Access | None = None) -> float:
+    """Bytes of ``global_bytes`` in GiB."""
     return float(global_bytes.compute(facts, measure, access)) / 2**30
 
 
