@@ -569,8 +569,6 @@ class Knowledge:
 
 def watch(setup: Setup, trace: Trace, scope: Scope, engine: Engine) -> WatchResult:
     """Variables of the first thread of a scope."""
-    if trace.stop is not None:
-        return WatchResult(scope, None, tr("the run ended early"))
     try:
         return WatchResult(scope, engine.watch(setup, scope.focus.block, thread_place(scope.first_thread, trace.launch)))
     except CannotAnswer:

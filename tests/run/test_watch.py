@@ -71,6 +71,28 @@ def test_a_thread_that_has_returned_keeps_what_it_had() -> None:
     assert dict(inside.at(trace.steps - 1, trace.sites[-1]))["sum"] == pytest.approx(float(sure(trace.value)[-1, 10]))
 
 
+@pytest.mark.parametrize(
+    ("body", "last"),
+    [
+        ("int n = 0; for (int i = 0; i < 6; ++i) { n += 3; C[n * 4 + i + threadIdx.x] = A[i]; } C[0] = n;", {"n": 15, "i": 4}),
+        ("int n = threadIdx.x; C[n] = 1.0f; n += 4; if (threadIdx.x < 2) __syncthreads(); C[n] = 2.0f;", {"n": 5}),
+        ("for (int i = 0; ; ++i) C[threadIdx.x] = i;", {"i": 99}),
+        ("int n = threadIdx.x; C[n] = 1.0f; n *= 7; C[n] = 2.0f; assert(threadIdx.x < 3); C[n] = n;", {"n": 7}),
+    ],
+    ids=["fault", "barrier", "endless", "assertion"],
+)
+def test_a_run_that_ends_early_shows_variables_up_to_its_last_step(
+    body: str, last: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gemmviz.run.cpu.simt.interpret.step_budget", lambda depth: 200)
+    setup = setup_for(kernel_from(body))
+    trace = sure(trace_kernel(setup).trace)
+    assert trace.stop is not None
+    told = watch_thread(setup, (0, 0, 0), (1, 0, 0))
+    assert len(told.rows) == trace.steps
+    assert dict(told.at(trace.steps - 1, trace.site_of(trace.steps - 1))) == last
+
+
 def test_some_phases_show_what_the_variables_hold_there() -> None:
     spec = load_kernel("04_tiled")
     setup = setup_for(spec, Problem(8, 8, 16), {"TILE_WIDTH": 4})

@@ -124,6 +124,16 @@ def test_variables_beyond_number_are_said_not_to_be_followed(
     assert "too many to be followed" in model.session.completion.unwatched
 
 
+def test_a_run_that_ended_early_has_variables(model: TestModel, tmp_path: Path) -> None:
+    (tmp_path / "mine.cu").write_text(kernel_from("int n = 40 * threadIdx.x;\nC[n] = 1.0f;").text)
+    model.open(tmp_path / "mine.cu")
+    model.know()
+    now = sure(model.session.now)
+    assert now.trace.stop is not None
+    assert sure(model.session.completion.watched).at(now.step, now.site) == [("n", 0)]
+    assert not model.session.completion.unwatched
+
+
 def test_what_was_set_while_a_file_was_read_stays(model: TestModel, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(load_kernel("04_tiled").text)
     model.opening.open(tmp_path / "mine.cu")

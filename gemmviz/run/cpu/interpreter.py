@@ -1,5 +1,6 @@
 """The engine that needs no GPU: the lockstep interpreter on the CPU."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import NamedSlot, Program
 from gemmviz.cuda.walk import variables_of_accesses
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import SettingError
+from gemmviz.model.errors import KernelFault, SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
@@ -44,9 +45,10 @@ class Interpreter(Engine):
 
 
 def watch_thread(setup: Setup, block: Triple, thread: Triple) -> Watched:
-    """Runs one block and records the variables of one of its threads at each step of the setup's phases.
+    """Runs one block and records the variables of one of its threads at each step of the setup's phases, up to the last one if
+    the kernel faults.
 
-    Raises the errors of ``trace_kernel``, and KernelFault.
+    Raises the errors of ``trace_kernel``.
     """
     binding = bound(setup)
     blocks = BlockRange(*((at, at + 1) for at in block))
@@ -54,7 +56,8 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple) -> Watched:
     data = inputs(binding)
     sink = _Notes(space, binding.program.variables, thread)
     chosen = _Chosen(sink)
-    interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data)
+    with suppress(KernelFault):
+        interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data)
     rows, steps = sink.rows, chosen.steps
     before = {at: rows[step] for at, step in enumerate(steps) if not at or step != steps[at - 1] + 1}
     return Watched(_watched_variables(binding.program), tuple(rows[step + 1] for step in steps), before)
