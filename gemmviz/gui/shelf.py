@@ -1,6 +1,6 @@
 """The shelf: a card for each shipped lesson, in teaching order or by title."""
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QImage, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -17,6 +17,7 @@ from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.small_pictures import HEIGHT, WIDTH, CardContents
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import choice, line
+from gemmviz.gui.widgets.input import keep_keys
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import many, marked, tr
 from gemmviz.render.qt.painter import font
@@ -44,6 +45,7 @@ class LessonCard(QAbstractButton):
         self.setToolTip(title)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        keep_keys(self, _CARD_KEYS)  # here these keys open and choose lessons
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -73,12 +75,6 @@ class LessonCard(QAbstractButton):
         if self.contents is not None and self.contents.frames:
             self.frame = (self.frame + 1) % len(self.contents.frames)
             self.update()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _CARD_KEYS:
-            event.accept()  # here these keys open and choose lessons
-            return True
-        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _OPEN:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import DEFAULT_KERNEL, lesson_names
@@ -134,6 +134,33 @@ def test_the_start_page_is_used_by_keys(first: MainWindow, qtbot: QtBot) -> None
     assert cards[1].hasFocus()
     QTest.keyClick(cards[1], Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: first.model.course.lesson.name == cards[1].name, timeout=_LONG_MS)
+    first.close()
+
+
+@pytest.mark.parametrize("state", ["tiles", "benchmark", "device", "lesson"])
+def test_the_start_page_comes_back_beside_a_replay(first: MainWindow, qtbot: QtBot, state: str) -> None:
+    sure(first.start_mode.panel).explore.click()
+    focused: QWidget = first
+    match state:
+        case "tiles":
+            focused = first.replay.tiles.slider
+        case "benchmark":
+            first.model.commands.toggle_benchmark()
+        case "device":
+            first.model.commands.show_view("device")
+        case "lesson":
+            first.model.opening.open_lesson("coalescing")
+            qtbot.waitUntil(lambda: first.model.course.is_on, timeout=_LONG_MS)
+    assert not first.start_mode.is_on
+    focused.setFocus()
+    tile_width = first.session.shot.setup.parameters
+    QTest.keyClick(focused, Qt.Key.Key_Home, Qt.KeyboardModifier.AltModifier)
+    assert first.start_mode.is_on
+    assert sure(first.start_mode.panel).isVisible()
+    assert first.pages.currentWidget() is first.replay
+    assert first.session.display.has_time
+    assert not first.model.course.is_on
+    assert state == "lesson" or first.session.shot.setup.parameters == tile_width
     first.close()
 
 

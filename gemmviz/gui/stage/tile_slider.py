@@ -1,10 +1,11 @@
 """The slider below the stage that changes the tile size of the kernel while it is dragged."""
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QWidget
 
 from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
+from gemmviz.gui.widgets.input import keep_keys
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -37,6 +38,7 @@ class StopSlider(QSlider):
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setPageStep(1)
+        keep_keys(self, _SLIDER_KEYS)  # here these keys change the size, not the step
 
     def show_sizes(self, tiles: TileSizes, theme: Theme) -> None:
         """Show the sizes and the present one, without emitting a change."""
@@ -55,12 +57,6 @@ class StopSlider(QSlider):
     def _place_at(self, x: float) -> int:
         share = (x - _EDGE) / max(1.0, self.width() - 2.0 * _EDGE)
         return max(0, min(self.maximum(), round(share * self.maximum())))
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _SLIDER_KEYS:
-            event.accept()  # here these keys change the size, not the step
-            return True
-        return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:

@@ -43,7 +43,10 @@ class StartMode:
         self.panel.show()
 
     def choose(self) -> None:
-        """Show the start panel with the keyboard on its first card."""
+        """Show the start panel beside a replay, with the keyboard on its first card."""
+        display = self.model.session.display
+        if not (display.is_replay and display.has_time):
+            self.model.commands.show_view("stage")
         self.begin()
         assert self.panel is not None
         self.panel.shelf.shown[0].setFocus()
