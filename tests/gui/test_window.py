@@ -39,6 +39,7 @@ from gemmviz.gui.window.menus import about_text, actions, keys_text
 from gemmviz.model.errors import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
+from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels
 from gemmviz.scenes.kit.theme import contrast_of, load_theme
 from gemmviz.scenes.kit.timeline import timeline_primitives
@@ -1219,6 +1220,23 @@ def test_escape_and_the_tab_lead_back_from_why(window: MainWindow, qtbot: QtBot)
     assert window.session.shot.view == "why"
     QTest.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(0).center())
     assert window.session.shot == shot
+
+
+def test_escape_leads_where_the_view_says(window: MainWindow) -> None:
+    leading = {name: view.back for name, view in views().items() if view.back}
+    assert leading == {"why": "stage"}
+    for name in ("why", "occupancy", "warp"):
+        window.model.commands.show_view(name)
+        QTest.keyClick(window.replay.stage, Qt.Key.Key_Escape)
+        assert window.session.shot.view == leading.get(name, name)
+
+
+def test_another_view_may_lead_back_too(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = replace(view_named("occupancy"), back="grid")
+    monkeypatch.setitem(views()._loaded, "occupancy", own)
+    window.model.commands.show_view("occupancy")
+    QTest.keyClick(window.replay.stage, Qt.Key.Key_Escape)
+    assert window.session.shot.view == "grid"
 
 
 def test_the_block_is_asked_about_by_key(window: MainWindow, qtbot: QtBot) -> None:

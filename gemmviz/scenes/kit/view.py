@@ -398,7 +398,7 @@ class View(Struct, frozen=True):
     multiplications of matrices; ``is_count``: whether the picture as a whole is a count, so that it is covered while a
     question is open; ``has_title``: whether a title stands at the head of its frame; ``parts``: what can be exported alone:
     views of its parts, or a BarePart; ``least``: the height of the space that its picture needs, ``least_width``: the width of
-    the frame.
+    the frame; ``back``: the view that Esc leads back to, "" for none.
     """
 
     title: str
@@ -413,6 +413,7 @@ class View(Struct, frozen=True):
     parts: tuple[str, ...] = ()
     least: float = LEAST_HEIGHT
     least_width: float = LEAST_WIDTH
+    back: str = ""
     order: int = 199
 
     @property

@@ -351,4 +351,4 @@ def _in_millions(count: int) -> str:
     return spaced(count) if count < 1_000_000 else f"{count / 1e6:,.4g} M"
 
 
-VIEW = View(marked("Why this speed"), SpeedCase, why_scene, draw_motion=why_motion, is_count=True, order=501)
+VIEW = View(marked("Why this speed"), SpeedCase, why_scene, draw_motion=why_motion, is_count=True, back="stage", order=501)

@@ -17,7 +17,7 @@ from gemmviz.gui.window.docks import panels
 from gemmviz.model.problem_kind import Setting
 from gemmviz.model.records import replace
 from gemmviz.model.translation import language, marked, tr
-from gemmviz.scenes.catalog import views
+from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.kit.view import LAYERS
 from gemmviz.shots.shot import SYSTEM_THEME, Camera
@@ -320,16 +320,17 @@ def _all_blocks(context: ActionContext) -> None:
 
 def _leave_innermost(context: ActionContext) -> None:
     """Leave the innermost of what is open: the answer, the panel with the focus, a warp or thread that is watched, the
-    comparison, the panels except an open lesson, full screen. Outside of lessons, *Why this speed* is left for the stage first.
+    comparison, the panels except an open lesson, full screen. Outside of lessons, a view is left for the one it leads back to
+    first.
     """
     model, docks, window, session = context.model, context.docks, context.window, context.model.session
-    block = Focus(session.shot.focus.block)
+    block, back = Focus(session.shot.focus.block), view_named(session.shot.view).back
     drawer = [dock for dock in docks.drawer if dock.objectName() != "lessons" or not model.course.is_on]
     focused = [dock for dock in drawer if dock.isAncestorOf(QApplication.focusWidget() or window)]
     if model.answers.sentences:
         model.answers.clear()
-    elif session.shot.view == "why" and not model.course.is_on and not focused:
-        model.commands.show_view("stage")
+    elif back and not model.course.is_on and not focused:
+        model.commands.show_view(back)
     elif session.shot.focus != block and session.display.has_time and not focused:
         model.commands.watch(block)
     elif session.shot.against is not None and not focused:
