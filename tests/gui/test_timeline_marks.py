@@ -65,3 +65,14 @@ def test_all_tracks_of_a_tiled_kernel_are_named_and_the_names_stand_apart(qtbot:
     (phases,) = [each for each in texts if each.key == "phase-names"]
     assert phases.at[:, 1].max() < names[0].at[0, 1] - slider.theme.type.least
     assert phases.at[:, 1].min() - CAP_HEIGHT * slider.theme.type.least >= slider._whole.y
+
+
+def test_a_view_without_time_has_no_position(qtbot: QtBot) -> None:
+    slider = TimelineSlider()
+    qtbot.addWidget(slider)
+    slider.resize(300, slider.height())
+    slider.setRange(0, 0)
+    image = slider.grab().toImage()
+    assert len({image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}) == 1
+    slider.show_run(Replay.of(trace_of("04_tiled")), slider.theme)
+    assert slider.grab().toImage() != image

@@ -131,6 +131,9 @@ class TimelineSlider(QSlider):
         if self._pixmap is None:
             self._pixmap = self._painted()
         painter.drawPixmap(0, 0, self._pixmap)
+        if self.replay is None and not self.maximum():  # the view has no time
+            painter.end()
+            return
         x = x_of_step(self.value() + 0.5, self.maximum() + 1, self.tracks)
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
