@@ -19,7 +19,7 @@ from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
 from gemmviz.session.state import LessonName, LessonPosition, Show, TurnTo
 from gemmviz.shots.jobs import LatestTask, Post
-from gemmviz.shots.shot import Shot
+from gemmviz.shots.shot import Shot, change_name
 from gemmviz.shots.sizes import RequestedSizes
 from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import BUILDS, Build, Lesson, LessonStep
@@ -431,6 +431,12 @@ class LessonPlayer(LessonEditor):
     def end(self) -> None:
         """Close the lesson; the picture stays, and its counts are shown again."""
         self.take_lesson(Lesson(), redraws=True)
+
+    @property
+    def changes(self) -> str:
+        """What differs from the picture of the current step, as text; "" for nothing, or if only the position differs."""
+        shot, part = self.session.shot, None if self.now is None else self._part_at(self.position).shot
+        return "" if part is None else change_name(replace(part, theme=shot.theme, type_scale=shot.type_scale), shot)
 
     def leave(self) -> None:
         """Start exploring from the current picture, with all counts."""

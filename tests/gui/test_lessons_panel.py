@@ -193,6 +193,44 @@ def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
     assert not metrics.absent.isVisible()
 
 
+def test_exploring_says_what_can_be_changed_and_what_was(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    at(panel, "coalescing", "uncoalesced")
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    step, said = panel.title.text(), panel.caption.text()
+    panel.explore.click()
+    assert panel.title.text() == step
+    assert panel.caption.text() != said
+    assert panel.progress.text().startswith("exploring from step ")
+    slider = window.replay.tiles
+    assert slider.isVisibleTo(window) == (f"{slider.name.text()}: the slider" in panel.notes.text())
+    assert "Panels › Settings" in panel.notes.text()
+    assert panel.notes.text().endswith("Nothing is changed yet.")
+    window.model.commands.choose_theme("light")
+    window.model.commands.change("K", 12)
+    assert panel.notes.text().endswith("Changed: K = 12")
+    window.model.commands.show_view("loops")
+    assert panel.notes.text().endswith("Changed: K = 12, view Loops and grid")
+    panel.explore.click()
+    wait_while(lambda: panel.course.is_waiting)
+    assert (panel.title.text(), panel.caption.text()) == (step, said)
+    assert "Settings" not in panel.notes.text()
+
+
+def test_exploring_from_a_question_hides_its_choices_and_returns_to_them(
+    window: MainWindow, panel: Lessons, qtbot: QtBot
+) -> None:
+    at(panel, "coalescing", "question-bytes")
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    choices = [each.text.text() for each in panel.task.choices]
+    assert choices
+    panel.explore.click()
+    assert not panel.task.choices
+    assert panel.notes.text().endswith("Nothing is changed yet.")
+    panel.explore.click()
+    wait_while(lambda: panel.course.is_waiting)
+    assert sorted(each.text.text() for each in panel.task.choices) == sorted(choices)
+
+
 def test_return_and_space_open_the_marked_step(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
     at(panel, "coalescing", shipped_lesson("coalescing").name_of(shipped_lesson("coalescing").steps[5]).rpartition("/")[2])
     panel.contents.setFocus()

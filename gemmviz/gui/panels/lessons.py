@@ -16,17 +16,19 @@ from PySide6.QtWidgets import (
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.shelf import Shelf
-from gemmviz.gui.widgets.controls import selectable_line, set_name, step_button
+from gemmviz.gui.widgets.controls import selectable_line, set_look, set_name, step_button
 from gemmviz.gui.widgets.input import OPENING, WheelGuard, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.gui.worksheet import Attempt
 from gemmviz.model.translation import letter, marked, tr, trn
+from gemmviz.shots.sizes import tile_sizes
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
 from gemmviz.teaching.reveal import caption_of
 
 _NONE, _FROM_FILE = marked("All lessons"), marked("Lesson from a file")
+_EXPLORING = marked("All counts are shown, and everything can be changed. Return shows this step again.")
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
 
 
@@ -70,6 +72,7 @@ class Lessons(QWidget):
         for button in (self.back, self.next, self.explore):
             button.clicked.connect(lambda: model.released.emit())
         self.course.changed.connect(self.draw)
+        model.session.shot_changed.connect(self._on_shot_changed)
         self.course.judged.connect(lambda: self.area.ensureWidgetVisible(self.task.attempt))
         self.draw()
 
@@ -132,26 +135,45 @@ class Lessons(QWidget):
         place = "" if course.at is None else tr("step {at} of {stops}, ", at=course.at + 1, stops=len(lesson.steps))
         if course.parts > 1 and stop is not None and stop.question is None and stop.exercise is None:
             place += tr("part {part} of {parts}, ", part=course.part + 1, parts=course.parts)
+        is_away = course.position.is_away
         seen_count = sum(course.is_seen(each) for each in lesson.steps)
         seen = tr(
             "{place}{minutes} minutes, {seen_count} seen", place=place, minutes=f"{lesson.minutes:g}", seen_count=seen_count
         )
         skipped = len(course.skipped)
-        self.progress.setText(
-            seen + (trn(", {count} question skipped", ", {count} questions skipped", skipped) if skipped else "")
-        )
+        seen += trn(", {count} question skipped", ", {count} questions skipped", skipped) if skipped else ""
+        away = tr("exploring from step {at} of {stops}", at=(course.at or 0) + 1, stops=len(lesson.steps))
+        self.progress.setText(away if is_away else seen)
         self.back.setEnabled(has and course.at not in (None, 0))
         self.next.setEnabled(has and not course.is_last)
         self.explore.setEnabled(stop is not None)
-        self.explore.setText(tr("Return") if course.position.is_away else tr("Explore"))
-        has_task = stop is not None and (stop.question is not None or stop.exercise is not None)
+        self.explore.setText(tr("Return") if is_away else tr("Explore"))
+        question = stop.question if stop is not None and not is_away else None
+        has_task = stop is not None and (question is not None or stop.exercise is not None)
         self.contents.setMaximumHeight(_FEW_ROWS * self.fontMetrics().lineSpacing() if has_task else _NO_LIMIT)
         words = course.words
         self.title.setText(words.title)
-        question = stop.question if stop is not None else None
-        self.caption.setText(words.caption if question is None else question.text)
-        self.notes.setText("" if stop is None else _presenter_text(stop, lesson))
-        self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
+        self.caption.setText(tr(_EXPLORING) if is_away else words.caption if question is None else question.text)
+        self.notes.setText("" if stop is None else self._explored() if is_away else _presenter_text(stop, lesson))
+        set_look(self.notes, "" if is_away else "faint")
+        self.task.show_step(question, None if stop is None else stop.exercise)
+
+    def _explored(self) -> str:
+        """Return where the picture can be changed, and what was changed."""
+        session, changes = self.model.session, self.course.changes
+        tiles = tile_sizes(session.shot.setup, session.shown) if session.display.kind.time == "run" else None
+        lines = [
+            *([tr("{parameter}: the slider below the picture", parameter=tiles.name)] if tiles is not None else []),
+            tr("kernel, sizes, device: Panels › Settings"),
+            tr("view, colours, labels: the menu View"),
+        ]
+        changed = tr("Changed: {changes}", changes=changes) if changes else tr("Nothing is changed yet.")
+        return "\n".join([*(f"•  {line}" for line in lines), "", changed])
+
+    def _on_shot_changed(self) -> None:
+        """Say what was changed while the student explores."""
+        if self.course.position.is_away:
+            self.draw()
 
     def _draw_contents(self) -> None:
         course = self.course
