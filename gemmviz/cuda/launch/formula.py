@@ -173,7 +173,8 @@ _Sizes = dict[str, int]
 
 def grid_units(kernel: KernelSpec) -> _Sizes:
     """How many elements of each size one block covers, as the grid cuts them; 0 if the grid doesn't depend on a size."""
-    return {name: _unit(kernel, name) for name in kernel.problem.sizes if name not in OWN_SIZES}
+    names, parameters = tuple(kernel.problem.sizes), tuple(kernel.defaults.items())
+    return {name: _unit(kernel.grid, name, names, parameters) for name in names if name not in OWN_SIZES}
 
 
 def _units_of(kernel: KernelSpec) -> _Sizes:
@@ -260,13 +261,14 @@ def _problem(kernel: KernelSpec, sizes: _Sizes) -> Problem | None:
         return None
 
 
-def _unit(kernel: KernelSpec, size: str) -> int:
+@lru_cache(maxsize=1024)
+def _unit(grid: tuple[str, ...], size: str, sizes: tuple[str, ...], parameters: tuple[tuple[str, int], ...]) -> int:
     """How many elements of a size make one more block; 0 if the grid doesn't depend on it, or no size up to 4096 does."""
 
     def blocks(value: int) -> int:
         try:
-            names = {**dict.fromkeys(kernel.problem.sizes, _MOST), size: value, **kernel.defaults}
-            return math.prod(max(0, evaluate(formula, names)) for formula in kernel.grid)
+            names = {**dict.fromkeys(sizes, _MOST), size: value, **dict(parameters)}
+            return math.prod(max(0, evaluate(formula, names)) for formula in grid)
         except GemmvizError:
             return 0
 
