@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol, TypeVar, get_args, get_origin, get_type_hints, runtime_checkable
 
@@ -86,12 +87,15 @@ def _of_flat(kind: type, flat: Any) -> Any:
     raise NotImplementedError(f"files have no values of type {kind.__name__}")
 
 
+_hints = cache(get_type_hints)
+
+
 def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:
     """Paths of the names in nested dicts that are not fields of the type ``kind`` and those within it."""
     inner = kind if is_record_type(kind) else next((each for each in get_args(kind) if is_record_type(each)), None)
     if not isinstance(plain, dict) or inner is None:
         return []
-    hints = get_type_hints(inner)
+    hints = _hints(inner)
     paths = []
     for name, value in plain.items():
         where = f"{path}.{name}" if path else str(name)

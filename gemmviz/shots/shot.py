@@ -235,7 +235,7 @@ def _with_kernels(plain: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(setup, dict) or not isinstance(setup.get("kernel"), str):
         return plain
     kernel = load_kernel(setup["kernel"])
-    return {**plain, "setup": {"problem": to_plain(kernel.problem), **setup, "kernel": to_plain(kernel)}}
+    return {**plain, "setup": {"problem": to_plain(kernel.problem), **setup, "kernel": kernel}}
 
 
 def save_view(shot: Shot, path: Path) -> None:

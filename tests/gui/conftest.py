@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
+from PySide6.QtWidgets import QApplication, QComboBox, QDockWidget, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.forms.setup_form import Callout, FieldEditor
@@ -39,26 +39,44 @@ def first_run() -> Knowledge:
 
 @pytest.fixture
 def window(qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
+    """The window as it is after a start, with the source beside the stage. Other panels open when a test asks for them."""
     made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))  # not the first start, so nothing plays by itself
     made.resize(1600, 960)
     qtbot.addWidget(made)
     made.session.completion.known = Knowledge(default_shot(), made.session.engines.cpu, with_values=False, like=(first_run,))
     made.start()
-    for dock in made.docks.all.values():
-        dock.show()  # all panels are open, so that every test finds its own
-    made.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, made.docks.all["metrics"])  # not behind the settings
-    made.docks.all["settings"].raise_()
-    settings_of(made).setup.advanced.heading.setChecked(True)
     made.show()
-    qtbot.waitExposed(made)
+    made.warming.stop()  # what a test doesn't use is not made
     qtbot.waitUntil(lambda: settled(made), timeout=_LONG_MS)
-    made.docks.fit()
     QApplication.processEvents()  # the docks take their places
-    qtbot.wait(60)  # and the panels show what is known
     made.activateWindow()
     made.replay.stage.setFocus()
     yield made
     made.close()
+
+
+@pytest.fixture
+def full_window(window: MainWindow) -> MainWindow:
+    """The window with all panels: the numbers alone, the others in tabs with the settings in front."""
+    for dock in window.docks.all.values():
+        dock.show()
+    window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, window.docks.all["metrics"])
+    window.docks.all["settings"].raise_()
+    settings_of(window).setup.advanced.heading.setChecked(True)
+    window.docks.fit()
+    QApplication.processEvents()
+    return window
+
+
+def opened(window: MainWindow, name: str) -> QDockWidget:
+    """A dock, which is opened below those that are open."""
+    dock = window.docks.all[name]
+    if dock.isHidden():
+        window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        dock.show()
+        window.docks.fit()
+        QApplication.processEvents()
+    return dock
 
 
 def open_file(model: WindowModel, path: Path) -> None:
@@ -102,26 +120,32 @@ def shown_of(window: MainWindow) -> KnownRun:
 # Panels
 
 
-def _panel(window: MainWindow, name: str, kind: type[Kind]) -> Kind:
+def panel_of(window: MainWindow, name: str, kind: type[Kind]) -> Kind:
+    opened(window, name)
     found = window.docks.widgets[name]
     assert isinstance(found, kind)
     return found
 
 
 def settings_of(window: MainWindow) -> Settings:
-    return _panel(window, "settings", Settings)
+    """The settings, which open with what is seldom set."""
+    is_new = window.docks.all["settings"].isHidden()
+    found = panel_of(window, "settings", Settings)
+    if is_new:
+        found.setup.advanced.heading.setChecked(True)
+    return found
 
 
 def metrics_of(window: MainWindow) -> Metrics:
-    return _panel(window, "metrics", Metrics)
+    return panel_of(window, "metrics", Metrics)
 
 
 def source_of(window: MainWindow) -> Source:
-    return _panel(window, "source", Source)
+    return panel_of(window, "source", Source)
 
 
 def costs_of(window: MainWindow) -> Costs:
-    return _panel(window, "costs", Costs)
+    return panel_of(window, "costs", Costs)
 
 
 def callout_of(window: MainWindow) -> Callout:

@@ -72,7 +72,8 @@ def texts(view: QTableView) -> list[str]:
     return [child.text(QAccessible.Text.Name) for child in children if child.role() == QAccessible.Role.Cell]
 
 
-def test_every_element_of_the_window_has_a_name(reader: None, window: MainWindow, qtbot: QtBot) -> None:
+def test_every_element_of_the_window_has_a_name(reader: None, full_window: MainWindow, qtbot: QtBot) -> None:
+    window = full_window
     window.replay.stage.tables.update()
     assert len(list(elements(window))) > 300
     assert not nameless(window)
@@ -214,7 +215,8 @@ def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -
     assert stage.hasFocus()
 
 
-def test_tab_stops_at_nothing_that_is_hidden_behind_another_panel(window: MainWindow, qtbot: QtBot) -> None:
+def test_tab_stops_at_nothing_that_is_hidden_behind_another_panel(full_window: MainWindow, qtbot: QtBot) -> None:
+    window = full_window
     behind = {name for name, dock in window.docks.all.items() if dock.isVisible() and dock.visibleRegion().isEmpty()}
     assert behind  # panels that are tabs behind others
     for key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
@@ -260,8 +262,9 @@ def test_the_focus_is_seen_in_every_theme(window: MainWindow, qtbot: QtBot) -> N
         assert any(shown.pixelColor(at) != plain.pixelColor(at) for at in across), theme
 
 
-def test_every_stop_of_tab_shows_the_focus(window: MainWindow, qtbot: QtBot) -> None:
+def test_every_stop_of_tab_shows_the_focus(full_window: MainWindow, qtbot: QtBot) -> None:
     """Of the stops that draw nothing in Qt's own styles: scrolling panels, the source, and a picture's texts."""
+    window = full_window
     window.replay.stage.setFocus()
     bare: set[str] = set()
     stops: list[QWidget] = []
@@ -320,7 +323,8 @@ def test_menus_are_named_as_they_are_titled(window: MainWindow) -> None:
     assert {menu.accessibleName() for menu in window.menuBar().findChildren(QMenu)} >= {"File", "View", "Watch"}
 
 
-def test_a_panel_that_the_menu_shows_is_seen(window: MainWindow, qtbot: QtBot) -> None:
+def test_a_panel_that_the_menu_shows_is_seen(full_window: MainWindow, qtbot: QtBot) -> None:
+    window = full_window
     dock = window.docks.all["lessons"]
     assert dock.visibleRegion().isEmpty()  # a tab behind the source
     dock.toggleViewAction().trigger()
@@ -328,7 +332,8 @@ def test_a_panel_that_the_menu_shows_is_seen(window: MainWindow, qtbot: QtBot) -
     qtbot.waitUntil(lambda: not dock.visibleRegion().isEmpty())
 
 
-def test_the_arrows_choose_a_panel_in_its_tabs(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_arrows_choose_a_panel_in_its_tabs(full_window: MainWindow, qtbot: QtBot) -> None:
+    window = full_window
     bar = next(each for each in window.findChildren(QTabBar) if each.accessibleName() == "Panels" and each.count() > 2)
     bar.setFocus()
     step, chosen = window.session.navigation.step, bar.currentIndex()
@@ -338,8 +343,9 @@ def test_the_arrows_choose_a_panel_in_its_tabs(window: MainWindow, qtbot: QtBot)
     assert QApplication.focusWidget() is bar
 
 
-def test_the_letters_of_the_menus_open_them(window: MainWindow) -> None:
+def test_the_letters_of_the_menus_open_them(full_window: MainWindow) -> None:
     """A letter that a label has too opens neither at once."""
+    window = full_window
     menus = {_letter(action.text()) for action in window.menuBar().actions()}
     assert len(menus) == len(window.menuBar().actions())
     labels = [each.text() for each in window.findChildren(QLabel) if each.buddy() is not None]

@@ -10,7 +10,6 @@ import numpy as np
 import pyqtgraph
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
@@ -143,19 +142,16 @@ def test_pictures_curves_and_the_whole_are_saved(
     menu = page.save.menu()
     assert menu is not None
     export, *others = menu.actions()
-    for suffix in ("png", "svg"):
-        export.trigger()
-        dialog = page.findChildren(ExportDialog)[-1]
-        dialog.kind.setCurrentIndex(dialog.kind.findData(suffix))
-        dialog.write(dialog.job, tmp_path / f"b.{suffix}")
-        qtbot.waitUntil(lambda dialog=dialog: dialog.process is None, timeout=30_000)  # type: ignore[misc]
-        dialog.close()
+    export.trigger()
+    (dialog,) = page.findChildren(ExportDialog)
+    dialog.kind.setCurrentIndex(dialog.kind.findData("svg"))
+    dialog.write(dialog.job, tmp_path / "b.svg")
+    qtbot.waitUntil(lambda: dialog.process is None, timeout=30_000)
+    dialog.close()
     for action, suffix in zip(others, ("csv", "json"), strict=True):
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, s=suffix: (str(tmp_path / f"b.{s}"), ""))
         action.trigger()
         qtbot.waitUntil((tmp_path / f"b.{suffix}").exists)
-    picture = QImage(str(tmp_path / "b.png"))
-    assert (picture.width(), picture.height()) == (1920, 1080)
     assert "Recorded on NVIDIA H200" in (tmp_path / "b.svg").read_text(encoding="utf-8")
     lines = (tmp_path / "b.csv").read_text(encoding="utf-8").splitlines()
     assert "Recorded on NVIDIA H200" in lines[0]

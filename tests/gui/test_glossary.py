@@ -69,27 +69,27 @@ def words_in(widget: SceneWidget) -> Iterator[tuple[QPointF, GlossaryEntry]]:
                     yield at, term.entry
 
 
-@pytest.mark.parametrize("view", ["stage", "request", "banks", "occupancy", "grid", "why"])
 def test_a_word_is_underlined_and_a_click_explains_it(
-    window: MainWindow, qtbot: QtBot, view: str, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window.model.commands.show_view(view)
-    qtbot.waitUntil(lambda: settled(window) and window.session.display.subject is not None, timeout=20_000)
     stage, told = window.replay.stage, list[GlossaryEntry]()
     monkeypatch.setattr("gemmviz.gui.widgets.scene_widget.explain", lambda entry, at, widget: told.append(entry))
-    found = list(words_in(stage))
-    assert found, view
-    for at, entry in found:
-        stage.point_at(at)
+    for view in ("stage", "request", "banks", "occupancy", "grid", "why"):
+        window.model.commands.show_view(view)
+        qtbot.waitUntil(lambda: settled(window) and window.session.display.subject is not None, timeout=20_000)
+        found = list(words_in(stage))
+        assert found, view
+        for at, entry in found:
+            stage.point_at(at)
+            stage._on_rest()
+            line = sure(stage._explained)
+            assert line.left() < at.x() < line.right()
+            assert 0 < line.top() - at.y() < 40
+            QTest.mouseClick(stage, Qt.MouseButton.LeftButton, pos=at.toPoint())
+            assert told[-1] == entry
+        stage.point_at(QPointF(2, 2))
         stage._on_rest()
-        line = sure(stage._explained)
-        assert line.left() < at.x() < line.right()
-        assert 0 < line.top() - at.y() < 40
-        QTest.mouseClick(stage, Qt.MouseButton.LeftButton, pos=at.toPoint())
-        assert told[-1] == entry
-    stage.point_at(QPointF(2, 2))
-    stage._on_rest()
-    assert stage._explained is None
+        assert stage._explained is None
 
 
 def test_tables_explain_too(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,16 +9,14 @@ from gemmviz.cuda.launch.catalog import all_kernel_names
 from gemmviz.gui.forms.kernel_picker import KernelBox, KernelPicker
 from gemmviz.gui.window.main_window import MainWindow
 from tests.conftest import sure
-from tests.gui.conftest import settled
+from tests.gui.conftest import settings_of, settled
 
 _LONG_MS = 20_000
 
 
 @pytest.fixture
 def box(window: MainWindow) -> KernelBox:
-    found = window.findChild(KernelBox)
-    assert isinstance(found, KernelBox)
-    return found
+    return settings_of(window).setup.kernel
 
 
 def shown(picker: KernelPicker) -> list[str]:

@@ -25,13 +25,22 @@ def dialog_of(window: MainWindow) -> LaunchDialog:
 
 
 def test_the_launch_of_a_plain_file_stands_above_the_picture(window: MainWindow, qtbot: QtBot) -> None:
-    assert not window.launch.isVisible()
+    seen, strip = set[str](), window.launch
+    window.model.opening.busy_changed.connect(lambda: seen.add(window.model.opening.work))
+    assert not strip.isVisible()
     pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
-    assert window.launch.isVisible()
-    assert "a is A, b is B, c is C, n is N" in window.launch.text.text()
-    assert not window.launch.kernels.isVisible()
+    assert any(each.startswith("Trying which argument of") for each in seen)  # in the status line
+    assert strip.isVisible()
+    assert "a is A, b is B, c is C, n is N" in strip.text.text()
+    assert not strip.kernels.isVisible()
+    strip.sentence = "word " * 200
+    strip._fit()
+    metrics = strip.text.fontMetrics()
+    height = metrics.boundingRect(strip.text.rect(), Qt.TextFlag.TextWordWrap, strip.text.text()).height()
+    assert strip.text.text().endswith("…")
+    assert height <= 2 * metrics.lineSpacing()
     pictured(window, qtbot, lambda: window.model.opening.choose_kernel("02_naive"))
-    assert not window.launch.isVisible()
+    assert not strip.isVisible()
 
 
 def test_the_form_corrects_the_launch(window: MainWindow, qtbot: QtBot) -> None:
@@ -86,24 +95,6 @@ def test_a_corrected_launch_is_remembered_for_the_text(window: MainWindow, qtbot
     pictured(window, qtbot, lambda: open_file(window.model, copy))
     kernel = window.session.shot.setup.kernel
     assert (kernel.file, kernel.block[0], kernel.launch_from) == (str(copy), "BLOCK_SIZE * 1", "given")
-
-
-def test_the_status_line_says_what_is_tried(window: MainWindow, qtbot: QtBot) -> None:
-    seen = set[str]()
-    window.model.opening.busy_changed.connect(lambda: seen.add(window.model.opening.work))
-    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
-    assert any(each.startswith("Trying which argument of") for each in seen)
-
-
-def test_a_long_sentence_takes_two_lines(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
-    strip = window.launch
-    strip.sentence = "word " * 200
-    strip._fit()
-    metrics = strip.text.fontMetrics()
-    height = metrics.boundingRect(strip.text.rect(), Qt.TextFlag.TextWordWrap, strip.text.text()).height()
-    assert strip.text.text().endswith("…")
-    assert height <= 2 * metrics.lineSpacing()
 
 
 def test_the_form_of_a_file_with_a_header_names_the_parameters(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

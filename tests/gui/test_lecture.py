@@ -20,7 +20,6 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.lecture.presenter import _answers
 from gemmviz.gui.lecture.step_map import StepMap
 from gemmviz.gui.lecture.wall import Wall
-from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.panels.views import SavedViews
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
@@ -33,6 +32,7 @@ from gemmviz.session.session import Session
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
 from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure
+from tests.gui.conftest import panel_of, settings_of
 
 Key = Qt.Key
 
@@ -382,8 +382,7 @@ def test_a_covered_window_works_again_once_the_lecture_ends(
     window: MainWindow, wall: Wall, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing behind the wall follows its steps, so that keys are answered sooner; afterwards all of it shows the last step."""
-    session, strip = window.session, window.docks.widgets["settings"]
-    assert isinstance(strip, Settings)
+    session, strip = window.session, settings_of(window)
     kernel = strip.setup.kernel.currentText()
     session.show(replace(session.shot, setup=setup_for(load_kernel("02_naive"))))
     qtbot.waitUntil(lambda: not session.is_working)
@@ -550,12 +549,10 @@ def test_a_projector_that_goes_away(window: MainWindow, wall: Wall) -> None:
 
 
 def test_a_lecture_of_saved_views_begins_at_the_first_of_them(window: MainWindow, qtbot: QtBot) -> None:
-    session, panel = window.session, window.docks.widgets["views"]
-    assert isinstance(panel, SavedViews)
+    session, panel = window.session, panel_of(window, "views", SavedViews)
     for step in (3, 20):
         session.navigation.go_to_step(step)
         window.menus.all["add-saved-view"].trigger()
-    window.docks.favour("views")
     qtbot.waitUntil(lambda: not panel.list.item(1).icon().isNull(), timeout=20_000)
     assert "step 4" in panel.list.item(0).text()
     session.navigation.go_to_step(9)

@@ -9,8 +9,6 @@ from pytestqt.qtbot import QtBot
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.panels.lessons import Lessons
-from gemmviz.gui.panels.metrics import Metrics
-from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.problem import Problem
@@ -19,16 +17,14 @@ from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
-from tests.gui.conftest import open_file, settled, source_of, wait_while
+from tests.gui.conftest import metrics_of, open_file, panel_of, settings_of, settled, source_of, wait_while
 
 _LONG_MS = 20_000
 
 
 @pytest.fixture
 def panel(window: MainWindow) -> Lessons:
-    found = window.docks.widgets["lessons"]
-    assert isinstance(found, Lessons)
-    return found
+    return panel_of(window, "lessons", Lessons)
 
 
 def at(panel: Lessons, lesson: str, id: str) -> None:
@@ -39,6 +35,7 @@ def at(panel: Lessons, lesson: str, id: str) -> None:
 
 
 def test_a_lesson_comes_to_the_front_and_stays_beside_a_benchmark(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    settings_of(window)
     at(panel, "slides", "speed-up")
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
     assert window.session.display.is_benchmark
@@ -101,18 +98,15 @@ def test_a_question_is_asked_answered_and_keeps_its_places(window: MainWindow, p
 
 
 def test_no_number_of_the_window_answers_an_open_question(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    metrics, form = metrics_of(window), settings_of(window)
     at(panel, "coalescing", "question-lanes")
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
-    metrics = window.docks.widgets["metrics"]
-    assert isinstance(metrics, Metrics)
     qtbot.waitUntil(lambda: sure(metrics.costs.item(1, 1)).text() == "?", timeout=_LONG_MS)
     tables = (metrics.costs, metrics.launch, metrics.accesses)
     assert all(table.is_covered for table in tables)
     shown = {sure(table.item(row, column)).text() for table in tables for row in range(table.rowCount())
              for column in range(1, table.columnCount())}  # fmt: skip
     assert not {text for text in shown if any(letter.isdigit() for letter in text) and text[0].isdigit()}
-    form = window.docks.widgets["settings"]
-    assert isinstance(form, Settings)
     assert "lane" not in form.setup.kernel.toolTip()  # nor do the words about the kernel
     assert metrics.check.isHidden()  # "C is right" beside an answer C
     contents = panel.contents
@@ -179,12 +173,9 @@ def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
     window: MainWindow, panel: Lessons, qtbot: QtBot
 ) -> None:
     qtbot.waitUntil(lambda: settled(window) and window.session.shown is not None, timeout=_LONG_MS)
-    window.docks.all["metrics"].show()
-    window.docks.all["metrics"].raise_()
+    metrics = metrics_of(window)
     panel.course.begin(shipped_lesson("coalescing"))
     panel.course.go(0)  # a device
-    metrics = window.docks.widgets["metrics"]
-    assert isinstance(metrics, Metrics)
     qtbot.waitUntil(lambda: not metrics.isEnabled(), timeout=_LONG_MS)
     assert metrics.absent.isVisible()
     assert not any(part.isVisible() for part in (metrics.check, metrics.source, metrics.costs, metrics.launch))

@@ -29,7 +29,7 @@ from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import holds
 from tests.conftest import DATA, sure
-from tests.gui.conftest import metrics_of, open_file, pictured, settled
+from tests.gui.conftest import metrics_of, open_file, panel_of, pictured, settled
 
 
 def scene_texts(scene: Scene) -> str:
@@ -61,8 +61,9 @@ def test_no_other_picture_stays_under_a_message(window: MainWindow, qtbot: QtBot
     qtbot.waitUntil(metrics.isEnabled)
 
 
-def test_menus_keep_their_entries_when_they_open(window: MainWindow) -> None:
+def test_menus_keep_their_entries_when_they_open(full_window: MainWindow) -> None:
     """What is removed from a menu and added again can die in between."""
+    window = full_window
     menus = window.menus
     made = list(menus.all.values())
     panels = {entry.text(): entry for entry in menus.opened("view.window.panels").actions()}
@@ -156,18 +157,14 @@ def test_return_opens_what_is_marked_in_a_list(window: MainWindow, qtbot: QtBot)
     for view in ("warp", "stage"):
         model.commands.show_view(view)
         model.saved_views.keep()
-    saved = window.docks.widgets["views"]
-    assert isinstance(saved, SavedViews)
-    window.docks.favour("views")
+    saved = panel_of(window, "views", SavedViews)
     saved.list.setFocus()
     saved.list.setCurrentRow(0)
     QTest.keyClick(saved.list, Qt.Key.Key_Return)
     assert window.session.shot.view == "warp"
     model.opening.open_lesson("slides")
     qtbot.waitUntil(lambda: settled(window), timeout=20_000)
-    lessons = window.docks.widgets["lessons"]
-    assert isinstance(lessons, Lessons)
-    window.docks.favour("lessons")
+    lessons = panel_of(window, "lessons", Lessons)
     lessons.contents.setFocus()
     for place, key in ((1, Qt.Key.Key_Return), (2, Qt.Key.Key_Space)):
         QTest.keyClick(lessons.contents, Qt.Key.Key_Down)

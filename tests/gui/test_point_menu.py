@@ -49,26 +49,26 @@ def does_something(window: MainWindow, entry: QAction) -> bool:
 
 
 @pytest.mark.parametrize("most", [4, pytest.param(12, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_entry_does_something_or_says_why_not(window: MainWindow, qtbot: QtBot, view: str, most: int) -> None:
-    """At places that are spread over the picture."""
+def test_every_entry_does_something_or_says_why_not(window: MainWindow, qtbot: QtBot, most: int) -> None:
+    """In every view, at places that are spread over the picture."""
     session = window.session
-    window.model.commands.show_view(view)
-    qtbot.waitUntil(lambda: settled(window) and session.display.subject is not None, timeout=20_000)
-    shot, tried = session.shot, set[str]()
-    chosen = list(places(window))
-    for at in chosen[:: -(-len(chosen) // most)]:
-        for name, entry in menu_at(window, window.replay.stage, at).items():
-            if name == "export":
-                assert entry is window.menus.all["export"]
-            elif entry.isEnabled():
-                assert does_something(window, entry), (view, name)
-                tried.add(name)
-                session.show(shot)
-                qtbot.waitUntil(lambda: settled(window), timeout=20_000)
-            else:
-                assert entry.toolTip(), (view, name)
-    assert "source" in tried
+    for view in VIEWS:
+        window.model.commands.show_view(view)
+        qtbot.waitUntil(lambda: settled(window) and session.display.subject is not None, timeout=20_000)
+        shot, tried = session.shot, set[str]()
+        chosen = list(places(window))
+        for at in chosen[:: -(-len(chosen) // most)]:
+            for name, entry in menu_at(window, window.replay.stage, at).items():
+                if name == "export":
+                    assert entry is window.menus.all["export"]
+                elif entry.isEnabled():
+                    assert does_something(window, entry), (view, name)
+                    tried.add(name)
+                    session.show(shot)
+                    qtbot.waitUntil(lambda: settled(window), timeout=20_000)
+                else:
+                    assert entry.toolTip(), (view, name)
+        assert "source" in tried, view
 
 
 def test_a_cell_of_the_result_is_followed_and_its_value_copied(window: MainWindow, qtbot: QtBot) -> None:
@@ -109,8 +109,9 @@ def test_rows_and_the_timeline_have_the_menu_too(window: MainWindow, qtbot: QtBo
 
 @pytest.mark.parametrize("floats", [False, True])
 def test_a_right_click_opens_the_menu(window: MainWindow, floats: bool) -> None:
+    metrics = metrics_of(window)
     window.docks.all["metrics"].setFloating(floats)
-    for widget in (window.replay.stage, window.replay.timeline.slider, metrics_of(window).costs.viewport()):
+    for widget in (window.replay.stage, window.replay.timeline.slider, metrics.costs.viewport()):
         at = QPoint(widget.width() // 2, widget.height() // 2)
         QApplication.sendEvent(widget, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, widget.mapToGlobal(at)))
         menu = QApplication.activePopupWidget()

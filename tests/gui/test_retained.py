@@ -61,7 +61,7 @@ def test_it_is_the_whole_picture_after_any_steps(window: MainWindow, qtbot: QtBo
     chance, session, page = random.Random(seed), window.session, window.replay
     page.stage.setFixedSize(900, 600)
     session.player.play(False)
-    for number in range(40):
+    for number in range(20):
         steps = sure(session.shown).trace.steps
         for _ in range(chance.randrange(8)):  # the next picture is prepared, or a part of it
             QApplication.processEvents()
@@ -72,7 +72,7 @@ def test_it_is_the_whole_picture_after_any_steps(window: MainWindow, qtbot: QtBo
             session.navigation.go_to_step(chance.randrange(steps), chance.choice((0.0, 0.3, 0.5, 1.0)))
         if number % 10 == 9:
             window.model.commands.show_view(chance.choice(("stage", "warp", "banks", "phases")))
-        if number == 15:
+        if number == 12:
             window.model.commands.choose_theme("light")
         qtbot.waitUntil(lambda: session.display.subject is not None)
         page.stage.repaint()

@@ -15,7 +15,7 @@ from gemmviz.gui.shelf import Shelf
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA, sure
-from tests.gui.conftest import open_file, settled
+from tests.gui.conftest import open_file, panel_of, settled
 
 _LONG_MS = 20_000
 
@@ -56,14 +56,13 @@ def test_the_first_picture_plays_beside_the_lessons(first: MainWindow) -> None:
 
 
 def test_a_card_tells_the_length_and_progress_and_opens_its_lesson(first: MainWindow, qtbot: QtBot) -> None:
-    contents = first.model.thumbnails.all
-    qtbot.waitUntil(lambda: "shared-memory" in contents and bool(contents["shared-memory"].frames), timeout=60_000)
-    card = next(each for each in shelf(first).cards if each.name == "shared-memory")
-    lesson = shipped_lesson("shared-memory")
+    contents, card = first.model.thumbnails.all, shelf(first).cards[0]
+    qtbot.waitUntil(lambda: card.name in contents and bool(contents[card.name].frames), timeout=60_000)
+    lesson = shipped_lesson(card.name)
     assert card.length == f"{lesson.minutes:g} minutes, {len(lesson.steps)} steps, 0 seen"
-    assert len(set(contents["shared-memory"].frames)) > 5  # it moves
+    assert len(set(contents[card.name].frames)) > 5  # it moves
     card.click()
-    qtbot.waitUntil(lambda: first.model.course.lesson.name == "shared-memory" and settled(first), timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: first.model.course.lesson.name == card.name and settled(first), timeout=_LONG_MS)
     assert not first.start_mode.is_on
     assert first.docks.all["lessons"].isVisible()
     first.start_mode.begin()
@@ -110,9 +109,7 @@ def test_a_window_that_ended_at_the_start_begins_there(qtbot: QtBot) -> None:
 
 
 def test_the_panel_shows_the_shelf_until_a_lesson_is_open(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    panel = window.docks.widgets["lessons"]
-    assert isinstance(panel, Lessons)
-    window.docks.all["lessons"].raise_()
+    panel = panel_of(window, "lessons", Lessons)
     assert panel.shelf.isVisibleTo(panel)
     assert not panel.lesson.isVisibleTo(panel)
     panel.shelf.cards[0].click()
@@ -173,7 +170,7 @@ def test_explore_points_out_what_can_be_changed(first: MainWindow, qtbot: QtBot)
     first.close()
 
 
-@pytest.mark.parametrize("state", ["start", "benchmark", "device", "lesson"])
+@pytest.mark.parametrize("state", ["start", pytest.param("benchmark", marks=pytest.mark.nightly), "device", "lesson"])
 def test_the_tour_shows_a_replay_and_only_what_is_there(first: MainWindow, qtbot: QtBot, state: str) -> None:
     match state:
         case "benchmark":

@@ -132,7 +132,8 @@ def test_space_presses_what_has_the_focus(window: MainWindow, qtbot: QtBot) -> N
     device.hidePopup()
 
 
-def test_after_a_choice_in_a_list_the_keys_are_the_stages_again(window: MainWindow, qtbot: QtBot) -> None:
+def test_after_a_choice_in_a_list_the_keys_are_the_stages_again(full_window: MainWindow, qtbot: QtBot) -> None:
+    window = full_window
     lists = [box for box in window.findChildren(QComboBox) if box.isVisible() and box.isEnabled()]
     assert len(lists) >= 6
     for box in lists:
@@ -377,7 +378,7 @@ def test_the_picture_follows_the_wheel_and_the_hand(window: MainWindow) -> None:
     assert under(to) == pytest.approx(before)
 
 
-def exported(window: MainWindow, qtbot: QtBot, path: Path) -> Path:
+def exported(window: MainWindow, qtbot: QtBot, path: Path) -> None:
     """What the dialog of the menu writes."""
     window.menus.complete("file")
     window.menus.all["export-svg"].trigger()
@@ -385,17 +386,17 @@ def exported(window: MainWindow, qtbot: QtBot, path: Path) -> Path:
     dialog.write(dialog.job, path)
     qtbot.waitUntil(lambda: dialog.process is None, timeout=30_000)
     dialog.close()
-    return path
 
 
 def test_a_zoomed_frame_is_saved_as_seen(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window.resize(1100, 900)
     window.replay.stage.zoom_by(4)
     exported(window, qtbot, tmp_path / "a.svg")
     seen = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert 'font-size="112"' in seen  # the names of the matrices, four times as large
     words = seen[seen.index('<g id="title">') :].partition("</g></g>")[0]
     assert 'font-size="22"' in words  # the words stay as they are
-    assert 'viewBox="0 0 1600 900"' in seen
+    assert 'viewBox="0 0 1600 900"' in seen  # whatever the shape of the window
 
 
 def test_traces_views_and_frames_are_saved_and_opened(
@@ -470,7 +471,8 @@ def test_titles_of_panels_grow_with_the_text(window: MainWindow, qtbot: QtBot) -
     qtbot.waitUntil(lambda: letters() >= 1.6 * before)
 
 
-def test_every_control_has_a_tooltip_a_name_and_can_be_reached(window: MainWindow) -> None:
+def test_every_control_has_a_tooltip_a_name_and_can_be_reached(full_window: MainWindow) -> None:
+    window = full_window
     kinds = (QComboBox, QAbstractSpinBox, QAbstractButton, QAbstractSlider, QTableWidget, QLineEdit)
     roots = [*window.docks.widgets.values(), window.replay.timeline]
     controls: list[QWidget] = [each for root in roots for kind in kinds for each in root.findChildren(kind)]
@@ -531,13 +533,11 @@ def test_settings_that_cannot_run_are_not_clamped(qtbot: QtBot) -> None:
     window.close()
 
 
-def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_frame_takes_the_shape_of_the_window(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1100, 900)
     stage = window.replay.stage
     qtbot.waitUntil(lambda: (scene_of(window).width, scene_of(window).height) == stage.frame_size)
     assert stage.frame_size[0] / stage.frame_size[1] == pytest.approx(stage.width() / stage.height(), rel=0.01)
-    exported(window, qtbot, tmp_path / "s.svg")
-    assert 'viewBox="0 0 1600 900"' in (tmp_path / "s.svg").read_text(encoding="utf-8")
 
 
 def cell_at(window: MainWindow, key: str, row: int, column: int) -> QPoint:
@@ -943,10 +943,10 @@ def tab_bars(window: MainWindow) -> list[list[str]]:
     return sorted([bar.tabText(tab) for tab in range(bar.count())] for bar in bars if bar.count())
 
 
-def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
+def test_no_bar_of_tabs_is_made_twice(full_window: MainWindow, qtbot: QtBot) -> None:
     drawer = ["Settings", "Lessons", "Costs", "Saved views"]  # the numbers stand alone
-    opened = {"layout": window.docks.layout_state()}
-    for kept, expected in (({}, []), (opened, [drawer]), ({"layout": window.saveState()}, [])):
+    opened = {"layout": full_window.docks.layout_state()}
+    for kept, expected in (({}, []), (opened, [drawer]), ({"layout": full_window.saveState()}, [])):
         made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), **kept))
         qtbot.addWidget(made)
         made.resize(1024, 640)
@@ -1197,7 +1197,7 @@ def test_an_answer_lies_in_the_stage_beside_its_cell(window: MainWindow, qtbot: 
     window.docks.all["source"].setVisible(True)
     qtbot.waitUntil(lambda: stage.mapTo(window, QPoint(0, 0)).x() > 100)
     for name in "ABC":
-        for row, column in ((0, 0), (0, 7), (4, 4), (7, 0), (7, 7)):
+        for row, column in ((0, 0), (4, 4), (7, 7)):
             hit = Hit(cells_of(window, name), row, column)
             stage.clicked.emit(hit)
             qtbot.waitUntil(lambda: bubble.isVisible() and not window.session.is_working, timeout=5000)
@@ -1274,7 +1274,8 @@ def test_undo_in_a_field_undoes_typing_first(window: MainWindow, qtbot: QtBot) -
     assert window.session.shot.setup.problem.sizes["K"] == before
 
 
-def test_letters_and_digits_are_the_stages_unless_text_is_typed(window: MainWindow, qtbot: QtBot) -> None:
+def test_letters_and_digits_are_the_stages_unless_text_is_typed(full_window: MainWindow, qtbot: QtBot) -> None:
+    window = full_window
     session, kernels, size = window.session, settings_of(window).setup.kernel, field(window, "M")
     for place in (kernels, choice_of(window, "device"), size):
         place.setFocus()

@@ -118,8 +118,6 @@ def test_keys_of_the_window_stay_with_it(editor: WorksheetEdit, qtbot: QtBot) ->
 @pytest.fixture
 def at_blanks(window: MainWindow, qtbot: QtBot) -> Worksheet:
     window.resize(1366, 768)
-    for name in ("settings", "metrics"):
-        window.docks.all[name].hide()
     course = window.model.course
     course.begin(shipped_lesson("slides"))
     course.go(sure(course.lesson.find("writing")))

@@ -26,6 +26,7 @@ from gemmviz.shots.subject import value_of
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"
+pytestmark = pytest.mark.usefixtures("without_fonts")
 
 
 class Picture:

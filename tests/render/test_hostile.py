@@ -36,7 +36,7 @@ from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Outcome, Trace
 from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.pack import packed
-from gemmviz.render.reel import Reel, RenderOptions
+from gemmviz.render.reel import Film, Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.primitives import Scene
@@ -189,11 +189,14 @@ def scenes(payload: str) -> Iterator[tuple[str, Scene]]:
     yield "device", view_named("device").scene(case, options)
 
 
+_OUTLINED = ("stage", "listing", "rate", "device")  # views that are drawn with outlines too, which hold no text of theirs
+
+
 @pytest.mark.usefixtures("without_fonts")
 def test_svg_holds_texts_and_nothing_else(payload: str, tmp_path: Path, qapp: QApplication) -> None:
     seen = 0
     for name, scene in scenes(payload):
-        for outlines in (False, True):
+        for outlines in (False, True) if name in _OUTLINED else (False,):
             save_frame(scene, tmp_path / f"{name}.svg", RenderOptions(has_outlines=outlines))
             tree = ET.parse(tmp_path / f"{name}.svg")
             assert {each.tag.rpartition("}")[2] for each in tree.iter()} <= ELEMENTS, name
@@ -207,7 +210,9 @@ def test_svg_holds_texts_and_nothing_else(payload: str, tmp_path: Path, qapp: QA
 
 def test_every_format_can_be_read_again(payload: str, tmp_path: Path, qapp: QApplication) -> None:
     for name, reel in reels(payload).items():
-        for suffix in formats():
+        for suffix, kind in formats().items():
+            if name == "lesson" and isinstance(kind, Film):
+                continue  # whose pictures are those of the other formats
             save_reel(reel, tmp_path / f"{name}.{suffix}", RenderOptions(320, 180, fps=4))
             assert (tmp_path / f"{name}.{suffix}").stat().st_size > 1000
         with zipfile.ZipFile(tmp_path / f"{name}.pptx") as parts:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -62,6 +63,7 @@ def test_golden_svg(name: str, golden: Callable[[str, str], None]) -> None:
     golden(f"{name}.svg", without_fonts(scene_svg(view_named(view).scene(moment, options))))
 
 
+@cache
 def cards() -> dict[str, Any]:
     """What else can be shown, of the naive kernel at 256: from what ships, the counts of the whole launch among it."""
     setup = setup_of("02_naive", 256, BLOCK=32)
@@ -125,7 +127,7 @@ def test_texts_in_a_row_leave_their_spaces_empty(qapp: QApplication) -> None:
     assert not pixels[:, 20:60].any()
 
 
-@pytest.mark.parametrize("scale", [1, 2, 4])
+@pytest.mark.parametrize("scale", [1, 2, pytest.param(4, marks=pytest.mark.nightly)])
 def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, scale: int) -> None:
     path = tmp_path / "frame.png"
     save_frame(scene, path, RenderOptions(1920 * scale, 1080 * scale))

@@ -308,7 +308,7 @@ def test_restarting_reads_a_persons_own_file_again(model: TestModel, tmp_path: P
     assert replace(model.session.shot.setup, kernel=seen.setup.kernel) == seen.setup
 
 
-LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 9_000)
+LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 4_000)
 
 
 @pytest.mark.parametrize("what", ["reading", "filling", "counting"])
@@ -324,7 +324,7 @@ def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
             model.commands.change(name, 8192)
         if what == "counting":
             model.settle()
-    time.sleep(0.3)
+    time.sleep(0.1)
     assert model.session.is_working
     start = time.monotonic()
     model.opening.close()

@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.answers import AskedArray, answer_to, question_at
 from gemmviz.shots.knowledge import Knowledge, replay_of
 from gemmviz.shots.shot import Shot
-from tests.conftest import sure, trace_of
+from tests.conftest import sampled, sure, trace_of
 
 _FAULTY = {"no_else", "no_guard", "piece_1", "piece_2", "piece_3", "wide_block"}  # on purpose
 
@@ -29,7 +29,10 @@ def reader_of(name: str, size: int | None = None, **parameters: int) -> Reader:
     return Reader(replay_of(run(setup, (0, 0, 0), Interpreter(), values=False)))
 
 
-@pytest.mark.parametrize("name", [name for name in all_kernel_names() if name not in _FAULTY and not load_kernel(name).blanks])
+_COUNTED = [name for name in all_kernel_names() if name not in _FAULTY and not load_kernel(name).blanks]
+
+
+@pytest.mark.parametrize("name", sampled(_COUNTED, every=3))
 def test_blocks_together_move_what_the_launch_moves(name: str) -> None:
     """The counter of whole launches streams accesses and never sees a trace."""
     trace = reader_of(name).replay.trace

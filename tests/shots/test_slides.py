@@ -70,13 +70,14 @@ def exported(stage: Prepared, **how: object) -> Scene:
 def test_every_picture_has_margins_and_nothing_to_click_on(view: str) -> None:
     """40 pixels at least around what is drawn, in each format, with and without titles, timelines and all words."""
     stage = prepare(shot_of(view), once)
-    for size in SIZES:
-        for how in ({}, {"title": TITLE}, {"hidden": frozenset(PARTS)}, {"only": view}):
-            scene = exported(stage, size=size, **how)
-            assert min(ink(scene)) >= _MARGIN - 0.1, (size, how, ink(scene))
-            buttons = [each for each in scene.all if isinstance(each, Cells) and isinstance(each.meaning, Button)]
-            assert all(each.meaning.action == "value" for each in buttons), how  # type: ignore[union-attr]
-            assert not any("look at" in text for each in scene.all if isinstance(each, Labels) for text in each.texts)
+    for how in (
+        {"size": "16:9"}, {"size": "4:3", "title": TITLE}, {"size": "16:9", "hidden": frozenset(PARTS)}, {"size": "4:3", "only": view},
+    ):  # fmt: skip
+        scene = exported(stage, **how)
+        assert min(ink(scene)) >= _MARGIN - 0.1, (how, ink(scene))
+        buttons = [each for each in scene.all if isinstance(each, Cells) and isinstance(each.meaning, Button)]
+        assert all(each.meaning.action == "value" for each in buttons), how  # type: ignore[union-attr]
+        assert not any("look at" in text for each in scene.all if isinstance(each, Labels) for text in each.texts)
 
 
 @pytest.mark.parametrize("title", [TITLE, LONG, CHINESE])

@@ -72,10 +72,10 @@ def load_kernel(name: str) -> KernelSpec:
     names = kernel_names()
     full_name = next((each for each in names if name in (each, each.partition("_")[2])), None)
     if full_name is not None:
-        return read_kernel(resource(f"kernels/{full_name}.cu"), is_shipped=True)
+        return _shipped_in(resource(f"kernels/{full_name}.cu"))
     for folder, others in ((_PATTERNS, pattern_kernel_names()), (_COURSE, lesson_kernel_names())):
         if name in others:
-            return read_kernel(resource(f"{folder}/{name}.cu"), is_shipped=True)
+            return _shipped_in(resource(f"{folder}/{name}.cu"))
     if name in lesson_names():
         raise UsageError(f"{name!r} is a lesson, not a kernel", remedy=f"open it with: gemmviz {name}")
     remedy = closest(name, [*all_kernel_names(), *lesson_names()]) or f"the kernels are {', '.join(names)}"
