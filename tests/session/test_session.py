@@ -321,10 +321,10 @@ def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
         model.open(tmp_path / "long.cu")
     else:
         for name in "MNK":
-            model.commands.change(name, 8192)
+            model.commands.change(name, 8192 if what == "filling" else 2048)
         if what == "counting":
             model.settle()
-    time.sleep(0.1)
+    time.sleep(0.05)
     assert model.session.is_working
     start = time.monotonic()
     model.opening.close()

@@ -10,7 +10,7 @@ from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepare
 from gemmviz.shots.shot import default_shot
 from tests.conftest import sure
 
-_FRAMES = 400
+_FRAMES = 160
 
 
 def drawn(prepared: Prepared, steps: list[int]) -> dict[int, Scene]:
