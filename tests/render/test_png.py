@@ -31,8 +31,8 @@ def read(png: bytes) -> npt.NDArray[np.int16]:
 
 def codes(pixels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     """The colour of each pixel as one number."""
-    red, green, blue = np.moveaxis(pixels.astype(np.int32), -1, 0)
-    return (red << 16) + (green << 8) + blue
+    found: npt.NDArray[np.int32] = pixels.astype(np.int32) @ np.array((1 << 16, 1 << 8, 1), np.int32)
+    return found
 
 
 @pytest.mark.parametrize(
