@@ -73,7 +73,7 @@ def story(case: RaceCase) -> list[str]:
     late = pair[0] > pair[1]
     several = tr("the old values") if late else tr("the new values")
     values = (
-        tr("{read_value} for {expected}", read_value=f"{read.value:.3g}", expected=f"{read.expected:.3g}")
+        tr("{read_value} instead of {expected}", read_value=f"{read.value:.3g}", expected=f"{read.expected:.3g}")
         if len(read.cells) == 1
         else several
     )
