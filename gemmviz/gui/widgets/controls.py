@@ -39,11 +39,7 @@ MENU_SHEET = (  # without a rule for items, Qt squeezes the indicators into bars
     "QMenu::item:selected { background: palette(highlight); color: palette(highlighted-text); }"
     "QMenu::item:disabled { color: palette(placeholder-text); }"
     "QMenu::separator { height: 1px; background: palette(mid); margin: 3px 0; }"
-    "QMenu::indicator { border: 1px solid palette(placeholder-text); border-radius: 2px; width: 11px; height: 11px;"
-    " margin-left: 6px; }"
-    "QMenu::indicator:selected { border-color: palette(highlighted-text); }"
-    "QMenu::indicator:checked { background: palette(text); border-color: palette(text); }"
-    "QMenu::indicator:checked:selected { background: palette(highlighted-text); border-color: palette(highlighted-text); }"
+    "QMenu::indicator { width: 15px; height: 15px; margin-left: 4px; }"  # a rule with a border would replace the check mark
 )
 
 
