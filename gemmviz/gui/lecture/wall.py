@@ -321,7 +321,7 @@ class Wall(QWidget):
         work is going on.
         """
         self.stage.set_pending(self._pending)
-        if not self.isVisible():
+        if not self.stage.isVisible():
             return
         now, last = self._now(), self._last
         if now is None:
