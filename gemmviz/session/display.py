@@ -249,7 +249,9 @@ class Display:
         now = self.session.now
         if now is None or not has_lens(now):
             return "auto"
-        options = options_for(self.session.shot, self.theme, self.session.completion.reading.size)
+        reading = self.session.completion.reading
+        options = options_for(self.session.shot, self.theme, reading.size)
+        options = replace(options, timeline=reading.has_timeline, statement=reading.has_statement)
         return "lens" if plan_of(now, options).window.is_lens else "whole"
 
     @property

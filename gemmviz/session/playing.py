@@ -302,9 +302,10 @@ class Navigation:
         """Set zoom and pan."""
         self.session.apply(Look(camera))
 
-    def set_frame(self, size: tuple[float, float]) -> None:
-        """Set the width and height of drawn frames in units."""
+    def set_frame(self, size: tuple[float, float], timeline: bool = True, statement: bool = True) -> None:
+        """Set the width and height of drawn frames in units, and whether they have a timeline and the statement that runs."""
         reading = self.session.completion.reading
+        reading.has_timeline, reading.has_statement = timeline, statement
         if size != reading.size:
             reading.size = size
             reading.forget()

@@ -255,6 +255,7 @@ class Reading:
     def __init__(self, post: Post, on_counted: Callable[[], None], on_drawn: Callable[[], None]) -> None:
         self.reader: Reader | None = None
         self.size = (WIDTH, HEIGHT)
+        self.has_timeline = self.has_statement = True  # parts of the drawn frames, which leave less room for the matrices
         self._counting: LatestTask[tuple[Reader, int]] = LatestTask(post, self._on_counted, lambda error: None)
         self._drawing: LatestTask[tuple[Reader, str]] = LatestTask(post, self._on_drawn, lambda error: on_drawn())
         self.workers: tuple[LatestTask[Any], ...] = self._counting, self._drawing

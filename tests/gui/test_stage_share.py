@@ -7,14 +7,18 @@ from functools import partial
 import pytest
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.stage.replay_page import Stage
 from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import Place
+from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene
 from gemmviz.shots.knowledge import Knowledge
@@ -81,6 +85,24 @@ def test_the_matrices_take_a_third_of_the_window_and_words_are_few(opened: MainW
                 assert min(x, y) >= margin
                 assert x + wide <= stage.width() - margin
                 assert y + high <= stage.height() - margin
+
+
+def test_the_lens_stays_or_ends_as_tiles_grow_and_the_menu_says_so(opened: MainWindow, qtbot: QtBot) -> None:
+    session, seen = opened.session, list[bool]()
+    session.show(replace(session.shot, setup=setup_for(load_kernel("04_tiled"), Problem(32, 32, 32), {"TILE_WIDTH": 4})))
+    for width in (4, 8, 16):
+        opened.model.commands.change("TILE_WIDTH", width)
+        qtbot.waitUntil(lambda: settled(opened), timeout=20_000)
+        (c,) = (each for each in shown(opened).all if isinstance(each, Cells) and each.key == "C")
+        has_lens = c.fill.shape != (32, 32)
+        assert session.display.lens == ("lens" if has_lens else "whole")
+        assert opened.menus.all["lens"].isChecked() == has_lens
+        seen.append(has_lens)
+    assert seen == sorted(seen, reverse=True)
+    QTest.keyClick(opened.replay.stage, Qt.Key.Key_Z)
+    qtbot.waitUntil(lambda: settled(opened), timeout=20_000)
+    (c,) = (each for each in shown(opened).all if isinstance(each, Cells) and each.key == "C")
+    assert (c.fill.shape != (32, 32)) != seen[-1]
 
 
 @pytest.mark.parametrize("theme", ["dark", pytest.param("light", marks=pytest.mark.nightly)])

@@ -284,11 +284,10 @@ class ReplayPage(QWidget):
         shot = shot or self.session.display.drawn
         self.stage.set_type_scale(shot.type_scale)
         self.stage.is_card = not subject_of_view(shot.view).is_of_run
-        self.session.navigation.set_frame(self.stage.frame_size)
-        stage = self.stage
+        stage, statement = self.stage, not self.model.shows_source
+        self.session.navigation.set_frame(stage.frame_size, timeline=False, statement=statement)
         options = options_for(shot, self.model.theme, stage.frame_size, stage.clip, stage.unit)
         counted, facts = self.session.display.counted, self.model.course.words.facts
-        statement = not self.model.shows_source
         return replace(
             options,
             timeline=False,
