@@ -11,7 +11,7 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.opening.loader import LaunchUnknown, open_kernel
 
 PRODUCT = """
   int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
@@ -204,3 +204,120 @@ int main() {{
     kernel = read(text, tmp_path)
     assert (kernel.args, kernel.launch_from) == (("A", "B", "C", "M", "N", "K"), "read")
     assert is_right(kernel, M=33, N=17, K=5)
+
+
+# Templates of the host: classes of matrices in functions that are templates, too.
+
+OF_T = f"""
+#include <memory>
+template <typename T>
+__global__ void gemm(const T *a, const T *b, T *p, int m, int n, int k) {{{PRODUCT} p[r * n + c] = s; }}
+template <typename T> struct Plain {{ int rows, cols; T *data; }};
+template <typename T> struct Matrix {{
+  T *data = nullptr; int rows = 0, cols = 0;
+  Matrix() {{}}
+  Matrix(int r, int c) : rows(r), cols{{c}} {{ cudaMalloc(&data, r * c * sizeof(T)); }}
+  void allocate(int r, int c) {{ rows = r; cols = c; cudaMalloc((void **)&data, sizeof(T) * r * c); }}
+}};
+template <typename T> class Hidden {{
+  T *data_ = nullptr; int rows_ = 0, cols_ = 0;
+ public:
+  Hidden(int r, int c) : rows_(r), cols_(c) {{ cudaMalloc(&data_, r * c * sizeof(T)); }}
+  T *data() {{ return data_; }} const T *data() const {{ return data_; }}
+  int rows() const {{ return rows_; }} int cols() const {{ return cols_; }}
+}};
+struct Free {{ void operator()(void *p) const {{ cudaFree(p); }} }};
+template <typename T> using Pointer = std::unique_ptr<T[], Free>;
+template <typename T> Pointer<T> reserve(int count) {{ T *p; cudaMalloc(&p, count * sizeof(T)); return Pointer<T>(p); }}
+template <typename T> struct Owner {{
+  int rows, cols; Pointer<T> data;
+  Owner(int r, int c) : rows(r), cols(c), data(reserve<T>(r * c)) {{}}
+}};
+template <typename T> Matrix<T> made(int r, int c) {{ return Matrix<T>(r, c); }}
+"""
+RUN = "template <typename T> void run(int m, int n, int k) {"
+OF_MEMBERS = (
+    "dim3 block(16, 16), grid((C.cols + 15) / 16, (C.rows + 15) / 16);\n"
+    "gemm<T><<<grid, block>>>(A.data, B.data, C.data, C.rows, C.cols, A.cols); }"
+)
+OF_METHODS = (
+    "dim3 block(16, 16), grid((C.cols() + 15) / 16, (C.rows() + 15) / 16);\n"
+    "gemm<<<grid, block>>>(A.data(), B.data(), C.data(), C.rows(), C.cols(), A.cols()); }"
+)
+CALLED, PASSED = "int main() { run<float>(96, 80, 64); }", "{} A(96, 64), B(64, 80), C(96, 80); run(A, B, C); }}"
+OF_PLAIN = " ".join(f"cudaMalloc(&{each}.data, {each}.rows * {each}.cols * sizeof(T));" for each in "ABC")
+TEMPLATES = {
+    "parentheses": (RUN, "Matrix<T> A(m, k), B(k, n), C(m, n);", OF_MEMBERS, CALLED),
+    "braces": (RUN, "Matrix<T> A{m, k}, B{k, n}, C{m, n};", OF_MEMBERS, CALLED),
+    "a value": (RUN, "auto A = Matrix<T>(m, k); auto B = Matrix<T>{k, n}; Matrix<T> C = Matrix<T>(m, n);", OF_MEMBERS, CALLED),
+    "a function": (RUN, "auto A = made<T>(m, k), B = made<T>(k, n), C = made<T>(m, n);", OF_MEMBERS, CALLED),
+    "a method": (RUN, "Matrix<T> A, B, C; A.allocate(m, k); B.allocate(k, n); C.allocate(m, n);", OF_MEMBERS, CALLED),
+    "no constructor": (RUN, f"Plain<T> A{{m, k}}, B{{k, n, nullptr}}, C{{m, n}}; {OF_PLAIN}", OF_MEMBERS, CALLED),
+    "getters": (RUN, "Hidden<T> A(m, k), B(k, n), C(m, n);", OF_METHODS, CALLED),
+    "a unique pointer": (RUN, "Owner<T> A(m, k), B(k, n), C(m, n);", OF_MEMBERS.replace(".data", ".data.get()"), CALLED),
+    "deduced": (
+        "template <typename T> void run(const Matrix<T> &A, const Matrix<T> &B, Matrix<T> &C) {", "", OF_MEMBERS,
+        f"int main() {{ {PASSED.format('Matrix<float>')}",
+    ),
+    "deduced twice": (
+        "template <typename T> void run(Hidden<T> &A, Hidden<T> &B, Hidden<T> &C) {", "", OF_METHODS,
+        f"int main() {{ {PASSED.format('Hidden<float>')}",
+    ),
+    "auto": (
+        "void run(const auto &A, const auto &B, auto &C) {", "", OF_MEMBERS.replace("<T>", ""),
+        f"int main() {{ {PASSED.format('Matrix<float>')}",
+    ),
+    "no template": (
+        "void run(Hidden<float> &A, Hidden<float> &B, Hidden<float> &C) {", "", OF_METHODS,
+        f"int main() {{ {PASSED.format('Hidden<float>')}",
+    ),
+    "a function around it": (
+        RUN, "Matrix<T> A(m, k), B(k, n), C(m, n);", OF_MEMBERS,
+        "template <typename T> void all(int m) { run<T>(m, 80, 64); } int main() { all<float>(96); }",
+    ),
+    "a class": (
+        "template <typename T> struct Product { Matrix<T> A, B, C;\n"
+        "Product(int m, int n, int k) : A(m, k), B(k, n), C(m, n) {} void run() {", "", f"{OF_MEMBERS} }};",
+        "int main() { Product<float> p(96, 80, 64); p.run(); }",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("habit", TEMPLATES)
+def test_a_template_of_the_host_is_read_with_the_types_of_its_caller(habit: str, tmp_path: Path) -> None:
+    kernel = read(OF_T + "\n".join(TEMPLATES[habit]), tmp_path)
+    assert (kernel.launch_from, kernel.unconfirmed, kernel.entry) == ("read", "", "gemm<float>")
+    assert kernel.args == ("A", "B", "C", "M", "N", "K")
+    assert is_right(kernel, M=33, N=17, K=5)
+    assert dict(kernel.host_sizes) == ({} if habit == "a class" else {"M": 96, "N": 80, "K": 64})
+
+
+def test_a_template_that_nobody_calls_is_not_confirmed(tmp_path: Path) -> None:
+    kernel = read(OF_T + "\n".join(TEMPLATES["parentheses"][:-1]), tmp_path)
+    assert kernel.unconfirmed
+
+
+@pytest.mark.parametrize("template", [True, False])
+def test_sizes_that_are_computed_from_another_one_are_free(template: bool, tmp_path: Path) -> None:
+    around = "template <typename T> void all(int s) { run<T>(s, 2 * s, s / 2); }\nint main() { all<float>(64); }"
+    text = OF_T + "\n".join((*TEMPLATES["parentheses"][:-1], around))
+    if not template:
+        text = (
+            text.replace(RUN, RUN.partition("> ")[2]).replace("Matrix<T> A(m", "Matrix<float> A(m").replace("gemm<T>", "gemm")
+        )
+        text = text.replace("template <typename T> void all", "void all").replace("run<T>", "run").replace("all<float>", "all")
+    kernel = read(text, tmp_path)
+    assert (kernel.args, dict(kernel.host_sizes)) == (("A", "B", "C", "M", "N", "K"), {"M": 64, "N": 128, "K": 32})
+    assert is_right(kernel, M=33, N=17, K=5)
+    wrong = read(text.replace("int i = 0; i < k", "int i = 1; i < k"), tmp_path)
+    assert wrong.unconfirmed  # it can't be told which sizes are meant
+
+
+@pytest.mark.parametrize("habit", ["deduced", "auto", "a class"])
+def test_template_arguments_that_nobody_chooses_are_asked_for_if_the_usual_ones_are_not_right(
+    habit: str, tmp_path: Path
+) -> None:
+    text = OF_T + "\n".join(TEMPLATES[habit][:-1])
+    assert is_right(read(text, tmp_path), M=33, N=17, K=5)
+    with pytest.raises(LaunchUnknown):
+        read(text.replace("int i = 0; i < k", "int i = 1; i < k"), tmp_path)

@@ -94,8 +94,10 @@ _TILES_OF_BLOCK = (1, 2, 4, 8)  # elements for each thread of a block, along one
 _AXIS_SIZES = ("N", "M", "batch")  # what the directions of a grid usually count
 
 
-def restated(kernel: KernelOutline, launch: LaunchOutline) -> tuple[KernelOutline, LaunchOutline]:
-    """The kernel with a parameter for each member of its structs, and the launch with an argument for each."""
+def restated(kernel: KernelOutline, launch: LaunchOutline, *, names_all: bool = False) -> tuple[KernelOutline, LaunchOutline]:
+    """The kernel with a parameter for each member of its structs, and the launch with an argument for each. ``names_all``: what
+    is computed for an argument from another one's name has a name of its own, too.
+    """
     arguments = [*launch.arguments, *(_UNREAD for _ in kernel.parameters)]
     pairs = [pair for each in zip(kernel.parameters, arguments, strict=False) for pair in _leaves(*each)]
     known = {each.name for each in launch.names}
@@ -109,7 +111,7 @@ def restated(kernel: KernelOutline, launch: LaunchOutline) -> tuple[KernelOutlin
         named.append(argument)
     kernel = replace(kernel, parameters=tuple(parameter for parameter, _ in pairs))
     launch = replace(launch, arguments=tuple(named), names=(*launch.names, *added.values()))
-    return kernel, _grid_by_sizes(_products_named(kernel, launch), kernel)
+    return kernel, _grid_by_sizes(_products_named(kernel, launch, names_all), kernel)
 
 
 def _leaves(parameter: ParameterOutline, argument: ArgumentOutline) -> Iterator[tuple[ParameterOutline, ArgumentOutline]]:
@@ -128,17 +130,17 @@ def _free(name: str, known: set[str]) -> str:
     return name
 
 
-def _products_named(kernel: KernelOutline, launch: LaunchOutline) -> LaunchOutline:
-    """The launch with a name for each argument that is computed from names which nothing else is passed as: ``Width`` in
-    place of ``TILE * TILE``, wherever the launch uses it.
+def _products_named(kernel: KernelOutline, launch: LaunchOutline, names_all: bool) -> LaunchOutline:
+    """The launch with a name for each argument that is computed from names which nothing else is passed as, or from any if
+    ``names_all``: ``Width`` in place of ``TILE * TILE``, wherever the launch uses it.
     """
     plain = {each.formula for each in launch.arguments if each.kind == "value" and each.formula.isidentifier()}
     for parameter, argument in zip(kernel.parameters, launch.arguments, strict=False):
         formula, known = argument.formula, {each.name for each in launch.names}
         words = [each for each in names_in([formula]) if not each.isdecimal()]
-        if argument.kind != "value" or not words or formula.isidentifier() or plain & set(words):
+        if argument.kind != "value" or not words or formula.isidentifier():
             continue
-        if not any(formula in each for each in launch.grid):
+        if not names_all and (plain & set(words) or not any(formula in each for each in launch.grid)):
             continue
         name = _free(parameter.name.replace(".", "_"), known)
         launch = _with_name(launch, formula, HostName(name, "local", _value(launch, formula)))
@@ -263,11 +265,12 @@ class Draft(Struct, frozen=True):
         return {tile.name: tile.default for tile in self.tiles}
 
 
-def draft_of(kernel: KernelOutline, launch: LaunchOutline, *, takes_all: bool = False) -> Draft:
+def draft_of(kernel: KernelOutline, launch: LaunchOutline, *, takes_all: bool = False, names_all: bool = False) -> Draft:
     """The draft of a kernel and one of its launches. ``takes_all``: every name that the grid grows with is a size, also
-    one that is neither passed nor the size of some memory.
+    one that is neither passed nor the size of some memory. ``names_all``: an argument that is computed from another one is a
+    size of its own.
     """
-    return _Drafting(*restated(kernel, launch), takes_all).draft()
+    return _Drafting(*restated(kernel, launch, names_all=names_all), takes_all).draft()
 
 
 def _is_of_batch(name: str) -> bool:

@@ -136,7 +136,7 @@ def completed(launch: LaunchOutline, kernel: KernelOutline, tiles: Mapping[str, 
     named = launch_by_names(kernel, tiles)
     unread = [each for each in launch.unread if each.part.startswith("argument")]
     if not unread and len(launch.arguments) == len(kernel.parameters):
-        return launch
+        return replace(launch, template_arguments=launch.template_arguments or named.template_arguments)
     taken = {each.name for each in launch.names}
     given = (*launch.arguments, *named.arguments[len(launch.arguments) :])
     return replace(

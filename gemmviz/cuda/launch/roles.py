@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from gemmviz.cuda.launch.draft import ARRAY_NAMES, LEADING, SIZE_NAMES, Draft, DraftParameter, bare_name
+from gemmviz.cuda.launch.formula import names_in
 from gemmviz.model.kernel import Requirement
 from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems.catalog import MULTIPLICATIONS, MULTIPLY
@@ -101,8 +102,12 @@ def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
 
 
 def is_told(draft: Draft, kind: ProblemKind, roles: Roles) -> bool:
-    """Whether names and copies of the host tell every array and every size of the roles."""
+    """Whether names and copies of the host tell every array and every size of the roles: none that is computed from another."""
     needed = [size.name for size in kind.sizes if not size.is_optional or size.name in roles.sizes]
+    known = {name for each in needed for name in SIZE_NAMES.get(each, "").split()}
+    computed = [each for each in draft.parameters if each.kind == "whole" and not each.argument.isidentifier()]
+    if any(bare_name(each.name) in known and {*names_in([each.argument])} & {*draft.sizes} for each in computed):
+        return False
     sizes = (
         0.0 if len(draft.sizes) <= 1 else _cost_of_sizes([_names_of(draft, each) for each in draft.sizes], roles.sizes, needed)
     )

@@ -380,13 +380,13 @@ class LaunchSearch:
         given = replace(self.given, block=(), grid=(), shared_bytes="") if self.as_written else self.given
         attempts: list[_Attempt] = []
         for launch in read[: 1 if self.as_written else None]:
-            draft = draft_of(kernel, completed(launch, kernel, {}))
+            whole = completed(launch, kernel, {})
+            draft = draft_of(kernel, whole)
             legal = draft if self.as_written else with_legal_block(draft)
             is_legal = legal is draft or bool(given.block)
             attempts.append(_Attempt(legal, given, not is_legal, _unread(launch) if is_legal else tr(ILLEGAL)))
-            wider = draft_of(kernel, completed(launch, kernel, {}), takes_all=True)
-            if wider != draft and is_legal:
-                attempts.append(_Attempt(wider, given, doubt=_unread(launch)))
+            others = draft_of(kernel, whole, takes_all=True), draft_of(kernel, whole, names_all=True)
+            attempts += [_Attempt(each, given, doubt=_unread(launch)) for each in others if each != draft and is_legal]
         for most_runs in (_RUNS_AT_FIRST, None)[len(attempts) < 2 :]:
             yield from ((each, most_runs) for each in attempts)
         if read:

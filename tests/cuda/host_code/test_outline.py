@@ -308,4 +308,4 @@ def test_calls_are_looked_up_once_however_many_functions_there_are(monkeypatch: 
         for n in range(12)
     )
     assert len(launches(host)) == 12
-    assert len(looked_up) == 12 * 5  # a launch is two calls and two constructors
+    assert len(looked_up) == 12 * 7  # a launch is two calls and two constructors, whose arguments are read

@@ -18,13 +18,14 @@ from gemmviz.cuda.launch.host_code.cursors import (
     unwrapped,
     variable_of,
 )
-from gemmviz.cuda.launch.host_code.expressions import formula, is_taken, variable_formula
+from gemmviz.cuda.launch.host_code.expressions import formula, helper_of, is_taken, variable_formula
 from gemmviz.cuda.launch.host_code.functions import (
     At,
     Branch,
     HostCallCursor,
     HostFunction,
     VariableSetting,
+    called_function,
     place_key,
     qualified_name,
     referenced_function,
@@ -41,11 +42,12 @@ _MOST_SCOPES = 64  # calls of one function that are told apart
 
 
 class Target(Struct, frozen=True):
-    """A kernel with its template arguments and the types of its parameters."""
+    """A kernel with its template arguments and the types of its parameters; whether it is a template."""
 
     kernel: str
     arguments: tuple[str, ...]
     parameter_types: tuple[Type, ...]
+    is_template: bool = False
 
 
 def scopes_of(function: HostFunction, at: At, program: HostProgram, depth: int = 0) -> Iterator[HostScope]:
@@ -64,6 +66,24 @@ def scopes_of(function: HostFunction, at: At, program: HostProgram, depth: int =
             missing = [each for each in function.template_parameters if each.spelling and each.spelling not in types]
             usual = {each.spelling: _USUAL[each.kind] for each in missing if each.kind in _USUAL}
             yield HostScope(program, function, at, types={**types, **usual}, assumed=tuple(usual), depth=depth)
+
+
+def instantiated(scope: HostScope) -> HostScope | None:
+    """The same position in what the compiler made of the templates that lead to it; None if there is no template, or nobody
+    calls it.
+    """
+    function, outside = scope.function, scope.caller
+    if function is None or outside is None:
+        return None
+    outside = instantiated(outside) or outside
+    for call in outside.calls:
+        target = called_function(call.cursor) if call.at.offset == outside.at.offset else None
+        made = None if target is None else scope.program.instance(target)
+        if made is not None and place_key(made.cursor) == place_key(function.cursor):
+            at = next((each.at for each in made.calls if each.at.offset == scope.at.offset), None)
+            given = tuple(arguments(call.cursor))
+            return None if at is None else HostScope(scope.program, made, at, outside, given, depth=scope.depth)
+    return None
 
 
 def never_reached(scope: HostScope) -> UnreadError | None:
@@ -116,7 +136,8 @@ def launched_kernel(cursor: Cursor, scope: HostScope) -> Target | None:
         if name is None and qualified_name(kernel) not in scope.program.kernel_names:
             return None
         types = tuple(each.type for each in kernel.get_arguments() if each is not None) or _template_types(kernel)
-        return Target(name or qualified_name(kernel), template_arguments(cursor, scope), types)
+        is_template = kernel.kind == CursorKind.FUNCTION_TEMPLATE
+        return Target(name or qualified_name(kernel), template_arguments(cursor, scope), types, is_template)
     variable = variable_of(cursor)
     if variable is None:
         return None
@@ -149,7 +170,8 @@ def deduced(target: Target, reference: Cursor, given: tuple[Cursor, ...], scope:
     types: dict[str, str] = {}
     for parameter, argument in zip(target.parameter_types, given, strict=False):
         own, passed = (_bare(each.spelling) for each in (parameter, argument.type))
-        types.setdefault(own, _substituted(passed, scope))
+        if argument.type.kind != TypeKind.DEPENDENT:
+            types.setdefault(own, _substituted(passed, scope))
     names = [each.spelling for each in kernel.get_children() if each.kind == CursorKind.TEMPLATE_TYPE_PARAMETER]
     return replace(target, arguments=tuple(types[each] for each in names)) if names and types.keys() >= {*names} else target
 
@@ -431,7 +453,7 @@ class ArgumentReader:
     def _pointer(self, cursor: Cursor, wanted: Type) -> tuple[str, str]:
         """The name of the memory and the elements in front of the pointer."""
         cursor = uncast(cursor)
-        if evaluated(cursor) == 0 or cursor.kind in (CursorKind.CXX_NULL_PTR_LITERAL_EXPR, CursorKind.GNU_NULL_EXPR):
+        if _is_null(cursor):
             return "", "0"
         if cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) in "+-":
             base, index = inner_parts(cursor)[:2]
@@ -495,7 +517,9 @@ class ArgumentReader:
             member = variable.part(name)
             settings = relevant(self.scope.settings(variable.key), member, self.scope.at)
             last = next((each for each in reversed(settings) if each.value is not None), None)
-            return self.read(_member_cursor(member, last), type_) if last else self._unset(member, type_)
+            is_made = last is not None and last.value is not None and helper_of(last.value, self.scope) is not None
+            value = None if last is None or is_made else _member_cursor(member, last, type_)
+            return self._unset(member, type_) if value is None else self.read(value, type_)
         except UnreadError:
             return ArgumentOutline(name, "unread")
 
@@ -507,11 +531,22 @@ class ArgumentReader:
         return ArgumentOutline(member.spelled, "value", variable_formula(member, self.scope))
 
 
-def _member_cursor(member: HostVariable, setting: VariableSetting) -> Cursor:
+def _member_cursor(member: HostVariable, setting: VariableSetting, type_: Type) -> Cursor | None:
+    """What a setting gives a member; None for a pointer that it leaves to be set by a call."""
     if setting.value is None:
         raise UnreadError(f"{member.spelled} changes", member.declaration)
     rest = member.rest(setting.member)
-    return member_value(member, rest, setting.value) if rest else setting.value
+    try:
+        value = member_value(member, rest, setting.value) if rest else setting.value
+    except UnreadError:
+        if type_.get_canonical().kind in _POINTERS:
+            return None
+        raise
+    return None if type_.get_canonical().kind in _POINTERS and _is_null(uncast(value)) else value
+
+
+def _is_null(cursor: Cursor) -> bool:
+    return evaluated(cursor) == 0 or cursor.kind in (CursorKind.CXX_NULL_PTR_LITERAL_EXPR, CursorKind.GNU_NULL_EXPR)
 
 
 def _object_of(call: Cursor) -> Cursor:

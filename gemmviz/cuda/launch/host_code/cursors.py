@@ -80,9 +80,14 @@ def inner_parts(cursor: Cursor) -> list[Cursor]:
 _REFERENCES = frozenset({CursorKind.OVERLOADED_DECL_REF})
 
 
+def is_substituted(cursor: Cursor) -> bool:
+    """Whether an expression stands for a template parameter that the compiler has put a value in for."""
+    return cursor.kind == CursorKind.DECL_REF_EXPR and not cursor.spelling and cursor.referenced is None
+
+
 def unwrapped(cursor: Cursor) -> Cursor:
-    """The expression inside parentheses and implicit conversions."""
-    while cursor.kind in _WRAPPERS:
+    """The expression inside parentheses, implicit conversions and values of template parameters."""
+    while cursor.kind in _WRAPPERS or is_substituted(cursor):
         inside = inner_parts(cursor)
         if len(inside) != 1:
             return cursor

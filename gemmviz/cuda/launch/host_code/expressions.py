@@ -9,15 +9,17 @@ from gemmviz.cuda.launch.host_code.cursors import (
     HostVariable,
     UnreadError,
     arguments,
+    callee,
     inner_parts,
     is_float_type,
     is_record,
+    is_substituted,
     key_of,
     uncast,
     unwrapped,
     variable_of,
 )
-from gemmviz.cuda.launch.host_code.functions import At, Branch, HostFunction, VariableSetting, called_function
+from gemmviz.cuda.launch.host_code.functions import At, Branch, HostFunction, VariableSetting
 from gemmviz.cuda.launch.host_code.scope import (
     WHOLE,
     HostScope,
@@ -59,6 +61,8 @@ def formula(cursor: Cursor, scope: HostScope) -> str:
             return _literal(cursor)
         case CursorKind.CHARACTER_LITERAL | CursorKind.CXX_UNARY_EXPR | CursorKind.CXX_NULL_PTR_LITERAL_EXPR:
             return _literal(cursor)
+        case CursorKind.DECL_REF_EXPR if is_substituted(cursor):
+            return _converted(cursor, scope)
         case CursorKind.DECL_REF_EXPR | CursorKind.MEMBER_REF_EXPR | CursorKind.ARRAY_SUBSCRIPT_EXPR:
             return _named(cursor, scope)
         case CursorKind.BINARY_OPERATOR:
@@ -123,7 +127,7 @@ def _call(cursor: Cursor, scope: HostScope) -> str:
     helper = helper_of(cursor, scope)
     if helper is not None and helper.returns and not scope.is_deep:
         try:
-            return _returned(helper, scope_inside(helper, given, scope))
+            return _returned(helper, scope_inside(helper, cursor, scope))
         except UnreadError:
             value = evaluated(cursor)
             if value is None:
@@ -199,21 +203,23 @@ def _is_constructor(cursor: Cursor) -> bool:
 
 def helper_of(call: Cursor, scope: HostScope) -> HostFunction | None:
     """The function of the project, or the lambda, that a call goes to."""
-    target = called_function(call)
-    return None if target is None else scope.program.function(target)
+    return scope.program.helper(call)
 
 
-def scope_inside(helper: HostFunction, given: list[Cursor], scope: HostScope) -> HostScope:
-    """A scope inside a helper, its parameters replaced by the formulas of the arguments."""
-    values = dict(scope.inlined)
-    for parameter, argument in zip(helper.parameters, given, strict=False):
+def scope_inside(helper: HostFunction, call: Cursor, scope: HostScope) -> HostScope:
+    """A scope inside a helper, its parameters replaced by the formulas of the arguments of a call."""
+    values, target = dict(scope.inlined), callee(call)
+    inside = inner_parts(target) if target is not None and target.kind == CursorKind.MEMBER_REF_EXPR else []
+    owner = variable_of(inside[0]) if inside else None
+    for parameter, argument in zip(helper.parameters, arguments(call), strict=False):
         inner = scope.fresh()
         try:
             values[key_of(parameter)] = formula(argument, inner), inner.names
         except UnreadError:
             continue
     at = At(helper.cursor.extent.end.offset)
-    return replace(scope, function=helper, at=at, inlined=values, depth=scope.depth + 1)
+    whole = scope.whole if owner is None else (owner, scope)
+    return replace(scope, function=helper, at=at, inlined=values, whole=whole, depth=scope.depth + 1)
 
 
 def _named(cursor: Cursor, scope: HostScope) -> str:
@@ -264,6 +270,11 @@ def variable_formula(variable: HostVariable, scope: HostScope) -> str:
     """The formula of a variable: what it is set to if that is clear and more than a number, else its name."""
     passed, everywhere = scope.argument(variable.key), scope.settings(variable.key)
     settings = relevant(everywhere, variable, scope.at)
+    is_member = variable.declaration.kind == CursorKind.FIELD_DECL and all(each.at.offset == 0 for each in settings)
+    if scope.whole is not None and is_member and not scope.is_deep:
+        whole, there = scope.whole
+        there = replace(there, names=scope.names, doubts=scope.doubts, depth=scope.depth + 1, is_strict=scope.is_strict)
+        return variable_formula(whole.part(variable.name).part(variable.member), there)
     if scope.is_strict and any(is_next(each, scope.at) for each in everywhere if variable.is_in(each.member)):
         raise UnreadError(f"{variable.spelled} changes", variable.declaration)
     if passed is not None and scope.caller is not None and not settings:
@@ -383,7 +394,19 @@ def part_formula(variable: HostVariable, rest: str, value: Cursor, scope: HostSc
         return variable_formula(inner.part(rest), there)
     if source.kind == CursorKind.CALL_EXPR and is_dim3(source):
         return _axis_of(arguments(source), _AXES.index(rest), there)
+    maker = helper_of(source, there) if source.kind == CursorKind.CALL_EXPR and not there.is_deep else None
+    if maker is not None:
+        name, _, inside = rest.partition(".")
+        for field in maker.variables.values():
+            if field.kind == CursorKind.FIELD_DECL and field.spelling == name:
+                return _made_member(HostVariable(key_of(field), inside, name, field), scope_inside(maker, source, there))
     return formula(member_value(variable, rest, source), there)
+
+
+def _made_member(member: HostVariable, scope: HostScope) -> str:
+    """The formula that a constructor gives a member."""
+    settings = relevant(scope.settings(member.key), member, scope.at)
+    return folded(member, settings, scope, lambda each, there: setting_formula(member, each, there))
 
 
 def copied_host_value(value: Cursor, scope: HostScope) -> tuple[Cursor, HostScope]:
@@ -394,7 +417,7 @@ def copied_host_value(value: Cursor, scope: HostScope) -> tuple[Cursor, HostScop
         helper = helper_of(value, scope)
         if helper is not None and len(helper.returns) == 1 and helper.returns[0][0] is not None and not scope.is_deep:
             returned, at = helper.returns[0]
-            value, scope = uncast(returned), replace(scope_inside(helper, given, scope), at=at)
+            value, scope = uncast(returned), replace(scope_inside(helper, value, scope), at=at)
         elif len(given) == 1 and is_record(given[0].type):
             value = uncast(given[0])
         else:
@@ -408,7 +431,7 @@ def call_scope(setting: VariableSetting, scope: HostScope) -> HostScope:
     helper = helper_of(call, scope) if call is not None else None
     if call is None or helper is None or scope.is_deep:
         raise UnreadError("a call that can't be followed sets it", call or scope.function.cursor)  # type: ignore[union-attr]
-    return scope_inside(helper, arguments(call), scope)
+    return scope_inside(helper, call, scope)
 
 
 def _axis_of(given: list[Cursor], position: int, scope: HostScope) -> str:

@@ -161,8 +161,11 @@ def host_functions(cursor: Cursor, outer: HostFunction | None = None) -> list[Ho
         [each for each in children if each.kind.name.startswith("TEMPLATE_")],
         outer=outer,
     )
-    walk = _Walk(function)
+    walk, member = _Walk(function), None
     for child in children:
+        if member is not None and child.kind.is_expression():
+            walk.initialise(member, child)
+        member = child.referenced if child.kind == CursorKind.MEMBER_REF else None
         if child.kind == CursorKind.COMPOUND_STMT:
             function.statements = sum(1 for _ in child.get_children())
             walk.visit(child, ())
@@ -176,6 +179,12 @@ class _Walk:
         self.function = function
         self.lambdas: list[HostFunction] = []
         self.subject: tuple[Cursor, tuple[Cursor, ...]] | None = None
+
+    def initialise(self, member: Cursor, value: Cursor) -> None:
+        """A member of a class, as its constructor initialises it."""
+        self.function.variables[key_of(member)] = member
+        self.function.settings[key_of(member)].append(VariableSetting("", value, At(value.extent.start.offset)))
+        self.visit(value, ())
 
     def visit(self, cursor: Cursor, branches: tuple[Branch, ...]) -> None:
         kind = cursor.kind

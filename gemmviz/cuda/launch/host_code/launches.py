@@ -12,6 +12,7 @@ from gemmviz.cuda.launch.host_code.arguments import (
     ArgumentReader,
     Target,
     deduced,
+    instantiated,
     launched_kernel,
     never_reached,
     scopes_of,
@@ -171,7 +172,40 @@ def launches_of(function: HostFunction, program: HostProgram) -> Iterator[Launch
             if key not in found or (found[key][2] is not None and never is None):
                 found[key] = target, scope, never
         for target, scope, never in found.values():
-            yield _Reading(written, target, call, scope, never).outline()
+            own, is_open = _Reading(written, target, call, scope, never).outline(), _is_open(target, scope)
+            made = _instantiated(call, scope) if is_open or not _is_told(own) else None
+            if made is not None and (is_open or _is_told(made) or not _is_told(own)):
+                yield made
+            elif is_open and target.is_template:
+                unread = UnreadPart("template arguments", "nobody calls the function that chooses them", own.place)
+                yield replace(own, template_arguments=(), unread=(*own.unread, unread))
+            else:
+                yield own
+
+
+def _is_open(target: Target, scope: HostScope) -> bool:
+    """Whether template arguments of a kernel aren't known, or are parameters of the template that launches it."""
+    cursor = None if scope.function is None else scope.function.cursor
+    around = [] if cursor is None else [cursor, *filter(None, [cursor.semantic_parent])]
+    own = {each.spelling for part in around for each in part.get_children() if each.kind.name.startswith("TEMPLATE_")}
+    return not target.arguments or bool({*names_in(target.arguments)} & own - scope.types.keys())
+
+
+def _is_told(launch: LaunchOutline) -> bool:
+    """Whether all parts of a launch can be read; that it isn't made may be among them."""
+    return all(each.part == "launch" for each in launch.unread)
+
+
+def _instantiated(call: HostCallCursor, scope: HostScope) -> LaunchOutline | None:
+    """A launch in a template, as the compiler made it, where types are known; None if it made none."""
+    inside = instantiated(scope)
+    for each in inside.calls if inside is not None else ():
+        written = _written(each.cursor, inside.function) if each.at.offset == call.at.offset else None
+        target = None if written is None else launched_kernel(written.kernel, replace(inside, at=each.at))
+        if written is not None and target is not None:
+            there = replace(inside, at=each.at)
+            return _Reading(written, target, each, there, never_reached(there)).outline()
+    return None
 
 
 def made(launches: Iterable[LaunchOutline]) -> tuple[LaunchOutline, ...]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from clang.cindex import Cursor, CursorKind, TypeKind
+from clang.cindex import Cursor, CursorKind, TypeKind, conf
 from msgspec import Struct, field
 
 from gemmviz.cuda.launch.formula import formula_value, renamed
@@ -29,6 +29,7 @@ from gemmviz.cuda.launch.host_code.functions import (
     HostFunction,
     VariableSetting,
     called_function,
+    host_functions,
     is_configured,
     place_key,
 )
@@ -63,11 +64,27 @@ class HostProgram(Struct, eq=False, dict=True):
     kernels: Mapping[tuple[str, int], str]
     kernel_names: frozenset[str]
     _set_by_calls: dict[HostFunction, dict[Key, list[VariableSetting]]] = field(default_factory=dict)
+    _instances: dict[Key, HostFunction | None] = field(default_factory=dict)
 
     def function(self, cursor: Cursor) -> HostFunction | None:
         """The host function with a body that a declaration belongs to."""
         definition = cursor.get_definition() or cursor
         return self.functions.get(place_key(definition)) or self.functions.get(place_key(cursor))
+
+    def instance(self, cursor: Cursor) -> HostFunction | None:
+        """A function of the project that the compiler made from a template, with its body; None for any other."""
+        definition = cursor.get_definition()
+        if definition is None or place_key(definition) not in self.functions:
+            return None
+        if definition.hash not in self._instances:
+            template = conf.lib.clang_getSpecializedCursorTemplate(definition)
+            self._instances[definition.hash] = None if template is None else host_functions(definition)[0]
+        return self._instances[definition.hash]
+
+    def helper(self, call: Cursor) -> HostFunction | None:
+        """The function of the project, or the lambda, that a call goes to, as the compiler made it if it is a template."""
+        called = called_function(call)
+        return None if called is None else self.instance(called) or self.function(called)
 
     def calls_of(self, function: HostFunction) -> "list[_CallFrom]":
         """The calls of a function by others, in the order of the text."""
@@ -83,7 +100,7 @@ class HostProgram(Struct, eq=False, dict=True):
                 target, called = callee(call.cursor), called_function(call.cursor)
                 function = None if target is None or called is None else self.function(called)
                 if target is not None and function is not None and function is not caller:
-                    called_by[call.cursor.hash] = function
+                    called_by[call.cursor.hash] = self.instance(called) or function
                     found[function].append(_CallFrom(caller, call, target))
         return found, called_by
 
@@ -93,7 +110,8 @@ class HostProgram(Struct, eq=False, dict=True):
             found: dict[Key, list[VariableSetting]] = defaultdict(list)
             self._set_by_calls[caller] = found  # first, for functions that call each other
             for call in caller.calls:
-                helper = self._calls[1].get(call.cursor.hash)
+                is_known = place_key(caller.cursor) in self.functions and self.functions[place_key(caller.cursor)] is caller
+                helper = self._calls[1].get(call.cursor.hash) if is_known else self.helper(call.cursor)
                 if helper is not None:
                     for each in self._set_inside(helper):
                         variable = _outside(each, helper, call.cursor)
@@ -130,7 +148,7 @@ class HostScope(Struct, eq=False):
     ``types``: its template parameters' arguments as texts; ``inlined``: formulas of the parameters of a helper that is read
     in place, with their names; ``names`` collects the names that formulas use, ``doubts`` what is uncertain about them;
     ``assumed``: template parameters that nobody gives an argument, for which a usual one is taken; ``is_strict``: what the
-    command line may change can't be read.
+    command line may change can't be read; ``whole``: the object whose method is read in place, and where it is named.
     """
 
     program: HostProgram
@@ -145,6 +163,7 @@ class HostScope(Struct, eq=False):
     assumed: tuple[str, ...] = ()
     doubts: list[UnreadError] = field(default_factory=list)
     is_strict: bool = False
+    whole: "tuple[HostVariable, HostScope] | None" = None
 
     def use(self, name: str, kind: HostNameKind, value: float | None) -> str:
         """The name for a formula. A second value of it gets a name of its own."""
@@ -249,6 +268,8 @@ def _outside(variable: HostVariable, helper: HostFunction, call: Cursor) -> Host
         is_shared = variable.declaration.type.get_canonical().kind in _POINTERS
         return _part(variable_of(given[position]), variable) if is_shared and position < len(given) else None
     if variable.declaration.kind == CursorKind.FIELD_DECL:
+        if helper.cursor.kind == CursorKind.CONSTRUCTOR:
+            return None  # of the object that is made
         target = callee(call)
         whole = inner_parts(target)[:1] if target is not None and target.kind == CursorKind.MEMBER_REF_EXPR else []
         is_own = not whole or uncast(whole[0]).kind == CursorKind.CXX_THIS_EXPR
