@@ -199,11 +199,13 @@ def _is_told(launch: LaunchOutline) -> bool:
 def _instantiated(call: HostCallCursor, scope: HostScope) -> LaunchOutline | None:
     """A launch in a template, as the compiler made it, where types are known; None if it made none."""
     inside = instantiated(scope)
-    for each in inside.calls if inside is not None else ():
+    if inside is None or inside.function is None:
+        return None
+    for each in inside.calls:
+        there = replace(inside, at=each.at)
         written = _written(each.cursor, inside.function) if each.at.offset == call.at.offset else None
-        target = None if written is None else launched_kernel(written.kernel, replace(inside, at=each.at))
+        target = None if written is None else launched_kernel(written.kernel, there)
         if written is not None and target is not None:
-            there = replace(inside, at=each.at)
             return _Reading(written, target, each, there, never_reached(there)).outline()
     return None
 
