@@ -29,7 +29,14 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(("name", "extra"), [("f.mp4", "film"), ("f.gif", "film"), ("f.pptx", "slides")])
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [
+        ("f.mp4", "film"),
+        pytest.param("f.gif", "film", marks=pytest.mark.nightly),
+        pytest.param("f.pptx", "slides", marks=pytest.mark.nightly),
+    ],
+)
 def test_the_command_names_what_to_install_before_anything_runs(name: str, extra: str, tmp_path: Path) -> None:
     done = run(tmp_path, "export", "04_tiled", "--steps", "1:2", "-o", name)
     assert done.returncode == 1

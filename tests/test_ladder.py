@@ -19,6 +19,7 @@ from gemmviz.cuda.twin.units import twin_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import trace_kernel
+from tests.conftest import sampled
 from tests.nvrtc import cuda_include
 
 SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (1, 1, 1), (64, 16, 32)]
@@ -53,7 +54,7 @@ def compile_at_run_time(text: str, flags: list[str]) -> str:
     return log.value.decode() or f"error {failed}" if failed else ""
 
 
-@pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", kernel_names())
 def test_right_for_every_legal_setting(name: str, share: int) -> None:
     """Where a size can't be, a sentence says which it must be. ``share``: one in how many of those that can be is run."""
@@ -98,7 +99,7 @@ def test_nvcc_compiles_kernel_and_twin(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(NVRTC is None, reason="needs NVRTC")
-@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("name", sampled(kernel_names(), 5))
 def test_nvrtc_compiles_kernel_and_twin(name: str) -> None:
     spec = load_kernel(name)
     defines = [f"-D{parameter}={value}" for parameter, value in spec.defaults.items()]

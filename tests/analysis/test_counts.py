@@ -23,7 +23,7 @@ from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.cpu.executor import bound, stream_launch, trace_kernel
 from gemmviz.run.cpu.simt.interpret import interpret
-from tests.conftest import kernel_from
+from tests.conftest import kernel_from, sampled
 from tests.run.program_writer import Writer, kernel_text
 
 RULES = MemoryRules()
@@ -113,14 +113,14 @@ _NIGHTLY = [pytest.param(size, marks=pytest.mark.nightly) for size in ((24, 40, 
 
 
 @pytest.mark.parametrize("size", [(33, 17, 19), *_NIGHTLY], ids=str)
-@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("name", sampled(kernel_names(), every=3))
 def test_every_kernel_with_every_choice(name: str, size: tuple[int, int, int]) -> None:
     for setup in legal_choices(load_kernel(name), Problem(*size)):
         assert_all_counted(setup)
 
 
 @pytest.mark.parametrize("least_kept", [1, 1 << 12])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", sampled(range(25), 3))
 def test_random_kernels_with_loops_and_branches(seed: int, least_kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.run.cpu.simt.sums._LEAST_KEPT", least_kept)
     assert_all_counted(setup_for(parse_kernel(kernel_text(*Writer(seed).program()), f"random{seed}.cu")))

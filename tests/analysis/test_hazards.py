@@ -1,3 +1,4 @@
+import itertools
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.shots.knowledge import replay_of
-from tests.conftest import kernel_from, outcome_of, trace_of
+from tests.conftest import kernel_from, outcome_of, sampled, trace_of
 
 BARRIERS = ("        __syncthreads();   // no thread reads", "        __syncthreads();   // no thread overwrites")
 
@@ -159,8 +160,10 @@ C[t % 4] = sum;"""
 
 
 @pytest.mark.parametrize("closing", ["__syncthreads();", "__syncwarp();", "if (blockIdx.x < 1) __syncthreads();", ""])
-@pytest.mark.parametrize("shift", ["", "+ k", "+ blockIdx.x", "+ (k == 3 ? (int)blockIdx.x : 0)"])
-@pytest.mark.parametrize("barrier", ["", "__syncthreads();"])
+@pytest.mark.parametrize(
+    ("barrier", "shift"),
+    sampled(itertools.product(["", "__syncthreads();"], ["+ k", "", "+ (k == 3 ? (int)blockIdx.x : 0)", "+ blockIdx.x"])),
+)
 def test_what_repeats_between_barriers_counts_as_if_it_were_searched(barrier: str, shift: str, closing: str) -> None:
     spec = kernel_from(_PHASES.format(barrier=barrier, shift=shift, closing=closing), block='["64"]', grid='["3"]')
     held, unheld = LaunchHazards(), _Unheld()

@@ -2,6 +2,7 @@
 and searched for hazards.
 """
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.theme import TOUCHED
 from gemmviz.scenes.kit.view import ViewOptions
-from tests.conftest import piece, sure
+from tests.conftest import piece, sampled, sure
 from tests.hand_made import LANES, TILE, A, C, HandMade
 
 RULES = MemoryRules()
@@ -134,8 +135,7 @@ def test_saved_and_read_again(name: str, elements: str, tmp_path: Path) -> None:
         assert np.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, np.ndarray) else a == b, each.name
 
 
-@pytest.mark.parametrize("name", RUNS)
-@pytest.mark.parametrize("focus", [Focus(), Focus(thread=3)])
+@pytest.mark.parametrize(("name", "focus"), sampled(itertools.product(RUNS, (Focus(), Focus(thread=3))), every=3))
 def test_every_view_draws_every_step(name: str, focus: Focus) -> None:
     reader = Reader(Replay.of(RUNS[name].trace()), focus)
     for step in range(reader.replay.steps):

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gemmviz.analysis.memory.counts import Counts
@@ -116,6 +116,7 @@ def loads(trace: Trace, number: int, step: int = -1) -> np.ndarray:
 
 
 @given(st.lists(st.integers(0, 25), min_size=1, max_size=12), st.sampled_from([1, 3]))
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_load_counts_are_the_same_whichever_way_one_comes(steps: list[int], factor: int) -> None:
     trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)
     grid = Grid(trace.arrays[1], factor)

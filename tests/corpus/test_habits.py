@@ -19,6 +19,7 @@ from gemmviz.model.outline import FileOutline
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.opening.loader import open_kernel
+from tests.conftest import sampled
 
 HABITS = Path(__file__).parents[1] / "data" / "kernels" / "habits"
 NOT_YET: set[str] = set()  # files that don't open yet, each with what must be done first
@@ -71,7 +72,11 @@ def test_every_file_is_expected() -> None:
     assert len(listed) >= 60
 
 
-@pytest.mark.parametrize("kernel", expected_kernels(), ids=lambda each: f"{each.file}-{each.name}")
+@pytest.mark.parametrize(
+    "kernel",
+    sampled(sorted(expected_kernels(), key=lambda each: each.name), every=3),
+    ids=lambda each: f"{each.file}-{each.name}",
+)
 def test_launch_is_read(kernel: Expected) -> None:
     found = outline(kernel.file)
     declared = next(each for each in found.kernels if each.name == kernel.name)
@@ -92,10 +97,13 @@ KINDS = {"matrix-vector": "matrix_vector", "vector add": "vector_add", "convolut
 
 
 def all_kernels() -> list[object]:
-    """All kernels; those that don't open yet are expected to fail."""
+    """All kernels, of which every third is opened in the fast tests; those that don't open yet are expected to fail."""
     marks = {True: [pytest.mark.xfail(strict=True)], False: []}
-    every = expected_kernels()
-    return [pytest.param(each, id=f"{each.file}-{each.name}", marks=marks[each.file in NOT_YET]) for each in every]
+    nightly = [[], [pytest.mark.nightly], [pytest.mark.nightly]]
+    return [
+        pytest.param(each, id=f"{each.file}-{each.name}", marks=[*marks[each.file in NOT_YET], *nightly[number % 3]])
+        for number, each in enumerate(expected_kernels())
+    ]
 
 
 @pytest.mark.parametrize("kernel", all_kernels())

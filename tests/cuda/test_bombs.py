@@ -38,6 +38,15 @@ BOMBS = {
 }  # fmt: skip
 
 
+ALIKE = (
+    "templates that double",
+    "a huge sequence",
+    "a constexpr recursion",
+    "20,000 kernels",
+    "a long sum",
+)  # each is like another
+
+
 @pytest.fixture(scope="module")
 def link() -> Iterator[ReaderLink]:
     made = ReaderLink()
@@ -46,7 +55,7 @@ def link() -> Iterator[ReaderLink]:
     made.close()
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.nightly] * (each in ALIKE)) for each in BOMBS])
 def test_bombs_answer_within_the_limit(link: ReaderLink, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, words = BOMBS[name]
     if words == LIMIT:

@@ -12,6 +12,7 @@ from gemmviz.cuda.program import program_for, stored_programs
 from gemmviz.cuda.reader_link import reader
 
 
+@pytest.mark.nightly
 def test_they_are_what_the_reader_makes() -> None:
     stored = {name: repr(pickle.loads(pickled)) for name, pickled in stored_programs().items()}
     assert stored == {name: repr(each) for name, each in programs_of_kernels().items()}, "run make record WHAT=programs"

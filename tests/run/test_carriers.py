@@ -10,7 +10,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound, origins, origins_of, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import OriginRecorder
-from tests.conftest import kernel_from
+from tests.conftest import kernel_from, sampled
 
 THROUGH = """
     __shared__ float tile[8];
@@ -58,7 +58,7 @@ def test_an_array_is_given_what_it_begins_with() -> None:
 
 
 @pytest.mark.parametrize("choices", [2, pytest.param(6, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("name", sampled(kernel_names(), 3))
 def test_the_same_is_found_as_by_running_everything(name: str, choices: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for setup in list(legal_choices(load_kernel(name), Problem(32, 32, 32)))[:choices]:
         quick = origins(setup, None)

@@ -1,13 +1,15 @@
 """Branches at which lanes of a warp part: when they are steps, what they cost, who waits, and what says so."""
 
+import math
 from collections.abc import Mapping
+from functools import cache
 
 import pytest
 from recording import DATA
 from recording.counters import parting_setups
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.counts import LaunchCounter, count_steps, totals
+from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps, totals
 from gemmviz.analysis.models.reasons import Launched, causes_of
 from gemmviz.analysis.replay.divergence import NOT_WAITING, divergence_of, waiting_in_block
 from gemmviz.cli.main import main
@@ -226,47 +228,55 @@ def test_a_branch_is_told_as_it_is_compiled() -> None:
     assert recorded_machine_code(traced(ODD_EVEN).setup, device_for(setup)) is None
 
 
-def test_recorded_jumps_agree_with_what_the_hardware_counts() -> None:
+_OF_WORK = pytest.mark.parametrize("work", [1 << 17, pytest.param(1 << 20, marks=pytest.mark.nightly)])
+
+
+@_OF_WORK
+def test_recorded_jumps_agree_with_what_the_hardware_counts(work: int) -> None:
     """Where warps part at a jump, the hardware counts divergent targets, and elsewhere none."""
     compared = set()
-    for setup, hardware in recorded():
+    for setup, hardware, counts in recorded(work):
         code = recorded_machine_code(setup, device_for(setup))
         if code is None:
             continue
-        counter = LaunchCounter(device_for(setup).rules)
-        stream_launch(setup, counter)
-        places = [site.place for site, each in counter.counts.branches.items() if each.parted]
+        places = [site.place for site, each in counts.branches.items() if each.parted]
         at_jumps = any(code.on_lines(range(each.line, each.end_line + 1)).jumps for each in places)
         compared.add(setup.kernel.name)
         assert at_jumps == bool(hardware["divergent_targets"]), setup
     assert len(compared) >= 6
 
 
-def recorded() -> list[tuple[Setup, Mapping[str, int]]]:
+@cache
+def recorded(work: int) -> list[tuple[Setup, Mapping[str, int], LaunchCounts]]:
+    """Launches of less than so much work, and what the hardware and we count of them."""
     rows = read_json(DATA / "h200-divergence.json", RecordedCounters).rows
-    return [(each, sure(row_of(each, rows)).counters) for each in parting_setups()]
+    setups = [each for each in parting_setups() if math.prod(each.problem.sizes.values()) < work]
+    return [(each, sure(row_of(each, rows)).counters, counted(each)) for each in setups]
 
 
-def test_launches_whose_warps_part_are_counted_as_the_hardware_does() -> None:
-    launches = recorded()
-    assert len(launches) >= 60
-    for setup, hardware in launches:
-        counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
-        stream_launch(setup, counter)
-        ours = {name: value for name, value in totals(counter.counts).items() if name in hardware}
+def counted(setup: Setup) -> LaunchCounts:
+    counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
+    stream_launch(setup, counter)
+    return counter.counts
+
+
+@_OF_WORK
+def test_launches_whose_warps_part_are_counted_as_the_hardware_does(work: int) -> None:
+    assert len(recorded(work)) >= 50
+    for setup, hardware, counts in recorded(work):
+        ours = {name: value for name, value in totals(counts).items() if name in hardware}
         if setup.kernel.name not in AS_COMPILED:
             assert ours == {name: hardware[name] for name in ours}, setup
-        assert counter.counts.total().lanes <= hardware["memory_thread_instructions_on"] or setup.kernel.name == "04_tiled"
+        assert counts.total().lanes <= hardware["memory_thread_instructions_on"] or setup.kernel.name == "04_tiled"
 
 
-def test_branches_of_two_ways_part_as_often_as_on_the_hardware() -> None:
+@_OF_WORK
+def test_branches_of_two_ways_part_as_often_as_on_the_hardware(work: int) -> None:
     """A guard or an early return becomes a predicate, which the hardware doesn't count as a branch."""
-    for setup, hardware in recorded():
+    for setup, hardware, counts in recorded(work):
         if setup.kernel.name in AS_COMPILED:
             continue
-        counter = LaunchCounter(device_for(setup).rules)
-        stream_launch(setup, counter)
-        both = sum(each.parted for site, each in counter.counts.branches.items() if len(site.arms) == 2)
+        both = sum(each.parted for site, each in counts.branches.items() if len(site.arms) == 2)
         assert both == hardware["divergent_targets"], setup
 
 

@@ -57,8 +57,9 @@ def test_lvalues_and_captures(body: str) -> None:
 
 
 @pytest.mark.skipif(GXX is None, reason="needs g++")
-def test_the_twin_of_lvalues_and_captures(tmp_path: Path) -> None:
-    bodies = [body for body in CASES if "sync" not in body and "double" not in body]
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.nightly)])
+def test_the_twin_of_lvalues_and_captures(tmp_path: Path, every: int) -> None:
+    bodies = [body for body in CASES if "sync" not in body and "double" not in body][::every]
     jobs = [setup_for(kernel_from(START + body, before=BEFORE)) for body in bodies]
     twins = HostTwins(jobs, tmp_path)
     for number, setup in enumerate(jobs):

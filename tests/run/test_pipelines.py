@@ -4,6 +4,7 @@ Each adds up eight tiles of A, of which each thread reads another thread's eleme
 """
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,12 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.trace import Outcome
-from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.cpu.executor import bound, trace_kernel
 from gemmviz.run.cpu.simt.interpret import interpret
-from tests.conftest import DATA, kernel_from
+from tests.conftest import DATA, kernel_from, sampled
 from tests.run.test_twin import assert_same
 from tests.run.twin_on_host import GXX, HostTwins
-from tests.run.warp_runs import SIDE, binding_of, program_of
+from tests.run.warp_runs import SIDE
 
 HEADERS = """#include <cuda_pipeline.h>
 #include <cuda/pipeline>
@@ -202,13 +203,14 @@ def setup_of(block: int, body: str) -> Setup:
     return setup_for(spec, Problem(SIDE, SIDE, SIDE))
 
 
+@cache
 def outcome_of(block: int, body: str) -> Outcome:
     return trace_kernel(setup_of(block, body))
 
 
 def both_ways(block: int, body: str) -> tuple[list[Hazard], list[float]]:
     """The hazards that the trace shows, those of the launch being the same, and what C holds."""
-    binding = binding_of(program_of(body, FUNCTIONS, HEADERS), block)
+    binding = bound(setup_of(block, body))
     space = ThreadSpace(binding.launch, BlockRange.all(binding.launch), 32)
     values, sink = np.arange(SIDE * SIDE, dtype=np.float32), HazardSink(binding.arrays, space)
     after = interpret(binding, space, sink, {"A": values, "B": values, "C": np.zeros_like(values)})
@@ -226,8 +228,9 @@ def test_right_pipelines_are_not_accused(name: str) -> None:
 
 
 @pytest.mark.skipif(GXX is None, reason="needs g++")
-def test_the_twin_records_the_same_steps(tmp_path: Path) -> None:
-    names = [name for name in RIGHT if name != "roles of a pipeline"]  # whose count of roles needs all threads at once
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.nightly)])
+def test_the_twin_records_the_same_steps(tmp_path: Path, every: int) -> None:
+    names = [name for name in RIGHT if name != "roles of a pipeline"][::every]  # whose count of roles needs all threads at once
     traces = [outcome_of(*body_of(name)).whole for name in names]
     twins = HostTwins([trace.setup for trace in traces], tmp_path)
     for number, trace in enumerate(traces):
@@ -284,7 +287,7 @@ FAULTS: list[tuple[str, str, str, str]] = [  # a pipeline, what is replaced, by 
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "old", "new", "expected"), FAULTS)
+@pytest.mark.parametrize(("name", "old", "new", "expected"), sampled(FAULTS))
 def test_a_planted_fault_is_reported(name: str, old: str, new: str, expected: str) -> None:
     outcome = outcome_of(*body_of(name, old, new))
     assert outcome.trace is not None

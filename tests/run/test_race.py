@@ -134,7 +134,9 @@ def test_where_no_accesses_race_no_order_is_found() -> None:
 
 @pytest.mark.parametrize(
     ("kernel", "width", "lead"),
-    sampled((name, width, lead) for name, lead in (("no_first_barrier", 3), ("no_second_barrier", 5)) for width in (8, 16, 32)),
+    sampled(
+        ((name, width, lead) for name, lead in (("no_first_barrier", 3), ("no_second_barrier", 5)) for width in (8, 16, 32)), 4
+    ),
 )
 def test_tiles_of_usual_width_race_by_warps(kernel: str, width: int, lead: int) -> None:
     found = race(kernel, 2 * width, TILE_WIDTH=width)
@@ -143,6 +145,7 @@ def test_tiles_of_usual_width_race_by_warps(kernel: str, width: int, lead: int) 
     assert found.spoilt.any()
 
 
+@pytest.mark.nightly
 def test_a_race_among_32_warps_is_found_in_seconds() -> None:
     race("no_first_barrier", 8, TILE_WIDTH=4)
     start = time.thread_time()  # other threads of this process may work for other tests
@@ -254,6 +257,7 @@ def test_a_search_starts_no_thread_and_gives_the_same_each_time(monkeypatch: pyt
     assert np.array_equal(first.wrong, second.wrong, equal_nan=True)
 
 
+@pytest.mark.nightly
 def test_a_search_asks_often_whether_it_is_cancelled() -> None:
     """No 50 ms pass between two questions, neither while a unit is interpreted nor while an order is checked."""
     asked: list[float] = []

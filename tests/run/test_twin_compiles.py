@@ -7,6 +7,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.units import TWIN_ENTRY, probed_source, twin_for
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from tests.conftest import kernel_from, sampled, sure
@@ -26,22 +27,29 @@ def compile_twin(setup: Setup, *options: str) -> bytes:
     return code
 
 
-@pytest.mark.parametrize("name", sampled(kernel_names()))
+@pytest.mark.parametrize("name", sampled(kernel_names(), 4))
 @pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.nightly), ("-DGV_VALUES", "-DGV_PHASES")])
 def test_the_twin_of_every_shipped_kernel(name: str, flags: tuple[str, ...]) -> None:
     assert TWIN_ENTRY.encode() in compile_twin(setup_for(load_kernel(name)), *flags)
 
 
-def test_twins_of_random_kernels() -> None:
-    for seed in range(10):
+@pytest.mark.parametrize("count", [3, pytest.param(10, marks=pytest.mark.nightly)])
+def test_twins_of_random_kernels(count: int) -> None:
+    for seed in range(count):
         compile_twin(setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")))
 
 
+OF_MATRICES = [
+    parse_kernel(MMA.replace("PITCH", "24"), "tile.cu"),
+    MOVED,
+    *(wmma_kernel(*TILES[each]) for each in (15, 0, 1, 2, 8, 14)),
+]
+
+
 @pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.nightly), ("-DGV_VALUES", "-DGV_PHASES")])
-def test_twins_with_matrix_instructions(flags: tuple[str, ...]) -> None:
-    kernels = [wmma_kernel(*TILES[number]) for number in (0, 1, 2, 8, 14, 15)]
-    for kernel in (*kernels, MOVED, parse_kernel(MMA.replace("PITCH", "24"), "tile.cu")):
-        compile_twin(setup_for(kernel, Problem(32, 32, 32)), *flags)
+@pytest.mark.parametrize("kernel", sampled(OF_MATRICES), ids=range(len(OF_MATRICES)))
+def test_twins_with_matrix_instructions(kernel: KernelSpec, flags: tuple[str, ...]) -> None:
+    compile_twin(setup_for(kernel, Problem(32, 32, 32)), *flags)
 
 
 def test_the_probed_kernel_without_its_host_functions() -> None:
@@ -54,6 +62,6 @@ def test_the_probed_kernel_without_its_host_functions() -> None:
     assert b"gv_book" in code
 
 
-@pytest.mark.parametrize("name", sampled(RIGHT))
+@pytest.mark.parametrize("name", sampled(RIGHT, 7))
 def test_twins_of_pipelines(name: str) -> None:
     compile_twin(setup_of(*body_of(name)), "-DGV_VALUES", "-DGV_PHASES")
