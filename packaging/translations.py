@@ -11,6 +11,7 @@ import argparse
 import ast
 import io
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES, FOLDER = ROOT / "translations", ROOT / "assets" / "translations"  # what people edit, and what the program loads
 _SINGLE, _PLURAL, _COUNTED = {"tr", "marked", "noun"}, {"trn"}, {"many", "_many", "sized", "noun"}
 _CONTROL, _OF_CONTROL = "Control", {"empty", "menu", "undo", "unless"}  # label and help come first
+_CALL = re.compile(rf"\b(?:{'|'.join({*_SINGLE, *_PLURAL, *_COUNTED, _CONTROL})})\s*\(")
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)  # files must not change with the date
 
 
@@ -100,7 +102,8 @@ def template_of(name: str, messages: Iterator[Message]) -> Catalog:
 def messages_of_program() -> Iterator[Message]:
     """The messages of all modules."""
     for path in sorted((ROOT / "gemmviz").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if _CALL.search(text) else ():
             for message in messages_of(node) if isinstance(node, ast.Call) else ():
                 yield Message(message, path.relative_to(ROOT).as_posix())
     yield from messages_of_assets()

@@ -56,6 +56,7 @@ from gemmviz.shots import metrics
 from gemmviz.shots.shot import save_view
 from gemmviz.shots.subject import subjects
 from tests.app_model import TestModel
+from tests.budget import modules
 from tests.conftest import moment_of
 from tests.gui.conftest import metrics_of, pictured, text_in
 from tests.hand_made import LANES, TILE, HandMade
@@ -324,20 +325,19 @@ def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 
 
 @cache
-def literals(path: Path) -> set[str]:
-    """All texts in a module."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-
-
-MODULES = sorted((ROOT / "gemmviz").rglob("*.py"))
+def literals() -> dict[Path, set[str]]:
+    """All texts in each module."""
+    return {
+        each.path: {node.value for node in each.all_nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        for each in modules()
+    }
 
 
 def test_the_table_alone_names_element_types() -> None:
     names = {*ELEMENT_TYPES} - {"bool"}  # which C has too
-    found = {path.relative_to(ROOT).as_posix() for path in MODULES if literals(path) & names}
+    found = {path.as_posix() for path, texts in literals().items() if texts & names}
     of_the_gpu = {"cuda/matrix.py", "run/cuda/stopwatch.py", "model/timing.py"}  # instructions and cuBLAS, of some types alone
-    assert found == {"gemmviz/model/element_types.py", *(f"gemmviz/{path}" for path in of_the_gpu)}
+    assert found == {"model/element_types.py", *of_the_gpu}
 
 
 @pytest.mark.parametrize("kind", ["copy", "atomic", "fence", "warp barrier"])
@@ -345,8 +345,8 @@ def test_few_files_name_a_kind_of_instruction(kind: str) -> None:
     """Of those that know traces; the reader of sources and the table's own names apart."""
     apart = {"site_kinds.py"}
     layers = {"model", "files", "analysis", "scenes"}
-    now = [path for path in MODULES if path.relative_to(ROOT).parts[1] in layers and path.name not in apart]
-    found = [path for path in now if kind in literals(path)]
+    now = [path for path in literals() if path.parts[0] in layers and path.name not in apart]
+    found = [path for path in now if kind in literals()[path]]
     assert 1 <= len(found) <= 5, found
 
 
@@ -357,7 +357,7 @@ def test_nothing_tells_kinds_by_the_number_of_operands() -> None:
     )
     found = [
         f"{path.relative_to(ROOT).as_posix()}: {line.strip()}"
-        for path in MODULES
+        for path in sorted((ROOT / "gemmviz").rglob("*.py"))
         for line in path.read_text(encoding="utf-8").splitlines()
         if pattern.search(line) and "instruction.operands" not in line and "max(1, len(self.operands))" not in line
     ]

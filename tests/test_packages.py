@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.files.extras import MODULES, installed_distributions
+from tests.budget import Module, modules
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "installing.md"
@@ -46,22 +47,22 @@ def packages() -> dict[str, set[str]]:
     return {**NOT_HERE, **found}
 
 
-def imported(path: Path) -> set[str]:
-    """The packages that a file imports."""
-    modules = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def imported(module: Module) -> set[str]:
+    """The packages that a module imports."""
+    found = set()
+    for node in module.all_nodes:
         if isinstance(node, ast.Import):
-            modules |= {each.name.partition(".")[0] for each in node.names}
+            found |= {each.name.partition(".")[0] for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            modules.add(node.module.partition(".")[0])
-    modules -= {*sys.stdlib_module_names, "gemmviz"}
-    assert modules <= set(packages()), f"{path}: which package has {modules - set(packages())}?"
-    return {COMES_WITH.get(name, name) for module in modules for name in packages()[module]}
+            found.add(node.module.partition(".")[0])
+    found -= {*sys.stdlib_module_names, "gemmviz"}
+    assert found <= set(packages()), f"{module.path}: which package has {found - set(packages())}?"
+    return {COMES_WITH.get(name, name) for each in found for name in packages()[each]}
 
 
-def of_extras(path: Path) -> set[str]:
-    """The extras that a file of the package is for."""
-    place = path.relative_to(ROOT / "gemmviz").as_posix()
+def of_extras(module: Module) -> set[str]:
+    """The extras that a module of the package is for."""
+    place = module.path.as_posix()
     where = {"film": r"render/film.py", "slides": r"render/slides.py", "gpu": r"run/cuda/.*", "bench": r"run/worker/host_speed.py",
              "notebook": r"python/notebook.py"}  # fmt: skip
     return {name for name, pattern in where.items() if re.fullmatch(pattern, place)} | (
@@ -72,10 +73,9 @@ def of_extras(path: Path) -> set[str]:
 def test_what_is_imported_is_asked_for_and_nothing_else() -> None:
     core, used = names(PROJECT["dependencies"]), set()
     used_by_extras: dict[str, set[str]] = {}
-    for path in sorted((ROOT / "gemmviz").rglob("*.py")):
-        extras = of_extras(path)
-        found = imported(path)
-        assert found <= core | extra(*extras), f"{path} imports {found - core - extra(*extras)}"
+    for module in modules():
+        extras, found = of_extras(module), imported(module)
+        assert found <= core | extra(*extras), f"{module.path} imports {found - core - extra(*extras)}"
         used |= found & core
         for each in extras:
             used_by_extras.setdefault(each, set()).update(found & extra(each))
@@ -87,14 +87,14 @@ def test_what_is_imported_is_asked_for_and_nothing_else() -> None:
 
 
 def test_the_modules_of_extras_are_those_of_their_packages() -> None:
-    for name, modules in MODULES.items():
-        assert {package for module in modules for package in packages()[module]} == extra(name)
+    for name, needed in MODULES.items():
+        assert {package for module in needed for package in packages()[module]} == extra(name)
 
 
 @pytest.mark.nightly
 def test_the_window_loads_every_package_that_is_installed_with_it() -> None:
     """It runs without the packages of extras, and the reader of kernels is a process of the window."""
-    absent = {module for modules in MODULES.values() for module in modules}
+    absent = {module for needed in MODULES.values() for module in needed}
     loaded = toured(absent) | loaded_by("import gemmviz.cuda.reader_process, gemmviz.cuda.reader, gemmviz.cuda.parser.unit")
     assert not loaded & absent
     found = {COMES_WITH.get(name, name) for module in loaded & set(packages()) for name in packages()[module]}

@@ -1,5 +1,6 @@
 """Checks of a lesson: its texts, pictures, runs and questions, and every expectation compared with the computed value."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
@@ -12,20 +13,19 @@ from typing import get_args
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, setup_for
 from gemmviz.files.recordings import checksum_errors
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.trace import Outcome
 from gemmviz.model.translation import tr
-from gemmviz.run.choosing import EngineOf, engine_for
+from gemmviz.run.choosing import EngineOf, engine_for, opened_engines
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
-from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepare
-from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepared
+from gemmviz.shots.knowledge import FactAnswer, Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import UNAVAILABLE
 from gemmviz.teaching.exercises import judged
@@ -135,16 +135,16 @@ def _is_mark(each: object) -> bool:
 Fault = tuple[str, Place | None, GemmvizError]  # subject, place, error
 
 
-def question_faults(step: LessonStep, engine_of: EngineOf, *, is_quiz: bool = False) -> Iterator[Fault]:
-    """What is wrong with the questions of a step and of its guide; nothing if it has none."""
+def question_faults(step: LessonStep, known: Knowledge, *, is_quiz: bool = False) -> Iterator[Fault]:
+    """What is wrong with the questions of a step and of its guide; nothing if it has none. ``known``: of the step's shot."""
     for path, question in step.questions.items():
-        yield from _faults_of_question(step, path, question, engine_of, is_quiz or path[0] == "guide")
+        yield from _faults_of_question(step, path, question, known, is_quiz or path[0] == "guide")
 
 
 def _faults_of_question(
-    step: LessonStep, path: tuple[str, ...], question: Question, engine_of: EngineOf, is_quiz: bool
+    step: LessonStep, path: tuple[str, ...], question: Question, known: Knowledge, is_quiz: bool
 ) -> Iterator[Fault]:
-    asked = question.choices[question.right].shot or step.shot
+    asked = known.about(question.choices[question.right].shot or step.shot)
     for what, remedy in _likeness_of_choices(question):
         yield "the choices", step.written.place(*path), GemmvizError(what, remedy=remedy)
     for number, choice in enumerate(question.choices):
@@ -153,10 +153,9 @@ def _faults_of_question(
         subject = f"choice {number + 1}, {choice.text!r}"
         try:
             if choice.shot is not None:
-                yield from ((subject, place, error) for error in _errors_in_picture(prepare(choice.shot, engine_of)))
+                yield from ((subject, place, error) for error in _errors_in_picture(prepared(known.about(choice.shot))))
             yield from (
-                (subject, place, GemmvizError(what, remedy=remedy))
-                for what, remedy in _choice_mistakes(choice, asked, engine_of, is_quiz)
+                (subject, place, GemmvizError(what, remedy=remedy)) for what, remedy in _choice_mistakes(choice, asked, is_quiz)
             )
         except GemmvizError as error:
             yield subject, place, error
@@ -181,24 +180,19 @@ def _likeness_of_choices(question: Question) -> Iterator[tuple[str, str]]:
         yield f"they don't say different values of {asked.quantity}", "expect another value of it in each choice"
 
 
-def _choice_mistakes(choice: Choice, shot: Shot, engine_of: EngineOf, is_quiz: bool) -> Iterator[tuple[str, str | None]]:
-    """What contradicts a choice in the right answer's view, with a remedy. Raises GemmvizError where it can't be computed."""
+def _choice_mistakes(choice: Choice, asked: Knowledge, is_quiz: bool) -> Iterator[tuple[str, str | None]]:
+    """What contradicts a choice in the right answer's view, ``asked``, with a remedy. Raises GemmvizError where it can't be
+    computed.
+    """
     if choice.right and not any(quantity_origin(each.quantity) != "definition" for each in choice.expect):
         yield "nothing says that it is right", "give it expect = [{ quantity = …, is = … }] of what the run says"
     if not choice.right and not choice.expect and not is_quiz:
         yield "nothing says that it is wrong", "give it expect = [{ quantity = …, is = … }] with what would make it right"
-    is_true = _is_true(choice, shot, engine_of)
+    is_true = all(each.is_met_by(quantity_value(each.quantity, asked)) for each in choice.expect)
     if choice.right and not is_true:
         yield "it is marked right, and what it expects is false", None
     if choice.expect and not choice.right and is_true:
         yield "it is marked wrong, and what it expects is true", None
-
-
-def _is_true(choice: Choice, shot: Shot, engine_of: EngineOf) -> bool:
-    """Whether all that a choice expects is true of a shot."""
-    with engine_of(shot.setup.kernel) as engine:
-        facts = Knowledge(shot, engine)
-        return all(each.is_met_by(quantity_value(each.quantity, facts)) for each in choice.expect)
 
 
 # Checks of every step's run, unless an expectation of the step says otherwise: C is right, and there are no hazards.
@@ -211,22 +205,25 @@ QUICK_SIZE = 1 << 18  # product of a problem's sizes up to which it is run as a 
 
 
 class WholeRun(Struct, frozen=True):
-    """What is known of the run of all blocks of a launch. ``where``: its size in words, if it is another problem than the
-    step's, with the same kernel, parameters and device.
+    """What is known of the run of all blocks of a launch: its result, or why that is unknown, and its hazards. ``is_other``: it
+    has other sizes than the step for which it was run.
     """
 
-    facts: Knowledge
-    where: str
+    setup: Setup
+    result: FactAnswer[QuantityValue]
+    hazards: tuple[Hazard, ...]
+    is_other: bool
 
 
-def _whole_run(setup: Setup, of_step: Setup, engine: Engine, runs: list[Knowledge]) -> WholeRun:
-    """The run of a setup, among those that are known or added to them. Its facts raise GemmvizError if it can't be run."""
-    known = next((each for each in runs if each.setup == setup), None)
-    if known is None:
-        known = Knowledge(Shot(setup), engine)
-        runs.append(known)
-    is_other = setup.problem != of_step.problem
-    return WholeRun(known, tr(" at {problem}", problem=setup.problem) if is_other else "")
+def _whole_run(setup: Setup, of_step: Knowledge, runs: list[WholeRun], *, is_other: bool = False) -> WholeRun:
+    """The run of a setup, among those that are known or added to them."""
+    run = next((each for each in runs if each.setup == setup), None)
+    if run is None:
+        known = of_step.about(Shot(setup))
+        result = FactAnswer.by(lambda: quantity_value(RIGHT.quantity, known))
+        hazards = FactAnswer.by(lambda: known.replay.hazards)  # an error is that of the result
+        runs.append(run := WholeRun(setup, result, hazards.value or (), is_other))
+    return run
 
 
 def quick_setup(setup: Setup) -> Setup:
@@ -268,27 +265,32 @@ class Finding(Struct, frozen=True):
         return self.actual is not None and self.expectation.is_met_by(self.actual)
 
 
-def run_findings(step: LessonStep, engine: Engine, runs: list[Knowledge]) -> Iterator[Finding]:
-    """Findings about the step's run, and about that of the launch that it is compared with. The kernel is checked with
-    other sizes, too, which no block or tile divides if it can run them.
+def run_findings(step: LessonStep, known: Knowledge, runs: list[WholeRun]) -> Iterator[Finding]:
+    """Findings about the step's run, and about that of the launch that it is compared with. A kernel is checked with other
+    sizes once, too, which no block or tile divides if it can run them. ``known``: of the step's shot.
     """
     kernel, against = step.shot.setup.kernel, step.shot.against
     if _shows_error(step) or (kernel.blanks and step.exercise is not None):
         return  # what is wrong has a name; the blanks are checked with their solution
-    setup, named = step.shot.setup, _references(step)
-    quick = quick_setup(setup)
-    run = _whole_run(quick, setup, engine, runs)
+    named, quick = _references(step), quick_setup(known.setup)
+    run, where = _whole_run(quick, known, runs), _at_other_sizes(quick, known.setup)
     stated = next((replace(each, name="") for each in step.expect if each.quantity == RIGHT.quantity), None)
-    own = [*([] if stated else [_result_finding(run, "C")]), *_hazards(run, named)]
+    own = [*([] if stated else [_result_finding(run, f"C{where}")]), *_hazards(run, where, named)]
     yield from own
-    ragged, expected = other_setup(quick), stated or RIGHT
+    is_known = any(each.is_other and replace(each.setup, problem=quick.problem) == quick for each in runs)
+    ragged, expected = None if is_known else other_setup(quick), stated or RIGHT
     if ragged is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
-        other = _whole_run(ragged, setup, engine, runs)
-        for each in (_result_finding(other, "C", expected), *_hazards(other, named)):
+        other, where = _whole_run(ragged, known, runs, is_other=True), _at_other_sizes(ragged, known.setup)
+        for each in (_result_finding(other, f"C{where}", expected), *_hazards(other, where, named)):
             yield replace(each, is_advice=not kernel.is_shipped)
     if against is not None and not against.setup.kernel.unfinished and not any(each.id == "compared_result" for each in named):
-        beside = _whole_run(quick_setup(against.setup), against.setup, engine, runs)
-        yield _result_finding(beside, "C of the compared launch")
+        beside = _whole_run(quick_setup(against.setup), known.compared, runs)
+        yield _result_finding(beside, f"C of the compared launch{_at_other_sizes(beside.setup, against.setup)}")
+
+
+def _at_other_sizes(setup: Setup, of_step: Setup) -> str:
+    """The sizes of a run in words, if it is another problem than the step's."""
+    return tr(" at {problem}", problem=setup.problem) if setup.problem != of_step.problem else ""
 
 
 def _shows_error(step: LessonStep) -> bool:
@@ -308,27 +310,20 @@ def _references(step: LessonStep) -> list[QuantityReference]:
 
 
 def _result_finding(run: WholeRun, subject: str, expected: Expectation = RIGHT) -> Finding:
-    try:
-        return Finding(f"{subject}{run.where}", expected, quantity_value(RIGHT.quantity, run.facts))
-    except GemmvizError as error:
-        return Finding(f"{subject}{run.where}", expected, error=error)
+    return Finding(subject, expected, run.result.value, run.result.error)
 
 
-def _hazards(run: WholeRun, named: list[QuantityReference]) -> Iterator[Finding]:
+def _hazards(run: WholeRun, where: str, named: list[QuantityReference]) -> Iterator[Finding]:
     """A finding for each kind of hazard over an array that no expectation names."""
     arguments = [each.arguments for each in named if each.id == "hazards"]
-    try:
-        hazards = run.facts.replay.hazards
-    except GemmvizError:
-        return  # the error is that of the result
     for kind in get_args(HazardId):
-        arrays = [each.array for each in hazards if each.kind == kind.replace("-", " ") and each.count]
-        for array in dict.fromkeys(arrays):
-            if not any(each.get("kind") == kind and each.get("array", array) == array for each in arguments):
-                quantity = f"hazards(kind={kind}, array={array})"
-                yield Finding(
-                    f"{kind} hazards of {array}{run.where}", Expectation(quantity, 0), quantity_value(quantity, run.facts)
-                )
+        counts = Counter[str]()
+        for each in run.hazards:
+            counts[each.array] += each.count * (each.kind == kind.replace("-", " "))
+        for array, count in counts.items():
+            if count and not any(each.get("kind") == kind and each.get("array", array) == array for each in arguments):
+                expected = Expectation(f"hazards(kind={kind}, array={array})", 0)
+                yield Finding(f"{kind} hazards of {array}{where}", expected, count)
 
 
 # One check of a lesson's step: what is expected, what was found, and where the lesson says it.
@@ -381,11 +376,14 @@ class LessonCheck(Struct, frozen=True):
 
 
 class LessonChecker:
-    """Checks lessons. Launches that several steps share run once, and a step that several lessons include is checked once."""
+    """Checks lessons. Launches that several steps share run once, other sizes of a kernel run once, and a step that several
+    lessons include is checked once.
+    """
 
     def __init__(self, engine_of: EngineOf) -> None:
         self._engine_of = engine_of
-        self._runs: list[Knowledge] = []
+        self._latest: Knowledge | None = None
+        self._runs: list[WholeRun] = []
         self._checked: dict[tuple[str, Place | None], list[LessonCheck]] = {}
 
     def adopt(self, steps: Iterable[list[LessonCheck]]) -> None:
@@ -436,17 +434,16 @@ class LessonChecker:
             yield from (replace(check, place=place) for check in self._of_launch(each, is_quiz))
 
     def _of_launch(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
-        outcome, errors = _outcome_and_errors(step, self._engine_of)
-        for error in errors:
-            yield LessonCheck(step, "the view", step.place, error=error)
-        with self._engine_of(step.shot.setup.kernel) as engine:
-            facts = Knowledge(step.shot, engine, outcome)
+        with opened_engines(self._engine_of) as engine:
+            known = self._latest = Knowledge(step.shot, engine, like=filter(None, (self._latest,)))
+            for error in _view_errors(step, known):
+                yield LessonCheck(step, "the view", step.place, error=error)
             for index, expectation in enumerate(step.expect):
-                yield _checked_expectation(step, expectation, step.written.place("expect", index), facts)
-            for each in run_findings(step, engine, self._runs):
+                yield _checked_expectation(step, expectation, step.written.place("expect", index), known)
+            for each in run_findings(step, known, self._runs):
                 yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
-        for subject, place, error in question_faults(step, self._engine_of, is_quiz=is_quiz):
-            yield LessonCheck(step, subject, place, error=error)
+            for subject, place, error in question_faults(step, known, is_quiz=is_quiz):
+                yield LessonCheck(step, subject, place, error=error)
 
 
 def says_something(step: LessonStep) -> bool:
@@ -466,17 +463,14 @@ def _checked_expectation(step: LessonStep, expectation: Expectation, place: Plac
     return LessonCheck(step, subject, place, expectation, value)
 
 
-def _outcome_and_errors(step: LessonStep, engine_of: EngineOf) -> tuple[Outcome | None, list[GemmvizError]]:
-    """The outcome of the run that a step's picture shows, and what is missing in the picture, unless the step expects an error:
-    then its picture may be one.
-    """
-    is_error = any(each.quantity in ERROR_QUANTITIES for each in step.expect)
+def _view_errors(step: LessonStep, known: Knowledge) -> list[GemmvizError]:
+    """What is missing in a step's picture, unless the step expects an error: then its picture may be one."""
+    if any(each.quantity in ERROR_QUANTITIES for each in step.expect):
+        return []
     try:
-        stage = prepare(step.shot, engine_of)
-        errors = _errors_in_picture(stage)
+        return _errors_in_picture(prepared(known))
     except GemmvizError as error:
-        return None, [] if is_error else [error]
-    return stage.outcome, [] if is_error else errors
+        return [error]
 
 
 # Checks of several lessons by two processes: a lesson is checked by one of them, and its findings are sent back.

@@ -9,7 +9,7 @@ from gemmviz.analysis.replay.focus import Position
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.render.reel import Frame, Reel, Slide, Step
-from gemmviz.run.choosing import EngineOf
+from gemmviz.run.choosing import EngineOf, opened_engines
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.scenes.kit.transition import Transition
@@ -23,7 +23,7 @@ from gemmviz.shots.export import (
     inks_of_themes,
     page_step,
     page_theme,
-    prepare,
+    prepared,
     slide_at,
 )
 from gemmviz.shots.knowledge import Knowledge
@@ -99,13 +99,14 @@ class _Pictures(Struct, frozen=True):
     answers: bool
 
     def _prepared(self) -> Iterator[tuple[LessonStep, Prepared, Caption]]:
+        known: Knowledge | None = None
         for stop, place in self.shown:
             part = _still_parts(stop, self.answers)[place]
-            stage = prepare(self.changed(part.shot), self.engine_of)
-            if stop.needed:
-                outcome = stage.outcome if part.shot.setup == stop.shot.setup else None
-                with self.engine_of(stop.shot.setup.kernel) as engine:
-                    stop = filled_step(stop, Knowledge(stop.shot, engine, outcome))
+            with opened_engines(self.engine_of) as engine:
+                known = Knowledge(self.changed(part.shot), engine, like=filter(None, (known,)))
+                stage = prepared(known)
+                if stop.needed:
+                    stop = filled_step(stop, known.about(stop.shot))
             yield stop, stage, _still_parts(stop, self.answers)[place].caption
 
     def slides(self) -> Iterator[Slide]:

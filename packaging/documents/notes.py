@@ -188,18 +188,18 @@ def templates() -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def pages() -> dict[str, str]:
-    """The text of each page by the name of its file."""
-    facts = {**_of_all(), **_of_accesses(), **_of_races()}
-    return {name: text.format(**facts[name.removesuffix(".md")]) for name, text in templates().items()}
-
-
-def tables() -> dict[str, str]:
-    """The text of each CSV file by its name."""
+def files_of_accesses() -> dict[str, str]:
+    """The text of each page and CSV file about accesses by its name, relative to the folder."""
     fields = ("op", "bits", "pattern", "active", "threads", "words", "counter", "column", "rule", "column_rule")
-    rows = [_plain(each) for each in requests()]
-    apart = [_plain(each) for each in differing()]
-    raced = [[r.program, r.width, "; ".join(r.hazards), r.optimised, r.debug, r.shared] for r in recorded_races()]
+    tables = {"shared-memory": requests(), "profiler-column": differing()}
+    return {
+        **{f"{name}.md": templates()[f"{name}.md"].format(**facts) for name, facts in _of_accesses().items()},
+        **{f"data/{name}.csv": csv_text(fields, map(_plain, rows)) for name, rows in tables.items()},
+    }
+
+
+def files_of_races() -> dict[str, str]:
+    """The text of each page and CSV file that says something about races by its name, relative to the folder."""
     names = (
         "program",
         "tile_width",
@@ -208,10 +208,10 @@ def tables() -> dict[str, str]:
         "reports_debug",
         "shared_instructions_optimised",
     )
+    raced = [[r.program, r.width, "; ".join(r.hazards), r.optimised, r.debug, r.shared] for r in recorded_races()]
     return {
-        "shared-memory.csv": csv_text(fields, rows),
-        "profiler-column.csv": csv_text(fields, apart),
-        "hidden-races.csv": csv_text(names, raced),
+        **{f"{name}.md": templates()[f"{name}.md"].format(**facts) for name, facts in _of_races().items()},
+        "data/hidden-races.csv": csv_text(names, raced),
     }
 
 
@@ -241,12 +241,6 @@ def table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 # Facts
 
 
-def _of_all() -> dict[str, dict[str, Any]]:
-    hidden = sum(each.is_hidden for each in recorded_races())
-    numbers = {"accesses": len(requests()), "differing": len(differing()), "hidden": hidden, "programs": len(recorded_races())}
-    return {"index": numbers}
-
-
 def _of_accesses() -> dict[str, dict[str, Any]]:
     every, apart, about = requests(), differing(), head(ACCESSES)
     shared = {"accesses": len(every), "device": about["device"], "tool": about["tool"]}
@@ -274,9 +268,11 @@ def _of_races() -> dict[str, dict[str, Any]]:
     other = [each for each in every if not each.is_in_shared_memory]
     names = ("program", "reports, `-O3`", "reports, `-G`", "instructions")
     one = next(each for each in every if each.program == "two_stores")
+    hidden = sum(each.is_hidden for each in every)
     return {
+        "index": {"accesses": len(requests()), "differing": len(differing()), "hidden": hidden, "programs": len(every)},
         "hidden-races": {name: about[name] for name in ("device", "driver", "compiler", "tool", "date")} | {
-            "programs": len(every), "hidden": sum(each.is_hidden for each in every),
+            "programs": len(every), "hidden": hidden,
             "table": table(names, [_row(each) for each in every if each.is_hidden]),
             "two_stores_shared": one.shared or "no", "global_count": len(other),
             "global_names": ", ".join(f"`{each.program}`" for each in other),
@@ -306,7 +302,5 @@ def notes() -> None:
     with TemporaryDirectory() as folder:
         for name in PICTURES:
             (FOLDER / name).write_bytes(compressed(reduced(picture_of(name, Path(folder)), SIZE)))
-    for name, text in tables().items():
-        (FOLDER / "data" / name).write_text(text, encoding="utf-8")
-    for name, text in pages().items():
+    for name, text in {**files_of_accesses(), **files_of_races()}.items():
         (FOLDER / name).write_text(text, encoding="utf-8")

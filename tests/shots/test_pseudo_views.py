@@ -13,6 +13,8 @@ from gemmviz.files.recordings import recordings
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.recording import AccessTimes
 from gemmviz.model.records import replace
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange
 from gemmviz.model.timing import RecordedCounters
 from gemmviz.model.trace import Outcome
 from gemmviz.run.engine import Engine, EngineRequest, FallbackEngine
@@ -39,6 +41,9 @@ class _InPseudo(Engine):
     """The answers that are remembered for all tests, with traces of its own."""
 
     name = ENGINE.name
+
+    def known_blocks(self, setup: Setup) -> BlockRange | None:
+        return _STORED_FIRST.known_blocks(setup)
 
     def answer(self, request: EngineRequest) -> Any:
         answer = _STORED_FIRST.answer(request)

@@ -18,25 +18,29 @@ from gemmviz.render.pack import THEMES
 from gemmviz.render.qt.raster import Raster, start_qt
 from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.render.svg import scene_svg
-from gemmviz.shots.export import ExportOptions, prepare
+from gemmviz.run.choosing import opened_engines
+from gemmviz.shots.export import ExportOptions, prepared
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import original_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
-from tests.conftest import sampled, stored_first
+from tests.conftest import stored_first
 from tests.legible import too_small, wrong_with
 from tests.pseudo import pseudo
 from tests.shots.test_pseudo_views import once_in_pseudo, plain_texts
 
 OWN = [name for name in lesson_names() if name not in plan_names()]
+PAGED = ("slides", "streams", "two-buffers")  # with an exercise, with questions, and with two launches beside each other
 PAGE = RenderOptions(960, 540)
+CHECKER = LessonChecker(stored_first)  # of all lessons: many show the same launches
 
 
 def numbers(lesson: Lesson) -> Iterator[str]:
     """Every expectation is true, and every step has one."""
-    found = list(LessonChecker(stored_first).checks_of(lesson))
+    found = list(CHECKER.checks_of(lesson))
     yield from (str(each.as_error()) for each in found if not each.is_true)
     if len(found) < len(lesson.steps):
         yield f"{len(found)} checks of {len(lesson.steps)} steps"
@@ -78,11 +82,14 @@ def page(lesson: Lesson, folder: Path) -> Iterator[str]:
         yield "an empty page"
 
 
-def texts(lesson: Lesson) -> Iterator[str]:
-    """In a pseudo-language, the picture of a step has no plain words."""
-    with pseudo():
-        for stop in lesson.steps:
-            stage = prepare(stop.shot, once_in_pseudo)
+def texts(lesson: Lesson, *, all_steps: bool = False) -> Iterator[str]:
+    """In a pseudo-language, the picture of a step has no plain words: of the first step with a view and a kernel, or of all."""
+    alike = {(each.shot.view, each.shot.setup.kernel, each.shot.against is None): each for each in reversed(lesson.steps)}
+    with pseudo(), opened_engines(once_in_pseudo) as engine:
+        known = Knowledge(lesson.steps[0].shot, engine)
+        for stop in lesson.steps if all_steps else reversed(alike.values()):
+            known = known.about(stop.shot)
+            stage = prepared(known)
             fault = stage.replay.trace.stop if stage.replay is not None else None
             why = () if fault is None else (fault.sentence,)
             scene = picture(stop.shot, stage.subject(stage.step))
@@ -98,9 +105,17 @@ def test_every_step_is_true_drawn_and_translated(name: str) -> None:
 
 
 @pytest.mark.usefixtures("without_fonts")
-@pytest.mark.parametrize("name", sampled(OWN, 3))
+@pytest.mark.parametrize(
+    "name", [*PAGED, *(pytest.param(each, marks=pytest.mark.nightly) for each in OWN if each not in PAGED)]
+)
 def test_every_step_is_in_the_page(name: str, tmp_path: Path) -> None:
     assert list(page(shipped_lesson(name), tmp_path)) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", OWN)
+def test_every_picture_is_translated(name: str) -> None:
+    assert list(texts(original_lesson(name), all_steps=True)) == []
 
 
 @pytest.mark.nightly

@@ -15,14 +15,13 @@ from gemmviz.gui.lecture.lecture_window import KEYS
 from gemmviz.gui.window.menus import actions
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
-from gemmviz.run.choosing import engine_for
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.teaching.guide_page import PAPER, guide_at, guide_lines, guide_parts, guide_reel, guide_scenes
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
-from tests.conftest import sure
+from tests.conftest import stored_first, sure
 
 GUIDED = [name for name in lesson_names() if guide_parts(shipped_lesson(name))]
 _PART_MINUTES = range(5, 16)  # about ten
@@ -31,8 +30,8 @@ _PART_MINUTES = range(5, 16)  # about ten
 @pytest.mark.parametrize("name", GUIDED)
 def test_a_guide_covers_its_lesson_on_one_page_with_all_numbers(name: str) -> None:
     """That of a plan may have several pages."""
-    lesson, engine = shipped_lesson(name), engine_for("cpu")
-    scenes = [slide.scene for slide in guide_reel(lesson, lambda kernel: nullcontext(engine), "light").slides()]
+    lesson = shipped_lesson(name)
+    scenes = [slide.scene for slide in guide_reel(lesson, stored_first, "light").slides()]
     assert len(scenes) == 1 or name in plan_names()
     words = [each for scene in scenes for each in scene.all if isinstance(each, Labels)]
     assert {(scene.width, scene.height) for scene in scenes} == {PAPER}

@@ -24,11 +24,12 @@ def quantities() -> dict[str, Quantity]:
 
 
 def quantity_value(reference: str, facts: Knowledge) -> QuantityValue:
-    """The value of the quantity that ``reference`` names. Raises UsageError for an unknown quantity or a wrong argument,
-    GemmvizError where the shot can't be run.
+    """The value of the quantity that ``reference`` names, computed once for a shot. Raises UsageError for an unknown quantity
+    or a wrong argument, GemmvizError where the shot can't be run.
     """
     quantity, arguments = _resolved(parse_reference(reference))
-    value = quantity.compute(facts, **{name: getattr(arguments, name) for name in arguments.__struct_fields__})
+    given = {name: getattr(arguments, name) for name in arguments.__struct_fields__}
+    value: QuantityValue = facts.stores["shot"].get(f"quantity {reference}", lambda: quantity.compute(facts, **given))
     return value.item() if isinstance(value, np.generic) else value
 
 
