@@ -31,7 +31,7 @@ from gemmviz.shots.arguments import command_words
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reveal import caption_of
-from tests.conftest import DATA, kernel_from, sure
+from tests.conftest import DATA, kernel_from, sampled, sure
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -300,7 +300,7 @@ def test_recorded_speeds_without_a_gpu(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="there is CuPy here")
 @pytest.mark.parametrize(
     "command",
-    ["bench 04_tiled --sizes 64", "schedule 04_tiled", "counts 04_tiled --on gpu", "trace 04_tiled --on gpu -o x.gvt"],
+    sampled(("bench 04_tiled --sizes 64", "schedule 04_tiled", "counts 04_tiled --on gpu", "trace 04_tiled --on gpu -o x.gvt")),
 )
 def test_what_needs_a_gpu_says_what_is_missing(capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert main(command.split()) == 1

@@ -66,7 +66,7 @@ def dense(offset: Any, mask: Any, array: MemoryArray, operand: Operand) -> Count
 
 
 @given(st.lists(st.tuples(offsets(), st.booleans()), min_size=1, max_size=6), st.sampled_from([1, 4]), st.booleans(), st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_every_access_is_counted_as_if_alone(found: Any, width: int, shared: bool, data: Any) -> None:
     array, operand, site = operand_of("shared" if shared else "global", width)
     counter = LaunchCounter(RULES)

@@ -29,9 +29,9 @@ def opened(name: str) -> KernelSpec:
 
 
 def all_files() -> list[object]:
-    """All files; one of three of the quick ones is opened in the fast tests."""
+    """All files; one of five of the quick ones is opened in the fast tests."""
     quick = [name for name in NAMES if name not in SLOW]
-    slow = {name: [pytest.mark.nightly] for name in NAMES if name not in quick[::3]}
+    slow = {name: [pytest.mark.nightly] for name in NAMES if name not in quick[::5]}
     fails = {name: [pytest.mark.xfail(reason=reason, strict=True)] for name, reason in NOT_YET.items()}
     return [pytest.param(name, marks=[*slow.get(name, ()), *fails.get(name, ())]) for name in NAMES]
 

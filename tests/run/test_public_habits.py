@@ -7,6 +7,7 @@ import pytest
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.opening.loader import open_kernel
 from gemmviz.run.trial import WorkBudget, is_right
+from tests.conftest import sampled
 
 NAIVE = """
 __global__ void mm(const float* A, const float* B, float* C, int M, int N, int K) {
@@ -173,11 +174,11 @@ def opened(folder: Path, text: str, name: str = "mm.cu") -> KernelSpec:
     return spec
 
 
-@pytest.mark.parametrize("text", READ.values(), ids=READ.keys())
+@pytest.mark.parametrize("text", sampled(READ.values()), ids=READ.keys())
 def test_launch_is_read(tmp_path: Path, text: str) -> None:
     assert opened(tmp_path, text).launch_from == "read"
 
 
-@pytest.mark.parametrize("text", GUESSED.values(), ids=GUESSED.keys())
+@pytest.mark.parametrize("text", sampled(GUESSED.values()), ids=GUESSED.keys())
 def test_launch_is_guessed(tmp_path: Path, text: str) -> None:
     assert opened(tmp_path, text).launch_from == "guessed"
