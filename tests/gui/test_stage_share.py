@@ -28,7 +28,7 @@ from tests.gui.conftest import settled, source_of
 from tests.legible import too_small, wrong_with
 
 _LEAST_STAGE, _LEAST_SHARE = 0.60, 0.30  # of the window: the stage, and its cells
-_MOST_WORDS, _LEAST_MARGIN = 25, 40  # words; pixels of a window 1080 high
+_MOST_WORDS, _LEAST_MARGIN, _ROUNDING = 25, 40, 0.5  # words; pixels of a window 1080 high; pixels
 _WORD = re.compile(r"[^\W\d]")
 
 
@@ -78,7 +78,7 @@ def test_the_matrices_take_a_third_of_the_window_and_words_are_few(opened: MainW
         assert share_of_cells(opened) >= _LEAST_SHARE, step
         assert len(words_of(scene)) <= _MOST_WORDS, (step, words_of(scene))
         assert [*wrong_with(scene), *too_small(scene)] == []
-        margin = _LEAST_MARGIN / 1080 * opened.height()
+        margin = _LEAST_MARGIN / 1080 * opened.height() - _ROUNDING
         for each in scene.all:
             if isinstance(each, Cells):
                 x, y, wide, high = (scale * length for length in each.box)
