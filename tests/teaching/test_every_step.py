@@ -29,7 +29,7 @@ from gemmviz.teaching.lesson_file import original_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
 from tests.conftest import stored_first
 from tests.legible import too_small, wrong_with
-from tests.pseudo import pseudo
+from tests.pseudo import accented, pseudo, texts_of
 from tests.shots.test_pseudo_views import once_in_pseudo, plain_texts
 
 OWN = [name for name in lesson_names() if name not in plan_names()]
@@ -83,7 +83,9 @@ def page(lesson: Lesson, folder: Path) -> Iterator[str]:
 
 
 def texts(lesson: Lesson, *, all_steps: bool = False) -> Iterator[str]:
-    """In a pseudo-language, the picture of a step has no plain words: of the first step with a view and a kernel, or of all."""
+    """In a pseudo-language, the picture of a step has no plain words: of the first step with a view and a kernel, or of all. A
+    text has named what it counts.
+    """
     alike = {(each.shot.view, each.shot.setup.kernel, each.shot.against is None): each for each in reversed(lesson.steps)}
     with pseudo(), opened_engines(once_in_pseudo) as engine:
         known = Knowledge(lesson.steps[0].shot, engine)
@@ -94,6 +96,11 @@ def texts(lesson: Lesson, *, all_steps: bool = False) -> Iterator[str]:
             why = () if fault is None else (fault.sentence,)
             scene = picture(stop.shot, stage.subject(stage.step))
             yield from (f"{stop.id}: {each}" for each in plain_texts(scene, stop.shot, *why))
+            until = lesson.steps[: lesson.steps.index(stop) + 1]
+            said = " ".join(text for each in until for text in (each.caption, each.text, each.notes))
+            shown = " ".join(text for _, text in texts_of(scene))
+            counted = (word for word in ("sector", "wavefront", "bank") if accented(word) in shown)
+            yield from (f"{stop.id}: no text explains {word}" for word in counted if word not in said)
 
 
 @pytest.mark.usefixtures("without_fonts")
