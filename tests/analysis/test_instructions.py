@@ -135,7 +135,7 @@ def test_saved_and_read_again(name: str, elements: str, tmp_path: Path) -> None:
         assert np.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, np.ndarray) else a == b, each.name
 
 
-@pytest.mark.parametrize(("name", "focus"), sampled(itertools.product(RUNS, (Focus(), Focus(thread=3))), every=3))
+@pytest.mark.parametrize(("name", "focus"), sampled(itertools.product(RUNS, (Focus(), Focus(thread=3))), every=5))
 def test_every_view_draws_every_step(name: str, focus: Focus) -> None:
     reader = Reader(Replay.of(RUNS[name].trace()), focus)
     for step in range(reader.replay.steps):

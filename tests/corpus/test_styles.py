@@ -29,7 +29,7 @@ def opened(name: str) -> KernelSpec:
     return open_kernel(str(STYLES / f"{name}.cu"), GIVEN.get(name, GivenLaunch()))
 
 
-@pytest.mark.parametrize("name", sampled(NAMES, 3))
+@pytest.mark.parametrize("name", sampled(NAMES, 5))
 def test_the_result_is_right_without_hazards(name: str) -> None:
     trace = trace_kernel(setup_for(opened(name))).whole
     assert trace.check.is_checked

@@ -12,6 +12,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.opening.loader import LaunchUnknown, open_kernel
+from tests.conftest import sampled
 
 PRODUCT = """
   int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
@@ -283,7 +284,7 @@ TEMPLATES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("habit", TEMPLATES)
+@pytest.mark.parametrize("habit", sampled(TEMPLATES, every=3))
 def test_a_template_of_the_host_is_read_with_the_types_of_its_caller(habit: str, tmp_path: Path) -> None:
     kernel = read(OF_T + "\n".join(TEMPLATES[habit]), tmp_path)
     assert (kernel.launch_from, kernel.unconfirmed, kernel.entry) == ("read", "", "gemm<float>")

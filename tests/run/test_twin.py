@@ -67,14 +67,14 @@ def test_random_divergent_kernels(tmp_path: Path) -> None:
         assert_same(twins.run(number), traced(setup))
 
 
-@pytest.mark.parametrize("phases", [(0, 1), (1, 3), (2, 9)])
-def test_some_phases_only(tmp_path: Path, phases: tuple[int, int]) -> None:
-    spec = load_kernel("04_tiled")
-    setup = setup_for(spec, Problem(9, 7, 17), {"TILE_WIDTH": 4}, phases=f"{phases[0] + 1}-{phases[1]}")
-    twins = HostTwins([setup], tmp_path, "-DGV_PHASES")
-    want = traced(setup)
-    assert set(want.phase.tolist()) - {-1, want.phase.max()} <= set(range(*phases))
-    assert_same(twins.run(0, phases=phases), want)
+def test_some_phases_only(tmp_path: Path) -> None:
+    spec, some = load_kernel("04_tiled"), ((0, 1), (1, 3), (2, 9))
+    jobs = [setup_for(spec, Problem(9, 7, 17), {"TILE_WIDTH": 4}, phases=f"{start + 1}-{stop}") for start, stop in some]
+    twins = HostTwins(jobs, tmp_path, "-DGV_PHASES")
+    for number, phases in enumerate(some):
+        want = traced(jobs[number])
+        assert set(want.phase.tolist()) - {-1, want.phase.max()} <= set(range(*phases))
+        assert_same(twins.run(number, phases=phases), want)
 
 
 FUNCTIONS = """
@@ -90,11 +90,11 @@ SPACES = {
 }
 
 
-@pytest.mark.parametrize("what", SPACES)
-def test_functions_that_reach_into_every_kind_of_memory(tmp_path: Path, what: str) -> None:
-    spec = kernel_from(f"__shared__ float s[4]; {SPACES[what]}", before=FUNCTIONS)
-    setup = setup_for(spec)
-    assert_same(HostTwins([setup], tmp_path).run(0), traced(setup))
+def test_functions_that_reach_into_every_kind_of_memory(tmp_path: Path) -> None:
+    jobs = [setup_for(kernel_from(f"__shared__ float s[4]; {each}", before=FUNCTIONS)) for each in SPACES.values()]
+    twins = HostTwins(jobs, tmp_path)
+    for number, setup in enumerate(jobs):
+        assert_same(twins.run(number), traced(setup))
 
 
 def test_functions_that_are_defined_after_their_use(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def compile_twin(setup: Setup, *options: str) -> bytes:
     return code
 
 
-@pytest.mark.parametrize("name", sampled(kernel_names(), 4))
+@pytest.mark.parametrize("name", sampled(kernel_names(), 8))
 @pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.nightly), ("-DGV_VALUES", "-DGV_PHASES")])
 def test_the_twin_of_every_shipped_kernel(name: str, flags: tuple[str, ...]) -> None:
     assert TWIN_ENTRY.encode() in compile_twin(setup_for(load_kernel(name)), *flags)
@@ -62,6 +62,6 @@ def test_the_probed_kernel_without_its_host_functions() -> None:
     assert b"gv_book" in code
 
 
-@pytest.mark.parametrize("name", sampled(RIGHT, 7))
+@pytest.mark.parametrize("name", sampled(RIGHT, 10))
 def test_twins_of_pipelines(name: str) -> None:
     compile_twin(setup_of(*body_of(name)), "-DGV_VALUES", "-DGV_PHASES")
