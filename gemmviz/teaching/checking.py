@@ -21,8 +21,9 @@ from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
-from gemmviz.run.choosing import EngineOf, engine_for, opened_engines
+from gemmviz.run.choosing import MOST_BYTES, EngineOf, engine_for, opened_engines
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.engine import Recording
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepared
 from gemmviz.shots.knowledge import FactAnswer, Knowledge
@@ -219,11 +220,22 @@ def _whole_run(setup: Setup, of_step: Knowledge, runs: list[WholeRun], *, is_oth
     """The run of a setup, among those that are known or added to them."""
     run = next((each for each in runs if each.setup == setup), None)
     if run is None:
-        known = of_step.about(Shot(setup))
-        result = FactAnswer.by(lambda: quantity_value(RIGHT.quantity, known))
-        hazards = FactAnswer.by(lambda: known.replay.hazards)  # an error is that of the result
-        runs.append(run := WholeRun(setup, result, hazards.value or (), is_other))
+        try:
+            known = _known_run(setup, of_step)
+            result = FactAnswer.by(lambda: quantity_value(RIGHT.quantity, known))
+            hazards = FactAnswer.by(lambda: known.replay.hazards).value or ()  # an error is that of the result
+        except GemmvizError as error:
+            result, hazards = FactAnswer(error=error.kept()), ()
+        runs.append(run := WholeRun(setup, result, hazards, is_other))
     return run
+
+
+def _known_run(setup: Setup, of_step: Knowledge) -> Knowledge:
+    """What is known of a run: of a quick one that isn't the step's own, without the origins that pictures show."""
+    if setup == of_step.setup or prod(setup.problem.sizes.values()) > QUICK_SIZE:
+        return of_step.about(Shot(setup))
+    recording = Recording(values=True, origins=False, limit_bytes=MOST_BYTES)
+    return Knowledge(Shot(setup), of_step.engine, of_step.engine.trace(setup, None, recording))
 
 
 def quick_setup(setup: Setup) -> Setup:

@@ -29,7 +29,7 @@ class RememberedAnswers(Engine):
     def answer(self, request: EngineRequest) -> Any:
         match request:
             case TraceRequest(setup, blocks, recording):
-                return self._run((_setup_key(setup), blocks, recording.values), request)
+                return self._run((_setup_key(setup), blocks, recording.values, recording.origins), request)
             case WatchRequest(setup, block, thread):
                 return self._run((_setup_key(setup), block, thread), request)
             case CountRequest(setup, counter):

@@ -3,11 +3,11 @@
 from functools import cache
 
 from gemmviz.files.kernel_file import decoded
-from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.grading.grade import CheckResult, HandIn
 from gemmviz.teaching.grading.judge import Judged, judged_hand_in
 from gemmviz.teaching.grading.task import Task
 from gemmviz.teaching.grading.task_file import named_task
+from tests.conftest import ENGINE
 from tests.grading.planted import FOLDER
 
 
@@ -20,7 +20,7 @@ def task_for(kernel: str) -> Task:
 def judged_text(text: str, task: Task, **others: str) -> Judged:
     """A hand-in of one file, and of ``others`` by their names without the suffix .cu."""
     texts = {"main.cu": decoded(text.encode()), **{f"{name}.cu": each for name, each in others.items()}}
-    return judged_hand_in(HandIn("student", "A student", texts), task, Interpreter())
+    return judged_hand_in(HandIn("student", "A student", texts), task, ENGINE)
 
 
 def failed(judged: Judged) -> dict[str, CheckResult]:

@@ -5,7 +5,6 @@ import pytest
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.model.records import replace
-from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.exercises import judged as judged_exercise
 from gemmviz.teaching.grading.grade import HandIn
@@ -14,7 +13,7 @@ from gemmviz.teaching.grading.task import Task
 from gemmviz.teaching.grading.task_file import exercise_task, parse_task
 from gemmviz.teaching.lesson import answers_of
 from gemmviz.teaching.lesson_file import shipped_lesson
-from tests.conftest import sure
+from tests.conftest import ENGINE, sure
 from tests.grading.judging import failed, judged_text, task_for
 from tests.grading.planted import FAULTS, base_text, changed
 
@@ -268,7 +267,7 @@ def test_an_exercise_and_a_hand_in_are_judged_alike(lesson: str, id: str, key: s
     for old, new in (("", ""), ("__syncthreads();", "__syncwarp();"), ("__syncthreads();", ""), ("blockIdx.y", "blockIdx.x")):
         changed_text = text.replace(old, new) if old else text
         own = replace(shot, setup=replace(shot.setup, kernel=replace(shot.setup.kernel, text=changed_text, is_shipped=False)))
-        in_window = judged_exercise(exercise, own, Interpreter())
+        in_window = judged_exercise(exercise, own, ENGINE)
         assert judged_text(changed_text, task).grade.has_passed == in_window.passed, (old, new)
 
 

@@ -26,9 +26,9 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand
 from gemmviz.model.timing import RecordedCounters
 from gemmviz.model.trace import Trace
-from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.engine import FallbackEngine
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.layout import Box
@@ -56,7 +56,7 @@ from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.metrics import COSTS
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import value_of
-from tests.conftest import moment_of, trace_of
+from tests.conftest import ENGINE, moment_of, sampled, trace_of
 from tests.legible import too_small, wrong_with
 
 OPTIONS = ViewOptions()
@@ -118,7 +118,7 @@ def large(array: MemoryArray) -> CellGrid:
     return CellGrid(10.0, 20.0, 12.0, rows, columns)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", sampled(KERNELS, 3))
 @pytest.mark.parametrize("focus", FOCUSES, ids=["block", "warp", "thread", "all"])
 def test_the_outlined_sectors_are_those_of_the_addresses(name: str, focus: Focus) -> None:
     trace = shipped(name)
@@ -146,7 +146,7 @@ def test_the_outlined_sectors_are_those_of_the_addresses(name: str, focus: Focus
             ]
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", sampled(KERNELS, 3))
 @pytest.mark.parametrize("focus", FOCUSES, ids=["block", "warp", "thread", "all"])
 def test_the_meter_shows_the_counts_of_the_step(name: str, focus: Focus) -> None:
     for moment in moments(shipped(name), focus):
@@ -362,9 +362,9 @@ def test_areas_of_bytes_have_one_scale_for_all_kernels_of_a_problem() -> None:
     [("h200", 4096, "recorded for this launch on NVIDIA H100 80GB HBM3, not on NVIDIA H200"), ("h100", 4096, ""), ("h200", 512, "")],
 )  # fmt: skip
 def test_the_gpu_with_the_traffic_of_dram_is_named_on_another_device(device: str, size: int, said: str) -> None:
-    parameters = {"TILE_WIDTH": 32, "GROUP": 16}
-    setup = setup_for(load_kernel("grouped_blocks"), Problem(size, size, size), parameters, device=device)
-    case = speed_case_of(Shot(setup), Knowledge(Shot(setup), Interpreter()).counts, None)
+    kernel, parameters = load_kernel("grouped_blocks"), {"TILE_WIDTH": 32, "GROUP": 16}
+    setup = setup_for(kernel, Problem(size, size, size), parameters, device=device)
+    case = speed_case_of(Shot(setup), case_counts(setup), None)
     for name in ("bytes", "why"):
         labels = [each for each in view_named(name).scene(case, ViewOptions()).all if isinstance(each, Labels)]
         words = " ".join(text for each in labels for text in each.texts)
@@ -395,7 +395,7 @@ def test_traffic_of_dram_has_a_square_for_each_recorded_size_of_a_group(size: tu
 
 
 def case_counts(setup: Setup) -> LaunchCounts:
-    return Knowledge(Shot(setup), engine_for("cpu")).counts
+    return Knowledge(Shot(setup), FallbackEngine(StoredAnswers(), ENGINE)).counts
 
 
 def test_reads_are_lit_at_the_step_that_reads_them() -> None:

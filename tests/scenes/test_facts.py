@@ -21,7 +21,7 @@ MULTIPLIES = [
 PROBLEMS = ["vector_add", "transpose_naive", "transpose_tiled", "reduction_tree"]
 ALONG_EDGES = ("scale", "lane numbers")  # numbers along an edge, and of lanes
 NAMES = ("-name", "-names", "code-lit")  # of things that are drawn; a part of a statement over the same part of it
-STEPS = [40, pytest.param(160, marks=pytest.mark.nightly)]
+STEPS = [12, pytest.param(160, marks=pytest.mark.nightly)]
 FOCUSES = [Focus(), Focus(warp=0), Focus(thread=0), Focus(everyone=True)]
 
 

@@ -188,7 +188,8 @@ FRAMES = ((1600.0, 900.0, True), (1600.0, 775.0, True), (1600.0, 1000.0, True), 
 def test_pictures_can_be_read_in_every_frame(width: float, height: float, words: bool) -> None:
     """All themes have the same letters at the same places."""
     options = ViewOptions(width=width, height=height, words=words)
-    for name, moment in matrix_steps():
+    every = 1 if (width, height, words) == FRAMES[0] else 3
+    for name, moment in matrix_steps()[::every]:
         for at in (0.0, 0.4, 0.7, 1.0):
             scene = VIEW.scene(moment, replace(options, moment=at))
             assert (wrong_with(scene), too_small(scene)) == ([], []), (name, at)

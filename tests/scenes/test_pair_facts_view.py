@@ -11,7 +11,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
-from gemmviz.run.engine import KernelEngines
+from gemmviz.run.choosing import opened_engines
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Scene
 from gemmviz.scenes.kit.theme import load_theme, theme_names
@@ -19,7 +19,7 @@ from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Against, default_shot
 from gemmviz.shots.subject import subject_of_view
-from tests.conftest import once, piece
+from tests.conftest import piece, stored_first
 from tests.legible import too_small, wrong_with
 from tests.run.test_pipelines import body_of, outcome_of
 
@@ -75,9 +75,8 @@ def test_times_and_registers_name_their_device() -> None:
                           blocks="0:1,0:1", phases="1-2"), device="h100") for depth in (16, 8)
     ]  # fmt: skip
     shot = replace(default_shot(), setup=setups[1], view="pair_facts", against=Against(setups[0], "step"))
-    with once(setups[0].kernel) as engine:
-        known = Knowledge(shot, KernelEngines(lambda kernel: engine)).at_fault().in_run()
-        pair = subject_of_view("pair_facts").at(known, 0)
+    with opened_engines(stored_first) as engine:
+        pair = subject_of_view("pair_facts").at(Knowledge(shot, engine).at_fault().in_run(), 0)
     scene = VIEW.scene(pair, ViewOptions())
     rows = rows_of(scene)
     assert rows["registers of a thread"] == ["121", "155", "× 1.28"]

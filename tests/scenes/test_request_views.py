@@ -92,7 +92,8 @@ def test_every_view_draws_every_step_within_its_frame(name: str) -> None:
     reader = Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)))
     for step in range(reader.replay.steps):
         scene = view_named(name).scene(reader.at(step), ViewOptions(load_theme("light")))
-        assert scene.find("action" if view_named(name).chart is None else "notes") is not None
+        if name != "first_blocks":  # its picture is of no step
+            assert scene.find("action" if view_named(name).chart is None else "notes") is not None
         for primitive in scene.primitives:
             if isinstance(primitive, Labels):
                 assert (primitive.at >= 0).all()
