@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import pytest
@@ -10,6 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QDockWidget, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
+from gemmviz.cli.main import main
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.forms.setup_form import Callout, FieldEditor
 from gemmviz.gui.panels.costs import Costs
 from gemmviz.gui.panels.metrics import Metrics
@@ -19,8 +22,10 @@ from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.widgets.fact_table import Table
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.timing import Benchmark
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
+from gemmviz.session.export_job import order_words, write_source
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.runs import KnownRun, complete
 from gemmviz.shots.shot import default_shot, shot_text
@@ -83,6 +88,16 @@ def open_file(model: WindowModel, path: Path) -> None:
     """Opens a file, and waits until it is read and shown."""
     model.opening.open(path)
     wait_while(lambda: model.opening.is_busy or model.course.is_waiting or model.saved_views.is_waiting)
+
+
+def write_here(dialog: ExportDialog, path: Path) -> None:
+    """Runs the command of a dialog in this process, which is quicker than in one of its own."""
+    session, model = dialog.session, dialog.model
+    measured = session.display.subject if session.display.is_benchmark else None
+    assert measured is None or isinstance(measured, Benchmark)
+    with TemporaryDirectory() as folder:
+        source = write_source(dialog.job, Path(folder), session.shot, model.saved_views.lesson, session.shown, measured)
+        assert main(order_words(dialog.job, source, path, session.shot, "cpu")) == 0
 
 
 def wait_while(busy: Callable[[], bool]) -> None:

@@ -26,7 +26,18 @@ from gemmviz.model.timing import Benchmark
 from gemmviz.scenes.catalog import views_of
 from tests.conftest import trace_of
 from tests.files.test_benchmark_file import BENCHMARK
-from tests.gui.conftest import choice_of, line_of, metrics_of, open_file, pictured, settings_of, settled, shown_of, spin_of
+from tests.gui.conftest import (
+    choice_of,
+    line_of,
+    metrics_of,
+    open_file,
+    pictured,
+    settings_of,
+    settled,
+    shown_of,
+    spin_of,
+    write_here,
+)
 
 H200 = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 
@@ -145,9 +156,7 @@ def test_pictures_curves_and_the_whole_are_saved(
     export.trigger()
     (dialog,) = page.findChildren(ExportDialog)
     dialog.kind.setCurrentIndex(dialog.kind.findData("svg"))
-    dialog.write(dialog.job, tmp_path / "b.svg")
-    qtbot.waitUntil(lambda: dialog.process is None, timeout=30_000)
-    dialog.close()
+    write_here(dialog, tmp_path / "b.svg")
     for action, suffix in zip(others, ("csv", "json"), strict=True):
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, s=suffix: (str(tmp_path / f"b.{s}"), ""))
         action.trigger()

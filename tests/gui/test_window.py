@@ -65,6 +65,7 @@ from tests.gui.conftest import (
     source_of,
     spin_of,
     text_in,
+    write_here,
 )
 
 DARK, LIGHT = load_theme("dark"), load_theme("light")
@@ -378,20 +379,13 @@ def test_the_picture_follows_the_wheel_and_the_hand(window: MainWindow) -> None:
     assert under(to) == pytest.approx(before)
 
 
-def exported(window: MainWindow, qtbot: QtBot, path: Path) -> None:
-    """What the dialog of the menu writes."""
-    window.menus.complete("file")
-    window.menus.all["export-svg"].trigger()
-    dialog = window.findChildren(ExportDialog)[-1]
-    dialog.write(dialog.job, path)
-    qtbot.waitUntil(lambda: dialog.process is None, timeout=30_000)
-    dialog.close()
-
-
-def test_a_zoomed_frame_is_saved_as_seen(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_zoomed_frame_is_saved_as_seen(window: MainWindow, tmp_path: Path) -> None:
     window.resize(1100, 900)
     window.replay.stage.zoom_by(4)
-    exported(window, qtbot, tmp_path / "a.svg")
+    window.menus.complete("file")
+    window.menus.all["export-svg"].trigger()
+    (dialog,) = window.findChildren(ExportDialog)
+    write_here(dialog, tmp_path / "a.svg")
     seen = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert 'font-size="112"' in seen  # the names of the matrices, four times as large
     words = seen[seen.index('<g id="title">') :].partition("</g></g>")[0]
