@@ -48,12 +48,13 @@ def window(qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
     made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))  # not the first start, so nothing plays by itself
     made.resize(1600, 960)
     qtbot.addWidget(made)
-    made.session.completion.known = Knowledge(default_shot(), made.session.engines.cpu, with_values=False, like=(first_run,))
-    made.start()
     made.show()
     made.warming.stop()  # what a test doesn't use is not made
+    QApplication.processEvents()  # the docks take their places before there is a picture
+    made.session.completion.known = Knowledge(default_shot(), made.session.engines.cpu, with_values=False, like=(first_run,))
+    made.start()
     qtbot.waitUntil(lambda: settled(made), timeout=_LONG_MS)
-    QApplication.processEvents()  # the docks take their places
+    QApplication.processEvents()  # the panels show what is known
     made.activateWindow()
     made.replay.stage.setFocus()
     yield made

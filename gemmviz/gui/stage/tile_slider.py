@@ -7,8 +7,10 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QW
 from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
 from gemmviz.gui.widgets.input import keep_keys
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.setup import Setup
 from gemmviz.model.translation import asking, marked, told, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
 
 _HIGH, _EDGE, _STOP, _LEAST = 34, 18, 5.0, 150
@@ -114,6 +116,7 @@ class TileSlider(QWidget):
         self.facts.setMaximumHeight(_HIGH)  # a longer text must not move the stage
         self.slider, self._fits = StopSlider(), True
         self._pointed: int | None = None  # the place of a size
+        self._sized: tuple[Setup, KnownRun | None, TileSizes | None] | None = None  # the sizes of a setup and its run
         self.larger = QPushButton(tr("Try 64 × 64"))
         self.larger.setToolTip(tr("Matrices of 64 × 64 elements have room for larger tiles"))
         row = QHBoxLayout(self)
@@ -138,7 +141,10 @@ class TileSlider(QWidget):
 
     @property
     def _tiles(self) -> TileSizes | None:
-        return tile_sizes(self.session.shot.setup, self.session.shown)
+        setup, run = self.session.shot.setup, self.session.shown
+        if self._sized is None or self._sized[0] is not setup or self._sized[1] is not run:
+            self._sized = setup, run, tile_sizes(setup, run)
+        return self._sized[2]
 
     def set_fits(self, fits: bool) -> None:
         """Set whether the page has room for the slider; in a low one the picture has it."""

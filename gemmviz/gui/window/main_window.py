@@ -31,7 +31,7 @@ from gemmviz.gui.stage.tile_slider import DRAG
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
 from gemmviz.gui.widgets.controls import MESSAGE_MS, tip_text
 from gemmviz.gui.widgets.input import FocusRing, keep_keys
-from gemmviz.gui.widgets.refresh import unless_covered
+from gemmviz.gui.widgets.refresh import cover, unless_covered
 from gemmviz.gui.window.action import ActionContext
 from gemmviz.gui.window.bars import Banner, LaunchStrip, Status, WhyButton
 from gemmviz.gui.window.docks import Docks
@@ -486,6 +486,7 @@ class MainWindow(QMainWindow):
         self.preferences.keep_shot(self.session.shot)
         if self._lecture is not None:
             self._lecture.end()
+        cover(self, True)  # nothing is drawn any more
         self.hide()
         self.has_ended = self.model.end()
         super().closeEvent(event)

@@ -149,6 +149,7 @@ class Menus:
         self.context = context
         self.all: dict[str, QAction] = {}
         self._menus: dict[str, QMenu] = {}
+        self._shown: dict[str, tuple[str, str]] = {}  # why each action is disabled, and its text
         self._headings: dict[str, QAction] = {}  # PySide ends a menu's wrapper with that of its heading, so these are kept
         self._later = {"file": export_actions, "view": other_pictures}
         self._actions = {action.id: action for action in actions()}
@@ -233,12 +234,14 @@ class Menus:
             action = self._actions[name]
             why_not = action.why_not(self.context)
             reasons.setdefault(action.menu, []).append(why_not)
-            entry.setEnabled(not why_not)
-            entry.setToolTip(tip_text(why_not or action.help))
-            if action.text_of is not None:
-                text = action.text_of(self.context)
-                entry.setText(text or action.text)
-                entry.setVisible(bool(text))
+            shown = why_not, action.text if action.text_of is None else action.text_of(self.context)
+            if self._shown.get(name) != shown:
+                self._shown[name] = shown
+                entry.setEnabled(not why_not)
+                entry.setToolTip(tip_text(why_not or action.help))
+                if action.text_of is not None:
+                    entry.setText(shown[1] or action.text)
+                    entry.setVisible(bool(shown[1]))
             if action.is_on is not None:
                 entry.setChecked(action.is_on(self.context))
         for name, each in reasons.items():
