@@ -142,7 +142,7 @@ class Worksheet(QWidget):
 
     def _load(self) -> None:
         stop = self.course.now
-        if stop is not None and self.editor.isVisible():
+        if stop is not None and not self.editor.isHidden():
             kernel = stop.shot.setup.kernel
             self.editor.show_blanks(kernel.text, self.course.answers, first_line(kernel))
 

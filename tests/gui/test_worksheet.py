@@ -169,7 +169,7 @@ def test_blanks_are_filled_in_a_lecture_too(window: MainWindow, at_blanks: Works
     lecture.begin()
     wall = sure(lecture.wall)
     editor = wall.worksheet.editor
-    qtbot.waitUntil(lambda: editor.isVisible() and editor.answers[0] == "TILE", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: editor.isVisible() and editor.answers[:1] == ("TILE",), timeout=_LONG_MS)
     assert not editor.hasFocus()  # B is a black screen until the editor is entered
     QTest.keyClick(wall, Key.Key_T)
     qtbot.waitUntil(editor.hasFocus)

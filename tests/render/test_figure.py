@@ -75,6 +75,11 @@ def reel_at(step: int = 2, steps: int | None = None) -> Reel:
 
 @pytest.fixture(scope="module")
 def reel() -> Reel:
+    return drawn_once(reel_at(steps=6))
+
+
+@pytest.fixture(scope="module")
+def whole_reel() -> Reel:
     return drawn_once(reel_at())
 
 
@@ -303,8 +308,8 @@ class Host:
 
 
 @pytest.fixture
-def host(browser: webdriver.Chrome, reel: Reel, tmp_path: Path) -> Host:  # noqa: F811
-    return Host(browser, tmp_path / "host.html", figure_html(reel, FigureOptions())).open()
+def host(browser: webdriver.Chrome, whole_reel: Reel, tmp_path: Path) -> Host:  # noqa: F811
+    return Host(browser, tmp_path / "host.html", figure_html(whole_reel, FigureOptions())).open()
 
 
 class TestInABrowser:
@@ -317,14 +322,16 @@ class TestInABrowser:
             assert difference(host.drawn(), pixels(tmp_path / "own.png")) < 4.0, number
         assert host.theme() == theme
 
-    def test_the_still_shows_what_the_window_draws(self, host: Host, reel: Reel, tmp_path: Path, qapp: QApplication) -> None:
+    def test_the_still_shows_what_the_window_draws(
+        self, host: Host, whole_reel: Reel, tmp_path: Path, qapp: QApplication
+    ) -> None:
         """Where no script runs. Its letters are those of the reader, so the tolerance is larger."""
         text = re.sub(r"<script.*?</script>", "", host.path.read_text(encoding="utf-8"), flags=re.DOTALL)
         host.path.write_text(text, encoding="utf-8")
         host.browser.get(host.path.as_uri())
         still = host.browser.find_element("css selector", "figure img")
         still.screenshot(str(tmp_path / "still.png"))
-        save_frame(next(reel.slides()).scene, tmp_path / "own.png", RenderOptions())
+        save_frame(next(whole_reel.slides()).scene, tmp_path / "own.png", RenderOptions())
         assert difference(pixels(tmp_path / "still.png"), pixels(tmp_path / "own.png")) < 8.0
 
     def test_keys_move_it_and_nothing_else(self, host: Host) -> None:
@@ -434,16 +441,16 @@ class TestInABrowser:
         assert host.step() == 4
         assert host.of("return root.querySelector('.threads').value") == "5-5"
 
-    def test_two_figures_do_not_know_each_other(self, host: Host, reel: Reel) -> None:
-        figure = figure_html(reel, FigureOptions())
+    def test_two_figures_do_not_know_each_other(self, host: Host, whole_reel: Reel) -> None:
+        figure = figure_html(whole_reel, FigureOptions())
         two = Host(host.browser, host.path, figure, figure).open()
         two.press(Keys.ARROW_RIGHT, number=1)
         assert (two.step(0), two.step(1)) == (3, 4)
         assert two.log() == []
 
-    def test_figures_follow_each_other_if_told_so(self, host: Host, reel: Reel) -> None:
-        left, right = (figure_html(reel, FigureOptions(name, follow=other)) for name, other in (("a", "b"), ("b", "a")))
-        third = figure_html(reel, FigureOptions("c", follow="b"))
+    def test_figures_follow_each_other_if_told_so(self, host: Host, whole_reel: Reel) -> None:
+        left, right = (figure_html(whole_reel, FigureOptions(name, follow=other)) for name, other in (("a", "b"), ("b", "a")))
+        third = figure_html(whole_reel, FigureOptions("c", follow="b"))
         three = Host(host.browser, host.path, left, right, third).open()
         three.press(Keys.ARROW_RIGHT, number=0)
         assert [three.step(number) for number in range(3)] == [4, 4, 4]
@@ -456,17 +463,19 @@ class TestInABrowser:
         WebDriverWait(host.browser, 10).until(lambda _: three.step() == three.step(1) == three.step(2) and three.step() > 3)
         assert three.of("return root.querySelector('.gemmviz').dataset.playing") == "true"
 
-    def test_it_works_under_a_strict_policy(self, host: Host, reel: Reel) -> None:
+    def test_it_works_under_a_strict_policy(self, host: Host, whole_reel: Reel) -> None:
         rules = f"default-src 'none'; script-src {script_hash(figure_script())}; style-src 'none'; img-src data:; require-trusted-types-for 'script'; trusted-types 'none'"
         head = f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
-        strict = Host(host.browser, host.path, figure_html(reel, FigureOptions(link="https://example.org")), head=head).open()
+        strict = Host(
+            host.browser, host.path, figure_html(whole_reel, FigureOptions(link="https://example.org")), head=head
+        ).open()
         strict.press(Keys.ARROW_RIGHT)
         assert strict.step() == 4
         assert strict.log() == []
 
-    def test_its_script_can_be_a_file(self, host: Host, reel: Reel) -> None:
+    def test_its_script_can_be_a_file(self, host: Host, whole_reel: Reel) -> None:
         (host.path.parent / script_name()).write_text(figure_script(), encoding="utf-8")
-        split = Host(host.browser, host.path, *[figure_html(reel, FigureOptions(is_split=True))] * 2).open()
+        split = Host(host.browser, host.path, *[figure_html(whole_reel, FigureOptions(is_split=True))] * 2).open()
         split.press(Keys.ARROW_RIGHT, number=1)
         assert (split.step(0), split.step(1)) == (3, 4)
 

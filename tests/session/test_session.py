@@ -320,8 +320,8 @@ def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
         (tmp_path / "long.cu").write_text(kernel_from(LONG).text)
         model.open(tmp_path / "long.cu")
     else:
-        for name in "MNK":
-            model.commands.change(name, 8192 if what == "filling" else 2048)
+        for name in "MNK" if what == "filling" else "MN":
+            model.commands.change(name, 8192 if what == "filling" else 1024)
         if what == "counting":
             model.settle()
     time.sleep(0.05)
