@@ -88,10 +88,10 @@ READERS_OF_TEXT = {
     "scenes/kit/text.py",  # where lines break
     "scenes/kit/sentence.py",  # whether a sentence begins with its count
     "scenes/stage/cells.py",  # a number in few characters
-    "scenes/views/rounding_view.py",  # a number as a power of ten
+    "scenes/views/measured_view.py",  # a number as a power of ten
     "scenes/kit/listing.py",  # the source
     "scenes/stage/words.py",  # the source
-    "scenes/views/listing_view.py",  # the source
+    "scenes/views/source_view.py",  # the source
     "scenes/views/fragment_view.py",  # the name of an instruction
 }
 PRIMITIVES = {"Cells", "Rects", "Lines", "Labels", "Squares"}

@@ -29,7 +29,7 @@ CHARTS = {  # views that are a chart of their subject and nothing else; its modu
 
 @cache
 def views() -> Catalog[View]:
-    """Return the views by name: "stage" is the view in ``stage_view.py``."""
+    """Return the views by name: "stage" is the view in ``stage_view.py``; a file of several views is named in FAMILIES."""
     charts = {name: partial(_view_of_chart, *row) for name, row in CHARTS.items()}
     return extensions_in("gemmviz.scenes.views", "VIEW", View, suffix="_view", also=charts)
 

@@ -30,6 +30,7 @@ from gemmviz.render.export import formats, save_frame
 from gemmviz.render.reel import Film, Still
 from gemmviz.run.choosing import engine_for, with_stored_answers
 from gemmviz.scenes.catalog import view_named, views
+from gemmviz.scenes.views import FAMILIES
 from gemmviz.shots.arguments import command_words, shot_from
 from gemmviz.shots.export import TEMPLATES, ExportOptions
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
@@ -106,11 +107,14 @@ def view_entries() -> Iterator[Entry]:
 
 
 def caption(view: str) -> str:
-    """The first sentence of the docstring of a view's module, up to a colon, a semicolon or a comma after some words; the
-    title of a chart that has none.
+    """The first sentence of the docstring of a view's module, or of its function if the module has several views, up to a
+    colon, a semicolon or a comma after some words; the title of a chart that has none.
     """
     module = sys.modules.get(f"gemmviz.scenes.views.{view}_view")
-    text = tr(view_named(view).title) if module is None else module.__doc__ or ""
+    if any(view in family for family in FAMILIES.values()):
+        text = view_named(view).draw.__doc__ or ""
+    else:
+        text = tr(view_named(view).title) if module is None else module.__doc__ or ""
     sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
     for mark, least in (("[:;] ", 4), (", ", 8)):
         ends = (found.start() for found in re.finditer(f"{mark}|$", sentence))

@@ -15,7 +15,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.scenes.views.code_view import VIEW
+from gemmviz.scenes.views.source_view import VIEWS
 from gemmviz.shots.export import prepare
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot, default_shot
@@ -43,7 +43,7 @@ def lines_of(scene: Scene) -> list[str]:
 @pytest.mark.parametrize("size", _SIZES)
 def test_code_is_large_and_whole(size: tuple[float, float]) -> None:
     for case in cases():
-        scene = VIEW.scene(case, ViewOptions(width=size[0], height=size[1]))
+        scene = VIEWS["code"].scene(case, ViewOptions(width=size[0], height=size[1]))
         assert wrong_with(scene) == [], case.main.name
         sizes = [each.size for each in scene.all if isinstance(each, Labels) and each.face == "mono"]
         assert min(sizes) >= TypeSizes().code
@@ -55,7 +55,7 @@ def test_highlighted_lines_are_in_view() -> None:
         listing = listing_of(load_kernel(name))
         before = listing_of(load_kernel("03_coalesced"))
         case = compared(listing, before)
-        scene = VIEW.scene(case, ViewOptions())
+        scene = VIEWS["code"].scene(case, ViewOptions())
         lit = scene.find("right-lit")
         assert isinstance(lit, Rects)
         first = listing.lines[min(case.main.lit)]
@@ -73,12 +73,14 @@ def test_the_blank_that_was_filled_in_last_is_in_view() -> None:
         (line,) = case.main.lit
         assert answers[count - 1] in case.main.lines[line]
         begin = case.main.lines[line].strip()[:12]
-        assert any(begin in text for text in lines_of(VIEW.scene(case, ViewOptions()))), f"blank {count} is out of view"
+        assert any(begin in text for text in lines_of(VIEWS["code"].scene(case, ViewOptions()))), (
+            f"blank {count} is out of view"
+        )
 
 
 def test_what_is_left_out_is_said() -> None:
     case = CodeCase(listing_of(load_kernel("09_vectorised")))
-    scene = VIEW.scene(case, ViewOptions())
+    scene = VIEWS["code"].scene(case, ViewOptions())
     below = scene.find("code-below")
     assert isinstance(below, Labels)
     assert below.texts[0].endswith("lines below")
@@ -116,7 +118,7 @@ def test_a_rename_is_consistent(left: list[str], right: list[str], is_rename: bo
 def test_only_words_that_differ_light_up() -> None:
     case = compared(listing_of(load_kernel("hip_naive")), listing_of(load_kernel("one_element")))
     lit, others = (
-        [text for each in VIEW.motion(case, ViewOptions()) if isinstance(each, Labels) and each.key.startswith("right-")
+        [text for each in VIEWS["code"].motion(case, ViewOptions()) if isinstance(each, Labels) and each.key.startswith("right-")
          and each.key.endswith(end) for text in each.texts] for end in ("-lines", "-others")
     )  # fmt: skip
     assert [text for text in lit if len(text) > 1] == ["hip_naive", "const", "const", "const", "unsigned", "unsigned"]
@@ -128,7 +130,7 @@ def test_differences_light_up_one_after_another() -> None:
     case = compared(listing_of(load_kernel("03_coalesced")), listing_of(load_kernel("02_naive")))
 
     def length(moment: float) -> float:
-        lit = VIEW.scene(case, ViewOptions(moment=moment)).find("right-lit")
+        lit = VIEWS["code"].scene(case, ViewOptions(moment=moment)).find("right-lit")
         return float(lit.boxes[:, 2].sum()) if isinstance(lit, Rects) else 0.0
 
     lengths = [length(moment) for moment in (0.0, 0.3, 0.6, 1.0)]
@@ -140,7 +142,7 @@ def test_new_lines_are_written() -> None:
     case = compared(listing_of(load_kernel("piece_2")), listing_of(load_kernel("piece_1")))
     assert case.is_grown
     new = {case.main.lines[place] for place in case.main.lit if case.main.lines[place].strip()}
-    before, after = (set(lines_of(VIEW.scene(case, ViewOptions(moment=moment)))) for moment in (0.0, 1.0))
+    before, after = (set(lines_of(VIEWS["code"].scene(case, ViewOptions(moment=moment)))) for moment in (0.0, 1.0))
     assert new
     assert not new & before
     assert new <= after
@@ -150,7 +152,7 @@ def test_no_count_of_the_launch_is_shown_beside_an_open_question() -> None:
     case = CodeCase(listing_of(load_kernel("03_coalesced")), facts=(("blocks", "1"), ("global reads", "4 096")))
     widths = []
     for counted, values in ((0.0, []), (1.0, ["1", "4 096"])):
-        scene = VIEW.scene(case, ViewOptions(counted=counted))
+        scene = VIEWS["code"].scene(case, ViewOptions(counted=counted))
         assert [text for each in scene.all if isinstance(each, Labels) and each.key.startswith("facts-1-")
                 for text in each.texts] == values  # fmt: skip
         widths.append(max(float(each.boxes[:, 2].max()) for each in scene.all if isinstance(each, Rects)))
@@ -161,7 +163,7 @@ def test_an_exercise_has_the_room_of_the_counts_for_its_lines() -> None:
     shot = replace(default_shot(), setup=setup_for(load_kernel("missing_barriers")), view="code")
     case: CodeCase = prepare(shot, lambda kernel: nullcontext(Interpreter())).subject(0)
     assert case.facts == ()
-    scene = VIEW.scene(case, ViewOptions(height=780.0))
+    scene = VIEWS["code"].scene(case, ViewOptions(height=780.0))
     frames = scene.find("code-blanks")
     assert isinstance(frames, Rects)
     assert len(frames.boxes) == 3
@@ -171,11 +173,11 @@ def test_a_kernel_alone_is_written_line_by_line() -> None:
     case = CodeCase(listing_of(load_kernel("piece_1")), facts=_FACTS)
     open_ = []
     for moment in (0.0, 0.3, 0.6, 0.9):
-        (covers,) = VIEW.motion(case, ViewOptions(moment=moment))
+        (covers,) = VIEWS["code"].motion(case, ViewOptions(moment=moment))
         assert isinstance(covers, Rects)
         open_.append(covers.boxes)
-    written = sum(bool(row.strip()) for row in lines_of(VIEW.scene(case, ViewOptions())))
+    written = sum(bool(row.strip()) for row in lines_of(VIEWS["code"].scene(case, ViewOptions())))
     assert [len(boxes) for boxes in open_] == [written - int(share * written) for share in (0.0, 0.3, 0.6, 0.9)]
     assert all((np.diff(boxes[:, 1]) > 0).all() for boxes in open_)
     assert all(boxes[0, 2] < boxes[-1, 2] for boxes in open_[1:3])  # the first of them is being written
-    assert VIEW.motion(case, ViewOptions()) == ()
+    assert VIEWS["code"].motion(case, ViewOptions()) == ()

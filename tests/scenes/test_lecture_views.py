@@ -21,7 +21,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.scenes.kit.scale import Strips, strips_of
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.scenes.views.rounding_view import error_text
+from gemmviz.scenes.views.measured_view import error_text
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import value_of

@@ -9,7 +9,7 @@ from gemmviz.model.labels import PLAIN
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.scenes.views.listing_view import VIEW
+from gemmviz.scenes.views.source_view import VIEWS
 from gemmviz.shots.legend import LaunchWords
 from tests.legible import wrong_with
 
@@ -28,7 +28,7 @@ def test_a_listing_can_be_read(name: str, size: tuple[float, float]) -> None:
     source = printed_source(kernel, legend=_LEGEND)
     lines = dict(source.lines)
     for lit in (0, source.lines[0][0], source.lines[-1][0]):
-        scene = VIEW.scene(printed_source(kernel, lit, _LEGEND), ViewOptions(width=size[0], height=size[1]))
+        scene = VIEWS["listing"].scene(printed_source(kernel, lit, _LEGEND), ViewOptions(width=size[0], height=size[1]))
         assert wrong_with(scene) == []
         assert min(each.size for each in scene.all if isinstance(each, Labels)) >= load_theme("dark").type.least
         numbers = list(map(int, texts(scene, "-numbers")))
@@ -41,7 +41,7 @@ def test_a_listing_can_be_read(name: str, size: tuple[float, float]) -> None:
 
 def test_a_whole_kernel_is_in_two_columns() -> None:
     source = printed_source(load_kernel("07_tiled_transposed"), 42, _LEGEND)
-    scene = VIEW.scene(source, ViewOptions(width=1600.0, height=640.0))
+    scene = VIEWS["listing"].scene(source, ViewOptions(width=1600.0, height=640.0))
     assert [len(texts(scene, f"{side}-lines")) > 0 for side in ("left", "right")] == [True, True]
     first = int(texts(scene, "right-numbers")[0])
     assert dict(source.lines)[first].startswith(texts(scene, "right-lines")[0])  # no line begins left and ends right
@@ -55,7 +55,7 @@ LONG = (*(name for name in kernel_names() if name >= "10"), "ldmatrix")  # longe
 def test_every_kernel_is_whole_on_a_page_of_its_own(name: str) -> None:
     kernel = load_kernel(name)
     source = printed_source(kernel, legend=_LEGEND)
-    scene = VIEW.scene(source, ViewOptions())
+    scene = VIEWS["listing"].scene(source, ViewOptions())
     assert wrong_with(scene) == []
     assert [number for number, line in source.lines if line] == list(map(int, texts(scene, "-numbers")))
     whole, shown = "".join(line for _, line in source.lines), "".join(texts(scene, "-lines"))
@@ -67,7 +67,7 @@ def test_of_a_long_kernel_the_part_around_the_lit_line_is_shown(name: str) -> No
     kernel = load_kernel(name)
     numbers = [number for number, line in printed_source(kernel).lines if line]
     for lit in (numbers[0], numbers[len(numbers) // 2], numbers[-1]):
-        shown = list(map(int, texts(VIEW.scene(printed_source(kernel, lit, _LEGEND), ViewOptions()), "-numbers")))
+        shown = list(map(int, texts(VIEWS["listing"].scene(printed_source(kernel, lit, _LEGEND), ViewOptions()), "-numbers")))
         assert lit in shown
         assert len(shown) > len(numbers) / 3
         assert shown == [each for each in numbers if shown[0] <= each <= shown[-1]]

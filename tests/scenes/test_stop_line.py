@@ -10,7 +10,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.scenes.views.code_view import VIEW
+from gemmviz.scenes.views.source_view import VIEWS
 from gemmviz.shots.export import prepare
 from gemmviz.shots.shot import default_shot
 from tests.conftest import piece
@@ -20,7 +20,7 @@ from tests.legible import wrong_with
 def scene_of(kernel: str, moment: float = 1.0) -> tuple[CodeCase, Scene]:
     shot = replace(default_shot(), setup=setup_for(load_kernel(kernel)), view="code")
     case: CodeCase = prepare(shot, lambda kernel: nullcontext(Interpreter())).subject(0)
-    return case, VIEW.scene(case, ViewOptions(moment=moment))
+    return case, VIEWS["code"].scene(case, ViewOptions(moment=moment))
 
 
 def test_the_failing_assertion_is_framed() -> None:

@@ -39,8 +39,10 @@ def shot_of(view: str) -> Shot:
 
 
 def test_there_are_all_the_views() -> None:
-    files = {path.name.removesuffix("_view.py") for path in Path(folder.__file__).parent.glob("*_view.py")}
-    assert {*views()} == files | {*CHARTS}
+    files = {path.stem for path in Path(folder.__file__).parent.glob("*_view.py")}
+    alone = {name.removesuffix("_view") for name in files - {*folder.FAMILIES}}
+    assert {*views()} == alone | {name for family in folder.FAMILIES.values() for name in family} | {*CHARTS}
+    assert {*folder.FAMILIES} <= files
     assert all(subject_of_view(name).kind is view.subject for name, view in views().items())
 
 

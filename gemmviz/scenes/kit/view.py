@@ -388,8 +388,8 @@ def _nothing_moves(subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 class View(Struct, frozen=True):
-    """A view, defined by a file in ``gemmviz.scenes.views`` that ends with ``VIEW = View(...)``. Its name is the file's
-    name.
+    """A view, defined in ``gemmviz.scenes.views``: a file ends with ``VIEW = View(...)``, and its name is the view's, or with
+    VIEWS by name.
 
     ``draw`` draws a subject; ``draw_motion`` draws what moves in it at ``options.moment``; ``order``: the position among
     the views; those of one hundred stand in one menu. ``subject`` is the type of its subject: a Moment of a replay, a
