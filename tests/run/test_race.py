@@ -15,7 +15,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.race import race_of
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.scenes.views.race_view import race_scene
+from gemmviz.scenes.views.orders_view import race_scene
 from tests.conftest import kernel_from, sampled, sure
 
 

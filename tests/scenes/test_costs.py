@@ -50,7 +50,7 @@ from gemmviz.scenes.stage.cost import (
     waiting_primitives,
 )
 from gemmviz.scenes.stage.hover import cell_sentence, hover_lines
-from gemmviz.scenes.views.memory_view import request_sentence
+from gemmviz.scenes.views.request_view import request_sentence
 from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.metrics import COSTS

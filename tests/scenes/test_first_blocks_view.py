@@ -7,7 +7,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.translation import grouped
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.scenes.views.first_blocks_view import first_blocks_motion, first_blocks_scene
+from gemmviz.scenes.views.tiles_view import first_blocks_motion, first_blocks_scene
 from tests.conftest import moment_of, trace_of
 from tests.pseudo import texts_of
 

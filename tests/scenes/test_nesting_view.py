@@ -9,7 +9,7 @@ from gemmviz.files.languages import catalogue
 from gemmviz.model.translation import spoken
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.scenes.views.nesting_view import nesting_motion, nesting_scene
+from gemmviz.scenes.views.tiles_view import nesting_motion, nesting_scene
 from tests.conftest import moment_of, trace_of
 
 THREAD = 37

@@ -18,8 +18,8 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
 from gemmviz.scenes.stage.race import RacePlan, pair_of
-from gemmviz.scenes.views.phases_view import phases_scene
-from gemmviz.scenes.views.race_view import VIEW, race_motion
+from gemmviz.scenes.views.orders_view import VIEWS, race_motion
+from gemmviz.scenes.views.phase_view import phases_scene
 from gemmviz.scenes.views.sum_view import sum_scene
 from gemmviz.shots.export import prepare
 from gemmviz.shots.shot import default_shot
@@ -43,7 +43,7 @@ def test_an_arrow_goes_from_the_write_to_the_wrong_read(name: str) -> None:
     assert read.is_spoilt
     assert write.what == read.what
     assert write.unit != read.unit
-    scene = VIEW.scene(case, ViewOptions())
+    scene = VIEWS["race"].scene(case, ViewOptions())
     frames, arrow = piece(scene, "race-pair", Rects), piece(scene, "race-arrow", Lines)
     assert (frames.stroke, arrow.stroke) == (THEME.warning, THEME.warning)
     ends = arrow.segments[0].reshape(2, 2).tolist()
@@ -76,7 +76,7 @@ def test_the_turns_play_then_the_arrow_and_the_wrong_elements_last(name: str, si
 
 def test_a_tile_holds_what_was_stored_and_shows_what_was_read() -> None:
     case = race("no_second_barrier")
-    scene = VIEW.scene(case, ViewOptions())
+    scene = VIEWS["race"].scene(case, ViewOptions())
     labels = sure(piece(scene, "race-sh_A", Cells).labels)
     stores = {
         turn.cells: turn.value
@@ -92,7 +92,7 @@ def test_a_tile_holds_what_was_stored_and_shows_what_was_read() -> None:
 
 def test_the_wrong_value_stands_beside_the_right_one() -> None:
     case = race("no_first_barrier")
-    (row, column), words = np.argwhere(case.spoilt)[0], piece(VIEW.scene(case, ViewOptions()), "result-first", Labels).texts[0]
+    (row, column), words = np.argwhere(case.spoilt)[0], piece(VIEWS["race"].scene(case, ViewOptions()), "result-first", Labels).texts[0]
     assert words == f"C[{row}, {column}] is {case.wrong[row, column]:.3g}, right is {case.right[row, column]:.3g}"
 
 
@@ -102,7 +102,7 @@ def test_the_words_of_a_race_can_be_read(sizes: tuple[int, int]) -> None:
         setup_for(load_kernel("no_second_barrier"), Problem(*(sizes[0],) * 3), {"TILE_WIDTH": sizes[1]}), what="race"
     )
     for width, height in FRAMES:
-        assert wrong_with(VIEW.scene(case, ViewOptions(width=width, height=height))) == [], (width, height)
+        assert wrong_with(VIEWS["race"].scene(case, ViewOptions(width=width, height=height))) == [], (width, height)
 
 
 def sum_at(step: int, moment: float = 1.0, frame: tuple[float, float] = FRAMES[0]) -> Scene:

@@ -10,7 +10,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Labels, Squares
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
-from gemmviz.scenes.views.registers_view import registers_motion, registers_scene
+from gemmviz.scenes.views.on_chip_view import registers_motion, registers_scene
 from tests.conftest import piece, sure, trace_of
 from tests.legible import too_small, wrong_with
 

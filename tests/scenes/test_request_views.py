@@ -17,8 +17,7 @@ from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions, linked_step
-from gemmviz.scenes.views.banks_view import banks_scene
-from gemmviz.scenes.views.memory_view import memory_scene, touched_lines
+from gemmviz.scenes.views.request_view import banks_scene, memory_scene, touched_lines
 from tests.app_model import TestModel
 from tests.conftest import DATA, kernel_from, moment_of, piece, sure, trace_of
 from tests.legible import wrong_with

@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Sq
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
 from gemmviz.scenes.views.accesses_view import accesses_motion, accesses_scene
 from gemmviz.scenes.views.block_tiles_view import tiles_motion
-from gemmviz.scenes.views.sm_memory_view import sm_memory_motion, sm_memory_scene
+from gemmviz.scenes.views.on_chip_view import sm_memory_motion, sm_memory_scene
 from gemmviz.scenes.views.sum_view import sum_motion
 from tests.conftest import piece, sure, trace_of
 

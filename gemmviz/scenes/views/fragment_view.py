@@ -41,7 +41,7 @@ from gemmviz.scenes.kit.theme import PALE, SOFT, Palette
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, eased_in_turn, elsewhere, framed
 from gemmviz.scenes.stage.cost import matrix_of, waiting_primitives
 from gemmviz.scenes.stage.hover import address_text
-from gemmviz.scenes.views.memory_view import followed_lane
+from gemmviz.scenes.views.request_view import followed_lane
 
 _SIDE, _CHUNK, _COUNTS = 8, 16, (1, 2, 4)  # rows of a matrix that ldmatrix loads; bytes of each; numbers of matrices
 _BETWEEN = 3 * NEAR  # gap between tables
