@@ -92,7 +92,10 @@ def test_a_tile_holds_what_was_stored_and_shows_what_was_read() -> None:
 
 def test_the_wrong_value_stands_beside_the_right_one() -> None:
     case = race("no_first_barrier")
-    (row, column), words = np.argwhere(case.spoilt)[0], piece(VIEWS["race"].scene(case, ViewOptions()), "result-first", Labels).texts[0]
+    (row, column), words = (
+        np.argwhere(case.spoilt)[0],
+        piece(VIEWS["race"].scene(case, ViewOptions()), "result-first", Labels).texts[0],
+    )
     assert words == f"C[{row}, {column}] is {case.wrong[row, column]:.3g}, right is {case.right[row, column]:.3g}"
 
 
