@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
+from gemmviz.analysis import reasons
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps
-from gemmviz.analysis.models import reasons
+from gemmviz.analysis.models import OccupancyLimits, occupancy_limits, reasons
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.focus import Focus, Position, Scope, focus_inside, scope_of, step_at, thread_place
 from gemmviz.analysis.replay.moment import Moment, Reader

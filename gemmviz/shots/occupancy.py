@@ -1,8 +1,8 @@
 """The occupancy of a shot's launch, and what the causes of its time are found from."""
 
 from gemmviz.analysis.memory.counts import LaunchCounts
-from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.reasons import Launched
+from gemmviz.analysis.models import occupancy_limits
+from gemmviz.analysis.reasons import Launched
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.errors import GemmvizError

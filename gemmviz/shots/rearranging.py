@@ -10,8 +10,7 @@ from itertools import pairwise, product
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.memory.banks import lane_words, wavefronts
-from gemmviz.analysis.memory.warps import PerRow, Rows, request_rows
+from gemmviz.analysis.memory.costs import PerRow, Rows, lane_words, request_rows, wavefronts
 from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Longs

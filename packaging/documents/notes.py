@@ -22,7 +22,7 @@ from recording.races import COURSE, PROGRAMS, RACES
 
 from documents import DOCS, markdown_table
 from documents.gallery import compressed, reduced
-from gemmviz.analysis.memory.banks import bank_words, profiled_wavefronts, wavefronts
+from gemmviz.analysis.memory.costs import bank_words, profiled_wavefronts, wavefronts
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for

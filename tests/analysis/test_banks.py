@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.banks import bank_words, lane_words, profiled_wavefronts, punchcard, wavefronts
+from gemmviz.analysis.memory.costs import bank_words, lane_words, profiled_wavefronts, punchcard, wavefronts
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.device import MemoryRules
 from tests.conftest import DATA, moment_of, trace_of

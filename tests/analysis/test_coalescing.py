@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemmviz.analysis.memory.costs import moved_sectors, requests
-from gemmviz.analysis.memory.warps import request_rows, warp_rows
+from gemmviz.analysis.memory.costs import moved_sectors, request_rows, requests, warp_rows
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout, vector
 from tests.conftest import kernel_from, moment_of, trace_of

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.costs import profiled_wavefronts
 from gemmviz.analysis.memory.merging import around_l1, beyond_stores
 from gemmviz.model.device import MemoryRules
 from tests.conftest import DATA

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gemmviz.analysis.memory.costs import request_rows
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, count_rows, count_steps
-from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.files.kernel_file import parse_kernel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemmviz.analysis.models.time import hiding, hiding_of
+from gemmviz.analysis.models import hiding, hiding_of
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
+from gemmviz.analysis.models import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import device_names, load_device

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.banks import passes_by_one_word, wavefronts
-from gemmviz.analysis.memory.costs import requests
+from gemmviz.analysis.memory.costs import passes_by_one_word, requests, wavefronts
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device

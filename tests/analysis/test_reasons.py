@@ -5,8 +5,8 @@ import re
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
-from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
-from gemmviz.analysis.models.reasons import Launched, busy_share, causes_of, holds_for
+from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.reasons import Launched, busy_share, causes_of, holds_for
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, setup_for
 from gemmviz.files.recordings import recordings

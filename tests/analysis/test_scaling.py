@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
+from gemmviz.analysis.models import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device

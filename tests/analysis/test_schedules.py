@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, modelled, residents, states, waves
+from gemmviz.analysis.models import DONE, RUNNING, WAITING, modelled, occupancy_limits, residents, states, waves
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.devices import load_device

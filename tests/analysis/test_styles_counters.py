@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.costs import profiled_wavefronts
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cuda.launch.catalog import pattern_kernel_names

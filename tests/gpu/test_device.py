@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter
-from gemmviz.analysis.models.occupancy import occupancy_limits
+from gemmviz.analysis.models import occupancy_limits
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, legal_choices, setup_for

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.reasons import Launched, main_cause
+from gemmviz.analysis.models import occupancy_limits
+from gemmviz.analysis.reasons import Launched, main_cause
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.panels.lessons import Lessons

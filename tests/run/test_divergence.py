@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
+from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.models.reasons import Launched, causes_of
 from recording import DATA
 from recording.counters import parting_setups
 
-from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.costs import profiled_wavefronts
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps, totals
-from gemmviz.analysis.models.reasons import Launched, causes_of
+from gemmviz.analysis.reasons import Launched, causes_of
 from gemmviz.analysis.replay.divergence import NOT_WAITING, divergence_of, waiting_in_block
 from gemmviz.cli.main import main
 from gemmviz.cuda.divergence import diverging

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.banks import wavefronts
+from gemmviz.analysis.memory.costs import wavefronts
 from gemmviz.analysis.memory.counts import count_steps, totals
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay

@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.banks import access_card
-from gemmviz.analysis.memory.costs import moved_sectors
+from gemmviz.analysis.memory.costs import access_card, moved_sectors
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand

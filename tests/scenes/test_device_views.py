@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits
-from gemmviz.analysis.models.time import DONE, RUNNING, WAITING
+from gemmviz.analysis.models import DONE, RUNNING, WAITING, WARPS, OccupancyLimits, occupancy_limits
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, requested_launch, setup_for
 from gemmviz.files.devices import load_device

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.declarations import declarations
+from gemmviz.analysis.listing import declarations
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.kernel_file import parse_kernel

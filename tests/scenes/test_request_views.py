@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.banks import punchcard
+from gemmviz.analysis.memory.costs import punchcard
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay

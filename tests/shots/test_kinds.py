@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemmviz.analysis.models.time import DONE
+from gemmviz.analysis.models import DONE
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for

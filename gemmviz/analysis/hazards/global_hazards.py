@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.analysis.hazards.hazard import KINDS, Hazard
-from gemmviz.analysis.hazards.users import NOBODY, Extremes, arrivals, ordered, used_by_several
+from gemmviz.analysis.hazards.hazard import KINDS, NOBODY, Extremes, Hazard, arrivals, ordered, used_by_several
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import checkpoint
 from gemmviz.model.records import replace

@@ -7,9 +7,8 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.analysis.hazards.global_hazards import global_hazards
-from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
+from gemmviz.analysis.hazards.hazard import Conflicts, Hazard, arrivals
 from gemmviz.analysis.hazards.shared_hazards import examined
-from gemmviz.analysis.hazards.users import arrivals
 from gemmviz.files.devices import load_device
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
-from gemmviz.analysis.memory.banks import wavefronts
-from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
-from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows, warp_rows
+from gemmviz.analysis.memory.costs import CostSums, Passes, Rows, access_rows, cost_table, request_rows, warp_rows, wavefronts
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import checkpoint

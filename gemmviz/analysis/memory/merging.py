@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.costs import Rows, access_rows, distinct_per_row, profiled_wavefronts
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, totals
-from gemmviz.analysis.memory.warps import Rows, access_rows, distinct_per_row
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place

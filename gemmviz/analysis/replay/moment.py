@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from gemmviz.analysis.memory.costs import warp_rows
 from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.analysis.replay.flights import Flights, flights
 from gemmviz.analysis.replay.focus import Focus, Scope, scope_of
 from gemmviz.analysis.replay.grid import Grid

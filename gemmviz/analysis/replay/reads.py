@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.memory.costs import MovedSectors, moved_sectors
+from gemmviz.analysis.memory.costs import MovedSectors, moved_sectors, warp_rows
 from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay

@@ -10,8 +10,7 @@ from msgspec import Struct, field
 
 from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
 from gemmviz.analysis.hazards.ordering import Ordering
-from gemmviz.analysis.memory.costs import cost_table
-from gemmviz.analysis.memory.warps import request_rows
+from gemmviz.analysis.memory.costs import cost_table, request_rows
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.grid import NEVER, Grid, Owners
 from gemmviz.analysis.replay.terms import Terms, size_of, terms_of

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from gemmviz.analysis.memory.costs import request_rows
 from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.errors import checkpoint
 from gemmviz.model.sites import Access, MemoryArray, Operand, Site

@@ -12,7 +12,7 @@ from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, loads_per_element, totals
-from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.cli.running import ProgressBar, add_on, add_timeout, engine_of, report_hazards
 from gemmviz.cuda.launch.legality import device_for, launch_for

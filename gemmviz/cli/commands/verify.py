@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from datetime import date
 
-from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.costs import profiled_wavefronts
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cli.command import Command, add_json, add_output, print_error

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
+from gemmviz.analysis.models import parallelism_of, span_of, work_of
 from gemmviz.analysis.replay.focus import Scope, focus_text
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.cases import LaunchCase, RoofCase, RoofRow, TrafficCase

@@ -5,7 +5,7 @@ many blocks of its shared memory would fit in an SM.
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
+from gemmviz.analysis.models import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import grouped, many, size_text, sized, spaced, tr

@@ -3,7 +3,7 @@
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits
+from gemmviz.analysis.models import WARPS, OccupancyLimits
 from gemmviz.model.translation import many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, boxes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.analysis.models.occupancy import WhatIf, tried, what_ifs
+from gemmviz.analysis.models import WhatIf, tried, what_ifs
 from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.translation import grouped, marked, tr
 from gemmviz.scenes.kit.layout import Box, text_at

@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.memory.banks import Punchcard, access_card
-from gemmviz.analysis.memory.costs import MovedSectors, moved_sectors
+from gemmviz.analysis.memory.costs import MovedSectors, Punchcard, access_card, moved_sectors
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Bools, Floats

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemmviz.analysis.models.time import data_bytes, largest_held, matrix_bytes
+from gemmviz.analysis.models import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.memory.banks import Punchcard, access_card
+from gemmviz.analysis.memory.costs import Punchcard, access_card
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, WAVE_NS, residents, states, waves
+from gemmviz.analysis.models import DONE, RUNNING, WAITING, WAVE_NS, residents, states, waves
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.translation import language, many, marked, number, spaced, tr

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemmviz.analysis.models.occupancy import what_ifs
-from gemmviz.analysis.models.time import BUSY, CYCLES, LATENCY, Hiding, hiding_of
+from gemmviz.analysis.models import BUSY, CYCLES, LATENCY, Hiding, hiding_of, what_ifs
 from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
 from gemmviz.model.translation import many, marked, size_text, sized, tr
 from gemmviz.scenes.kit.hardware import memory, named_memory

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemmviz.analysis.declarations import declarations
+from gemmviz.analysis.listing import declarations
 from gemmviz.model.cases import AmdahlCase, Ladder, Profile, ProfileRow, RoundedRun, RoundingCase, TripCase
 from gemmviz.model.recording import AccessTime, AccessTimesCase
 from gemmviz.model.translation import counted, grouped, listed, many, marked, number, percent, spaced, tr

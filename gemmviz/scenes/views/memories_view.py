@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import NamedTuple
 
-from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
+from gemmviz.analysis.listing import Declaration, MemorySpace, declarations
 from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device

@@ -4,7 +4,7 @@ effect of block size, registers and shared memory.
 
 from typing import NamedTuple
 
-from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
+from gemmviz.analysis.models import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, grouped, listed, many, marked, sized, spaced, tr

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, OccupancyLimits, occupancy_limits
+from gemmviz.analysis.models import REGISTERS, SHARED, OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.focus import block_label, thread_place
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair
 from gemmviz.model.records import replace

@@ -4,8 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.analysis.memory.banks import Punchcard, access_card
-from gemmviz.analysis.memory.costs import MovedSectors
+from gemmviz.analysis.memory.costs import MovedSectors, Punchcard, access_card
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Floats, Longs

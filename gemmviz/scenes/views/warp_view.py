@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gemmviz.analysis.memory.costs import request_rows
 from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.analysis.replay.divergence import Divergence, Way, divergence_of, next_branch
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment

@@ -6,7 +6,7 @@ A tick is one multiplication and one addition. Time runs to the right, on one sc
 
 from typing import NamedTuple
 
-from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
+from gemmviz.analysis.models import parallelism_of, span_of, work_of
 from gemmviz.model.arrays import Floats
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem

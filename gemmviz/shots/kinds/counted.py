@@ -1,8 +1,8 @@
 """Subjects that are counted over whole launches."""
 
-from gemmviz.analysis.declarations import declarations
+from gemmviz.analysis.listing import declarations
 from gemmviz.analysis.memory.counts import LaunchCounts, intensity
-from gemmviz.analysis.models.occupancy import SHARED, WARPS, occupancy_limits
+from gemmviz.analysis.models import SHARED, WARPS, occupancy_limits
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for
 from gemmviz.model.cases import ArrayUse, BlockPhase, DataUse, LoadsCase, LoadsRow, RoofCase, RoofRow, TrafficCase, WidthCount
 from gemmviz.model.errors import UsageError

@@ -1,8 +1,7 @@
 """Subjects of a whole launch, and of two that are compared."""
 
 from gemmviz.analysis.memory.counts import totals
-from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.time import modelled
+from gemmviz.analysis.models import modelled, occupancy_limits
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair, moment_like
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, requested_launch, shapes_for

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from gemmviz.analysis.memory.counts import LaunchCounts
-from gemmviz.analysis.models.reasons import causes_of
+from gemmviz.analysis.reasons import causes_of
 from gemmviz.analysis.replay.focus import Focus, site_position
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.legality import device_for

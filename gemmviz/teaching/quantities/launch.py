@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from gemmviz.analysis.listing import compared, listing_of
-from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, hiding_of, states, waves
+from gemmviz.analysis.models import DONE, RUNNING, WAITING, hiding_of, states, waves
 from gemmviz.analysis.replay.focus import block_place, thread_number, thread_text
 from gemmviz.cuda.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import can_run, launch_for, requested_launch

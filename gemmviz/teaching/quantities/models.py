@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
+from gemmviz.analysis.models import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.files.recordings import reported_shares
 from gemmviz.model.cases import AmdahlCase, CauseKind, Ladder, SpeedCase, TripCase
 from gemmviz.model.errors import UsageError

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from gemmviz.analysis.memory.banks import lane_words
-from gemmviz.analysis.memory.warps import warp_rows
+from gemmviz.analysis.memory.costs import lane_words, warp_rows
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.private import exchanged_elements, private_values, threads_at_work
 from gemmviz.analysis.replay.reads import copies_of, first_threads, matrices_read, products_of, read_by_first

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.analysis.memory.banks import bank_words, lane_words
+from gemmviz.analysis.memory.costs import bank_words, lane_words
 from gemmviz.analysis.replay.focus import Focus, thread_number
 from gemmviz.model.arrays import Longs
 from gemmviz.model.translation import many, marked, tr, trn

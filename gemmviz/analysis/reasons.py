@@ -11,7 +11,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import BranchCounts, Counts, LaunchCounts, loads_per_element, values_read
-from gemmviz.analysis.models.occupancy import OccupancyLimits
+from gemmviz.analysis.models import OccupancyLimits
 from gemmviz.model.cases import Cause
 from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem

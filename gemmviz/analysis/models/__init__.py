@@ -1,1 +1,0 @@
-"""Models of the hardware: occupancy, latency hiding and schedules."""
