@@ -312,7 +312,7 @@ def test_what_needs_a_gpu_says_what_is_missing(capsys: pytest.CaptureFixture[str
 
 def test_verify_without_the_profiler_says_so(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("gemmviz.run.worker.profiler._NSIGHT_PLACES", ())
+    monkeypatch.setattr("gemmviz.run.worker.tools._NSIGHT_PLACES", ())
     assert main(["verify", "04_tiled"]) == 1
     assert "Nsight Compute is not installed" in capsys.readouterr().err
     assert main(["verify", "nosuch"]) == 2

@@ -17,8 +17,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import CUBLAS, HALF, Benchmark, Measured, Transfer
-from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.run.worker.tools import METHODS
 
 LONGEST_S = 1.0
 _SIDE = 192

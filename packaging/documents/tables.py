@@ -25,7 +25,7 @@ from gemmviz.files.extras import MODULES, licence_of
 from gemmviz.files.recordings import recordings
 from gemmviz.model.timing import Benchmark, Measured
 from gemmviz.model.translation import number
-from gemmviz.run.worker.host_speed import METHODS
+from gemmviz.run.worker.tools import METHODS
 from gemmviz.scenes.charts.speeds import rates
 
 RELEASES = DOCS / "releases.toml"

@@ -34,7 +34,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters, LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.opening.loader import open_kernel
-from gemmviz.run.worker import profiler
+from gemmviz.run.worker import tools
 from gemmviz.run.worker.remote import RemoteGpu
 from recording import DATA, MEASUREMENTS, ROOT, device_and_driver, measurement, printed, rows_text
 from recording.launches import TENSOR, TRACES, gpu_here, schedules, tensor_speeds, traces
@@ -56,7 +56,7 @@ def _record(
         if not setups:
             continue
         try:
-            counted = profiler.counters_of(setups, metrics)
+            counted = tools.counters_of(setups, metrics)
             rows = tuple(row_for(setup, each) for setup, each in zip(setups, counted, strict=True))
         except GemmvizError as error:
             print(f"{title}: {error}", flush=True)
@@ -120,7 +120,7 @@ def block_order() -> None:
 
 def _count_levels(wanted: Iterable[tuple[str, list[Setup]]]) -> None:
     gpu = gpu_here()
-    _record(measurement("levels-GPU.json", gpu), gpu, profiler.LEVELS, wanted, _counted_row)
+    _record(measurement("levels-GPU.json", gpu), gpu, tools.LEVELS, wanted, _counted_row)
 
 
 # Files in every style
@@ -171,9 +171,9 @@ def style_setups(kernel: KernelSpec) -> list[Setup]:
 
 def metrics() -> dict[str, str]:
     """The counters to record, by name."""
-    listed = printed(profiler.find_profiler(), "--query-metrics")
+    listed = printed(tools.find_profiler(), "--query-metrics")
     known = {line.split()[0] for line in listed.splitlines() if "__" in line}
-    return profiler.METRICS | {name: f"{name}.sum" for name in MORE if name in known}
+    return tools.METRICS | {name: f"{name}.sum" for name in MORE if name in known}
 
 
 def read_again() -> list[str]:
@@ -182,7 +182,7 @@ def read_again() -> list[str]:
     kernels = [open_kernel(str(STYLES.parent / f"{launch['kernel']}.cu")) for launch in launches]
     setups = [setup_for(kernel, Problem(**x["problem"]), x["defines"]) for kernel, x in zip(kernels, launches, strict=True)]
     lines = [f"{len(launches)} launches of the reference were counted again"]
-    for launch, counters in zip(launches, profiler.counters_of(setups), strict=True):
+    for launch, counters in zip(launches, tools.counters_of(setups), strict=True):
         found, before = counters.counters, launch["counters"]
         off = [f"{name} {before[name]} now {found[name]}" for name in found if name in before and found[name] != before[name]]
         lines += [f"{launch['kernel']} {launch['problem']} {launch['defines']}: {', '.join(off)}"] if off else []
@@ -245,7 +245,7 @@ def _counted(name: str) -> list[Setup]:
 
 PARTING = DATA / "kernels" / "parting"
 _SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
-OF_BRANCHES = profiler.METRICS | {
+OF_BRANCHES = tools.METRICS | {
     "instructions": "smsp__inst_executed.sum",
     "branch_instructions": "smsp__inst_executed_op_branch.sum",
     "branch_targets": "smsp__sass_branch_targets.sum",
@@ -395,7 +395,7 @@ def wavefronts(listed_file: str = "") -> None:
         listed, log = Path(folder) / "accesses.json", Path(folder) / "counters.csv"
         listed.write_text(json.dumps(requested), encoding="utf-8")
         metrics = ",".join([TAKEN.format(op="ld"), TAKEN.format(op="st"), PROFILED, IDEAL])
-        command = [str(profiler.find_profiler()), "--clock-control", "none", "--csv", "--page", "raw", "--log-file", str(log)]
+        command = [str(tools.find_profiler()), "--clock-control", "none", "--csv", "--page", "raw", "--log-file", str(log)]
         command += ["--kernel-name", r"regex:^(ld|st)\d+$", "--metrics", metrics, sys.executable]
         command += [str(ROOT / "packaging" / "record.py"), "wavefronts", str(listed)]
         subprocess.run(command, check=True)
@@ -406,7 +406,7 @@ def wavefronts(listed_file: str = "") -> None:
         access["wavefronts"] = int(row[TAKEN.format(op=access["op"])].replace(",", ""))
         access["profiled"] = int(row[PROFILED].replace(",", ""))
         access["ideal"] = int(row[IDEAL].replace(",", ""))
-    tool = f"{profiler.profiler_version()}, clock control off, {date.today()}"
+    tool = f"{tools.profiler_version()}, clock control off, {date.today()}"
     head = {
         "what": WHAT, "device": ", driver ".join(device_and_driver()), "tool": tool,
     }  # fmt: skip

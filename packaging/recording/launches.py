@@ -42,10 +42,10 @@ from gemmviz.model.schedule import GridCase, RecordedLaunch, RecordedSchedules
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Benchmark, MachineCode, RecordedCounters
 from gemmviz.run.benchmarking import Case, cases_for, run_benchmark
-from gemmviz.run.cuda.machine_code import machine_code
+from gemmviz.run.cuda.toolkit import machine_code
 from gemmviz.run.engine import Recording
-from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.run.worker.tools import METHODS
 from gemmviz.scenes.catalog import view_named
 from gemmviz.teaching.lesson_file import shipped_lesson
 from recording import DATA, MEASUREMENTS, measurement, nvcc_version, printed

@@ -31,11 +31,11 @@ from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Outcome, Trace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CountRequest, Engine, EngineRequest, RaceRequest, Recording, TraceRequest, WatchRequest
-from gemmviz.run.needs import declared_bytes
 from gemmviz.scenes.kit.primitives import Face
 from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
 from gemmviz.session.ready_steps import ReadyStep, ready_step
 from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.occupancy import declared_bytes
 from gemmviz.shots.runs import run_so_far
 from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep

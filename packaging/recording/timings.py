@@ -45,7 +45,7 @@ from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.discovery import open_gpu
 from gemmviz.run.cuda.runner import CudaRunner
 from gemmviz.run.cuda.stopwatch import Stopwatch
-from gemmviz.run.worker.host_speed import METHODS, one_thread_environment
+from gemmviz.run.worker.tools import METHODS, one_thread_environment
 from recording import ROOT, measurement
 from recording.launches import gpu_here, lesson_schedules, lesson_speeds
 

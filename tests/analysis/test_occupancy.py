@@ -14,7 +14,7 @@ from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.timing import RecordedCounters
-from gemmviz.run.needs import needs_of
+from gemmviz.shots.occupancy import needs_of
 from tests.conftest import DATA
 
 RECORDED = json.loads((DATA / "h200-counters.json").read_text(encoding="utf-8"))["launches"]

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from gemmviz.run.needs import needs_of
 
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
@@ -18,14 +19,14 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.timing import RecordedCounters
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.needs import needs_of
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.why_view import why_scene
-from gemmviz.shots.kinds.why import speed_case_of, traffic_of
+from gemmviz.shots.kinds.why import speed_case_of, suggestions_for, traffic_of
 from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.occupancy import needs_of
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.suggestions import next_choice, opposed_cures, suggestions_for, with_cures
 from tests.conftest import piece, sampled, sure

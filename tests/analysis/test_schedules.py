@@ -14,11 +14,11 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.recording import LaunchRow, row_of
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
-from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.grid_view import grid_scene
 from gemmviz.shots.kinds.launches import grid_case
+from gemmviz.shots.occupancy import needs_of
 from gemmviz.shots.shot import Shot
 from tests.conftest import piece, sure
 

@@ -16,7 +16,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.timing import LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.opening.loader import open_kernel
-from gemmviz.run.worker.profiler import METRICS
+from gemmviz.run.worker.tools import METRICS
 from tests.conftest import DATA
 
 RECORD = read_json(DATA / "device" / "h200-styles-counters.json", RecordedCounters).rows

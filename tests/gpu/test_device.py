@@ -29,9 +29,9 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel
 from gemmviz.run.engine import CannotAnswer, Recording
-from gemmviz.run.needs import needs_of
-from gemmviz.run.worker.profiler import find_profiler
 from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.run.worker.tools import find_profiler
+from gemmviz.shots.occupancy import needs_of
 from tests.conftest import kernel_from, sure
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT

@@ -13,7 +13,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import number_argument
-from gemmviz.run.cuda.headers import without_includes
+from gemmviz.run.cuda.toolkit import without_includes
 from gemmviz.run.data import matrices
 from tests.conftest import sure
 from tests.nvrtc import NvrtcError, cuda_include, nvrtc

@@ -28,7 +28,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.timing import MachineCode, RecordedCounters
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch
-from gemmviz.run.cuda.machine_code import jumps_in
+from gemmviz.run.cuda.toolkit import jumps_in
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.sentence import compiled_branch
 from gemmviz.scenes.kit.view import ViewOptions

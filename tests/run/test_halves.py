@@ -11,9 +11,8 @@ import pytest
 from gemmviz.cuda import fold as single
 from gemmviz.cuda.functions import Signature, function_for
 from gemmviz.cuda.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, LONG, SHORT, UINT, ULONG, USHORT, Scalar, VectorType
-from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.functions import code_for
-from gemmviz.run.cpu.simt.values import conversion
+from gemmviz.run.cpu.simt.values import conversion, nearest
 from tests.conftest import kernel_from, outcome_of
 from tests.run.test_memory import run
 
@@ -122,7 +121,7 @@ def test_conversions_from_float_round_to_even(name: str) -> None:
 def test_double_becomes_bfloat16_in_one_step() -> None:
     tie = 1 + 2.0**-8
     values = np.array([tie, tie + 2.0**-40, tie - 2.0**-40, 3 + 2.0**-7 + 2.0**-45, -(tie + 2.0**-50)])
-    found = rounding.nearest(values, BFLOAT16).tolist()
+    found = nearest(values, BFLOAT16).tolist()
     assert found == [nearest_of(BFLOAT16, Fraction(float(each))) for each in values]
     assert found == [single.rounded(float(each), BFLOAT16) for each in values]
 
@@ -152,7 +151,7 @@ def test_directed_conversions_bracket(name: str, direction: str) -> None:
     exactly = values.astype(np.float64)
     outside = {"rz": np.abs(found) <= np.abs(exactly), "ru": found >= exactly, "rd": found <= exactly}[direction]
     assert outside.all()
-    near = np.asarray(rounding.nearest(values, kind)).astype(np.float64)
+    near = np.asarray(nearest(values, kind)).astype(np.float64)
     step = np.abs(found - near)
     assert (step <= np.abs(near) * 2.0 ** -(7 if name == "bfloat16" else 10) + 2.0**-24).all()
 

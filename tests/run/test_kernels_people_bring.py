@@ -10,7 +10,7 @@ from gemmviz.model.errors import SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.cuda.headers import without_includes
+from gemmviz.run.cuda.toolkit import without_includes
 from tests.conftest import trace_of
 
 VECTORISED = """// gemmviz = 1

@@ -12,7 +12,7 @@ from gemmviz.cuda import fold as single
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.types import DOUBLE, FLOAT, INT, LONG, ULONG, Scalar, named_type
 from gemmviz.run.cpu.executor import bound
-from gemmviz.run.cpu.simt import rounding
+from gemmviz.run.cpu.simt import values
 from gemmviz.run.data import rounding_of
 from tests.conftest import kernel_from
 
@@ -67,7 +67,7 @@ def test_floats_become_integers_as_on_a_gpu(name: str) -> None:
     to = scalar(name)
     for dtype, wanted in zip(("float32", "float64"), ON_H100[name], strict=True):
         with np.errstate(all="ignore"):
-            found = rounding.to_integer(np.array(VALUES, dtype), to)
+            found = values.to_integer(np.array(VALUES, dtype), to)
         assert [f"{each & (2**to.bits - 1):x}" for each in found.tolist()] == wanted.split()
 
 
@@ -75,7 +75,7 @@ def test_floats_become_integers_as_on_a_gpu(name: str) -> None:
 def test_fused_multiply_add_is_rounded_once(dtype: str) -> None:
     a, b, c = random_floats(dtype, 4000, 1)
     with np.errstate(all="ignore"):
-        found, plain = rounding.fused(a, b, c), a * b + c
+        found, plain = values.fused(a, b, c), a * b + c
     for x, y, z, got, otherwise in zip(*(each.tolist() for each in (a, b, c, found, plain)), strict=True):
         if not all(map(math.isfinite, (x, y, z))):
             assert got == otherwise or (math.isnan(got) and math.isnan(otherwise))
@@ -89,7 +89,7 @@ def test_fused_multiply_add_is_rounded_once(dtype: str) -> None:
 def test_a_fused_sum_just_below_the_middle_of_two_floats() -> None:
     """float64 rounds 1 + 2**-23 + 2**-24 - 2**-54 to the middle of two float32, which rounds on to the even one."""
     a, b, c = singles([2**-12 * (1 + 2**-15)]), singles([2**-12 * (1 - 2**-15)]), singles([1 + 2**-23])
-    assert rounding.fused(a, b, c).tolist() == [1 + 2.0**-23]
+    assert values.fused(a, b, c).tolist() == [1 + 2.0**-23]
     assert (a.astype(float) * b + c).astype(np.float32).tolist() == [1 + 2.0**-22]
 
 
@@ -97,7 +97,7 @@ def test_a_fused_sum_just_below_the_middle_of_two_floats() -> None:
 def test_the_remainder_is_exact(dtype: str) -> None:
     x, y, _ = random_floats(dtype, 4000, 2)
     with np.errstate(all="ignore"):
-        found = rounding.remainder(x, y).tolist()
+        found = values.remainder(x, y).tolist()
     for a, b, got in zip(x.tolist(), y.tolist(), found, strict=True):
         try:
             wanted = math.remainder(a, b)
@@ -111,18 +111,18 @@ def test_the_remainder_is_exact(dtype: str) -> None:
                                                (8388609.0, 8388609), (4194303.5, 4194304), (-math.inf, -math.inf)])  # fmt: skip
 def test_halves_are_rounded_away_from_zero(value: float, wanted: float) -> None:
     with np.errstate(invalid="ignore"):
-        found = rounding.half_away(singles([value]))
+        found = values.half_away(singles([value]))
     assert found.tolist() == [wanted]
     assert np.signbit(found[0]) == np.signbit(value)
 
 
 def test_of_two_zeros_one_is_smaller() -> None:
     zeros = singles([0.0, -0.0, 0.0, -0.0]), singles([-0.0, 0.0, 0.0, -0.0])
-    assert np.signbit(rounding.smaller(*zeros)).tolist() == [True, True, False, True]
-    assert np.signbit(rounding.larger(*zeros)).tolist() == [False, False, False, True]
+    assert np.signbit(values.smaller(*zeros)).tolist() == [True, True, False, True]
+    assert np.signbit(values.larger(*zeros)).tolist() == [False, False, False, True]
     some = singles([np.nan, 1, 0, -0.0]), singles([2, np.nan, -3, 5])
-    assert rounding.smaller(*some).tolist() == [2, 1, -3, 0]
-    assert rounding.larger(*some).tolist() == [2, 1, 0, 5]
+    assert values.smaller(*some).tolist() == [2, 1, -3, 0]
+    assert values.larger(*some).tolist() == [2, 1, 0, 5]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_shift_by_the_width_of_a_number_leaves_nothing() -> None:
 def test_ties_of_the_remainder_go_to_the_even_multiple() -> None:
     x, y = (each.ravel() for each in np.meshgrid(np.arange(-12.0, 13.0), [2.0, 4.0, 6.0]))
     expected = [math.remainder(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    assert rounding.remainder(x, y).tolist() == expected
+    assert values.remainder(x, y).tolist() == expected
 
 
 SUMS_IN_HALF = (

@@ -18,8 +18,8 @@ from gemmviz.model.timing import CUBLAS, Benchmark
 from gemmviz.model.translation import number
 from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
 from gemmviz.run.opening.loader import open_kernel
-from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.run.worker.tools import METHODS
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

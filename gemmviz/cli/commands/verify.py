@@ -23,7 +23,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters, LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.opening.loader import open_kernel
-from gemmviz.run.worker import profiler
+from gemmviz.run.worker import tools
 from gemmviz.run.worker.remote import RemoteGpu
 
 AS_WRITTEN = "as written"
@@ -48,7 +48,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     kernels = [open_kernel(name) for name in args.kernels or kernel_names()]
     problems = _VERIFIED if args.sizes is None else tuple((size, size, size) for size in parse_sizes(args.sizes))
-    profiler.find_profiler()
+    tools.find_profiler()
     with closing(RemoteGpu(timeout_s=args.timeout)) as engine:
         gpu = engine.gpu()
         rows: list[LaunchCounters] = []
@@ -77,7 +77,7 @@ def verified(engine: RemoteGpu, setup: Setup, hardware: Counters) -> LaunchCount
     """The hardware's counters of a launch beside its counts, and what the compiler did if they differ."""
     counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
     engine_for("cpu").count(setup, counter)
-    ours = {name: value for name, value in totals(counter.counts).items() if name in profiler.METRICS}
+    ours = {name: value for name, value in totals(counter.counts).items() if name in tools.METRICS}
     measured = engine.time_kernel(setup)
     assert measured.timing is not None
     assert measured.check is not None
@@ -99,9 +99,9 @@ def _as_compiled(setup: Setup, ours: Mapping[str, int], counters: Mapping[str, i
     return None if merging is None else str(merging)
 
 
-def profiled_on(gpu: Gpu, rows: tuple[LaunchCounters, ...], metrics: Mapping[str, str] = profiler.METRICS) -> RecordedCounters:
+def profiled_on(gpu: Gpu, rows: tuple[LaunchCounters, ...], metrics: Mapping[str, str] = tools.METRICS) -> RecordedCounters:
     """A recording of today."""
-    method = f"{profiler.profiler_version()}, clock control none, caches warm"
+    method = f"{tools.profiler_version()}, clock control none, caches warm"
     return RecordedCounters(gpu, str(date.today()), rows, method=method, metrics=metrics)
 
 

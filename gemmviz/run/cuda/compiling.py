@@ -18,8 +18,7 @@ from gemmviz.model.device import Gpu
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.records import replace
 from gemmviz.model.timing import MachineCode
-from gemmviz.run.cuda.headers import ALWAYS, HEADERS, include_folders, without_includes
-from gemmviz.run.cuda.machine_code import disassemblers, machine_code
+from gemmviz.run.cuda.toolkit import ALWAYS, HEADERS, disassemblers, include_folders, machine_code, without_includes
 
 _MOST_CACHED = 64
 _COMPILERS, _MOST_AHEAD = 2, 32  # number of threads that compile ahead, and of functions in the cache

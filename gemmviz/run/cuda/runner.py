@@ -28,10 +28,9 @@ from gemmviz.model.timing import MachineCode, Measured, Timing, TraceCost, Trans
 from gemmviz.model.trace import Trace, trips
 from gemmviz.run.cpu.executor import requests_phases
 from gemmviz.run.cuda.compiling import Nvrtc, Unit, free_memory
-from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
 from gemmviz.run.cuda.stopwatch import time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import MOST_ROWS, Record, TwinRunner, bands, trace_on_device, twin_unit
-from gemmviz.run.cuda.workload import Workload, real_unit, workload
+from gemmviz.run.cuda.workload import Workload, check_resources, launch, real_unit, spoken_errors, wait, workload
 from gemmviz.run.engine import Recording
 from gemmviz.run.protocol import TIMEOUT_S
 

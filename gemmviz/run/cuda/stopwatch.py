@@ -17,8 +17,7 @@ from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfe
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.executor import contents_of
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
-from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
-from gemmviz.run.cuda.workload import Workload
+from gemmviz.run.cuda.workload import Workload, check_resources, launch, launcher, wait
 from gemmviz.run.data import Limit, check_result, rounding_in
 
 _HOLD = Path(__file__).with_name("hold.cu")

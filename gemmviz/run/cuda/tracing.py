@@ -20,8 +20,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside, without_agreement
 from gemmviz.run.cpu.executor import Phases, checked, requested_phases, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
-from gemmviz.run.cuda.launches import check_resources, launch, wait
-from gemmviz.run.cuda.workload import Workload
+from gemmviz.run.cuda.workload import Workload, check_resources, launch, wait
 from gemmviz.run.data import UNCHECKED
 from gemmviz.run.engine import Recording
 

@@ -44,8 +44,8 @@ from gemmviz.run.engine import (
     TraceRequest,
 )
 from gemmviz.run.protocol import TIMEOUT_S, Payload, error_from_plain, line_of
-from gemmviz.run.worker import profiler
-from gemmviz.run.worker.host_speed import one_thread_environment
+from gemmviz.run.worker import tools
+from gemmviz.run.worker.tools import one_thread_environment
 
 # The client side of the worker: starts a worker when one is needed, sends jobs, and replaces a worker that was lost.
 
@@ -404,7 +404,7 @@ class RemoteGpu(Engine):
                 return Schedule(arrays["sm"], arrays["start_ns"], arrays["stop_ns"], result["tick_ns"])
 
     def verify(self, setups: list[Setup]) -> list[Counters]:
-        return profiler.counters_of(setups)
+        return tools.counters_of(setups)
 
     def _run(self, do: str, setup: Setup, facts: dict[str, Any]) -> Payload:
         return self.link.run(do, {**facts, "setup": setup, "timeout_s": self.timeout_s})

@@ -23,7 +23,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.run.engine import Recording
 from gemmviz.run.protocol import Payload, error_to_plain, line_of
-from gemmviz.run.worker import host_speed
+from gemmviz.run.worker import tools
 
 if TYPE_CHECKING:
     from gemmviz.run.cuda.runner import CudaRunner
@@ -193,7 +193,7 @@ class Server:
 
     def _host(self, job: Job) -> Any:
         problem = from_plain(job.facts["problem"], Problem)
-        return to_plain(host_speed.METHODS[job.facts["method"]](problem.M, problem.N, problem.K))
+        return to_plain(tools.METHODS[job.facts["method"]](problem.M, problem.N, problem.K))
 
 
 def serve() -> int:

@@ -10,8 +10,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup, kernel_title, launch_title
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import tr
-from gemmviz.run.needs import needs_of
 from gemmviz.shots.knowledge import Context, Knowledge
+from gemmviz.shots.occupancy import needs_of
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject
 

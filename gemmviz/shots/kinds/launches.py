@@ -17,12 +17,11 @@ from gemmviz.model.setup import Setup, kernel_title, launch_title
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
-from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.primitives import ArrayCells, Button, Hit
 from gemmviz.scenes.kit.what_if import value_at
 from gemmviz.scenes.views.grid_view import sm_under
 from gemmviz.shots.knowledge import Context, LaunchFacts, MeasuredCase
-from gemmviz.shots.occupancy import occupancy_case
+from gemmviz.shots.occupancy import needs_of, occupancy_case
 from gemmviz.shots.shot import Shot, Trial
 from gemmviz.shots.subject import Subject
 

@@ -14,8 +14,8 @@ from gemmviz.cuda.nodes import Barrier, Mbarrier
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import KernelFault, Place
 from gemmviz.model.translation import tr
-from gemmviz.run.cpu.simt.domain import Compiling
 from gemmviz.run.cpu.simt.instructions import complete
+from gemmviz.run.cpu.simt.local import Compiling
 from gemmviz.run.cpu.simt.machine import NORMAL, Closure, Machine, PendingCopy, Statement, check_convergence, is_empty
 from gemmviz.run.cpu.simt.memory import Memory, access_type
 

@@ -10,22 +10,22 @@ from gemmviz.cuda.fold import known_trips
 from gemmviz.cuda.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
-from gemmviz.run.cpu.simt.accesses import assignment, load_closure
-from gemmviz.run.cpu.simt.addresses import (
+from gemmviz.run.cpu.simt.accesses import (
+    assignment,
     base_address,
     found_address,
     indexed_address,
     integer_address,
+    load_closure,
     null_address,
     reinterpreted_address,
     shifted_address,
     target_of,
 )  # fmt: skip
 from gemmviz.run.cpu.simt.barriers import barrier_closure, mbarrier_closure
-from gemmviz.run.cpu.simt.domain import Domain
 from gemmviz.run.cpu.simt.instructions import commit, fence, instruction, wait_closure
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
-from gemmviz.run.cpu.simt.local import cells_of
+from gemmviz.run.cpu.simt.local import Domain, cells_of
 from gemmviz.run.cpu.simt.machine import (
     BREAK,
     CONTINUE,

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from gemmviz.cuda.functions import NAMED_TYPES, Signature, Value
 from gemmviz.cuda.types import BFLOAT16, DOUBLE, FLOAT, HALF, LONG, Scalar, VectorType
-from gemmviz.run.cpu.simt import rounding
-from gemmviz.run.cpu.simt.rounding import exact_product, exact_sum, fused, nearest
+from gemmviz.run.cpu.simt import values
+from gemmviz.run.cpu.simt.values import exact_product, exact_sum, fused, nearest
 
 _OnArrays = Callable[..., Any]
 
@@ -57,18 +57,18 @@ def rounded_arithmetic(name: str, direction: str) -> _OnArrays:
     if direction == "rn":
         return to_nearest
 
-    def compute(*values: Any) -> Any:
-        near = np.asarray(to_nearest(*values))
-        error = error_of(*(each.astype(np.float64) for each in values), near.astype(np.float64))
-        return _towards(near, error, direction, values)
+    def compute(*operands: Any) -> Any:
+        near = np.asarray(to_nearest(*operands))
+        error = error_of(*(each.astype(np.float64) for each in operands), near.astype(np.float64))
+        return _towards(near, error, direction, operands)
 
     return compute
 
 
-def _towards(near: Any, error: Any, direction: str, values: tuple[Any, ...]) -> Any:
+def _towards(near: Any, error: Any, direction: str, operands: tuple[Any, ...]) -> Any:
     """The neighbour of ``near`` in the direction of its error where the rounding asks for it."""
-    overflows = np.isinf(near) & np.logical_and.reduce([np.isfinite(each) for each in values])
-    overflows &= np.logical_and.reduce([each != 0 for each in values[1:]] or [True])
+    overflows = np.isinf(near) & np.logical_and.reduce([np.isfinite(each) for each in operands])
+    overflows &= np.logical_and.reduce([each != 0 for each in operands[1:]] or [True])
     error = np.where(overflows, -np.sign(near), error)
     wanted = {"ru": error > 0, "rd": error < 0, "rz": np.where(near > 0, error < 0, error > 0) & (near != 0)}[direction]
     wanted &= np.isfinite(near) | overflows
@@ -96,7 +96,7 @@ def narrowing(direction: str, name: str) -> _OnArrays:
 
 
 def _narrow(exact: Any, to: Scalar) -> Any:
-    return nearest(rounding.in_double(exact), to) if to == BFLOAT16 else exact.astype(to.running)
+    return nearest(values.in_double(exact), to) if to == BFLOAT16 else exact.astype(to.running)
 
 
 def _neighbour(near: Any, upwards: Any, to: Scalar) -> Any:
@@ -127,12 +127,12 @@ def _nan_or(choose: _OnArrays) -> _OnArrays:
 
 _HALF_OPERATORS: dict[str, _OnArrays] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "abs": np.abs,
-    "fma": rounding.odd_sum, "max": rounding.larger, "min": rounding.smaller,
+    "fma": values.odd_sum, "max": values.larger, "min": values.smaller,
     "add_rn": np.add, "sub_rn": np.subtract, "mul_rn": np.multiply,
     "add_sat": lambda x, y: saturated(x + y), "sub_sat": lambda x, y: saturated(x - y),
-    "mul_sat": lambda x, y: saturated(x * y), "fma_sat": lambda x, y, z: saturated(rounding.odd_sum(x, y, z)),
-    "fma_relu": lambda x, y, z: _relu(rounding.odd_sum(x, y, z)),
-    "max_nan": _nan_or(rounding.larger), "min_nan": _nan_or(rounding.smaller),
+    "mul_sat": lambda x, y: saturated(x * y), "fma_sat": lambda x, y, z: saturated(values.odd_sum(x, y, z)),
+    "fma_relu": lambda x, y, z: _relu(values.odd_sum(x, y, z)),
+    "max_nan": _nan_or(values.larger), "min_nan": _nan_or(values.smaller),
 }  # fmt: skip
 _MATH_OF_HALVES: dict[str, _OnArrays] = {
     "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "rcp": lambda x: 1 / x, "exp": np.exp, "exp2": np.exp2,
@@ -228,7 +228,7 @@ _WHOLE: dict[str, _OnArrays] = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "r
 def to_whole(direction: str, name: str) -> _OnArrays:
     """The conversion of a float to an integer, rounded in a direction; it saturates."""
     to = NAMED_TYPES[name]
-    return lambda x: rounding.to_integer(_WHOLE[direction](x), to)
+    return lambda x: values.to_integer(_WHOLE[direction](x), to)
 
 
 def bits_of_half(word: str, name: str) -> _OnArrays:
@@ -446,17 +446,17 @@ def _finished(result: Any, kind: Value) -> Any:
         return [_finished(each, kind.scalar) for each in result]
     array = np.asarray(result)
     if kind in (HALF, BFLOAT16):
-        array = rounding.nearest(array.astype(np.float32, copy=False) if array.dtype.itemsize < 4 else array, kind)
+        array = values.nearest(array.astype(np.float32, copy=False) if array.dtype.itemsize < 4 else array, kind)
     return array.astype(kind.running, copy=False) if array.ndim else array.astype(kind.running).item()
 
 
 @cache
 def implementation(code: str) -> _OnArrays:
-    """What a code of the table of functions stands for: the name of a function of this module, of ``rounding`` or
+    """What a code of the table of functions stands for: the name of a function of this module, of ``values`` or
     NumPy, in this order; before further words, of one that makes a function from them.
     """
     name, _, words = code.partition(" ")
-    known = next(vars(module)[name] for module in (sys.modules[__name__], rounding, np) if name in vars(module))
+    known = next(vars(module)[name] for module in (sys.modules[__name__], values, np) if name in vars(module))
     found: _OnArrays = known(*words.split()) if words else known
     return found
 
@@ -489,7 +489,7 @@ def power_of_ten(x: Any) -> Any:
 def reciprocal(name: str) -> _OnArrays:
     """One through a function of NumPy, as in rsqrt, rcbrt and rhypot."""
     compute = getattr(np, name)
-    return lambda *values: 1 / compute(*values)
+    return lambda *operands: 1 / compute(*operands)
 
 
 def is_normal(x: Any) -> Any:
@@ -506,7 +506,7 @@ def fast_quotient(x: Any, y: Any) -> Any:
 def to_long(rounding_name: str) -> _OnArrays:
     """The conversion to 64 bits after a rounding, as in lrint and lround."""
     rounded = implementation(rounding_name)
-    return lambda x: rounding.to_integer(rounded(x), LONG)
+    return lambda x: values.to_integer(rounded(x), LONG)
 
 
 def bits_as(name: str) -> _OnArrays:

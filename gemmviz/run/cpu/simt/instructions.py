@@ -26,7 +26,7 @@ from gemmviz.cuda.types import Scalar, size_bytes, unit_bytes
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt.accesses import over_memories
-from gemmviz.run.cpu.simt.domain import Compiling
+from gemmviz.run.cpu.simt.local import Compiling
 from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Closure, Machine, PendingCopy, is_empty
 from gemmviz.run.cpu.simt.matrix import load_matrices, multiply_matrices, store_matrices, transpose_matrix
 from gemmviz.run.cpu.simt.memory import NULL, AccessType, Memory, SharedMemory, access_type, elements_of_bytes

@@ -25,10 +25,10 @@ from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import listed
-from gemmviz.run.cpu.simt.addresses import AddressMap
+from gemmviz.run.cpu.simt.accesses import AddressMap
 from gemmviz.run.cpu.simt.barriers import Barriers
 from gemmviz.run.cpu.simt.compiler import Compiler
-from gemmviz.run.cpu.simt.domain import Domain
+from gemmviz.run.cpu.simt.local import Domain
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import NULL, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.sums import RepeatedTags

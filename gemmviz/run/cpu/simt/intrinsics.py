@@ -16,8 +16,7 @@ from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import access_type
-from gemmviz.run.cpu.simt.values import constant
-from gemmviz.run.cpu.simt.warps import outer_of, over_threads, over_warps
+from gemmviz.run.cpu.simt.values import constant, outer_of, over_threads, over_warps
 
 # Compiles shuffles to closures: each lane takes the value of another lane of its warp.
 

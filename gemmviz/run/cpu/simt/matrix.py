@@ -23,10 +23,10 @@ from gemmviz.model.errors import Place
 from gemmviz.model.layouts import BITS, COLUMNS, LANES, ROWS, MatrixName, fragment_of
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.accesses import over_memories
-from gemmviz.run.cpu.simt.domain import Compiling
+from gemmviz.run.cpu.simt.local import Compiling
 from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import access_type, elements_of_bytes
-from gemmviz.run.cpu.simt.warps import outer_of, over_threads, over_warps
+from gemmviz.run.cpu.simt.values import outer_of, over_threads, over_warps
 
 _LaneRegisters = list[npt.NDArray[Any]]  # each (blocks, warps, lanes)
 _KEPT_BITS = 25  # below the largest exponent

@@ -38,8 +38,8 @@ from gemmviz.model.sinks import Shifted
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED
-from gemmviz.run.cpu.simt.addresses import indexed_address
-from gemmviz.run.cpu.simt.domain import Compiling
+from gemmviz.run.cpu.simt.accesses import indexed_address
+from gemmviz.run.cpu.simt.local import Compiling
 from gemmviz.run.cpu.simt.machine import NORMAL, Closure, Machine
 from gemmviz.run.cpu.simt.memory import AccessType, ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.tags import TagMemory, Tags, TagShared

@@ -40,8 +40,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.simt.accesses import touch_closure
-from gemmviz.run.cpu.simt.domain import Compiling, Domain, Holder
-from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
+from gemmviz.run.cpu.simt.local import CellTable, Compiling, Domain, Holder, LocalMemory
 from gemmviz.run.cpu.simt.machine import Closure, Machine, NeedsValues
 from gemmviz.run.cpu.simt.memory import AccessType, ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.values import Finish
