@@ -23,7 +23,7 @@ def main() -> int:
         from gemmviz.files.kinds import names_kernel_file
 
         if any(map(names_kernel_file, sys.argv[1:])):
-            from gemmviz.cuda.reader_link import reader
+            from gemmviz.cuda.program import reader
 
             reader().start()
     from gemmviz.cli.main import main as run

@@ -336,7 +336,7 @@ def literals() -> dict[Path, set[str]]:
 def test_the_table_alone_names_element_types() -> None:
     names = {*ELEMENT_TYPES} - {"bool"}  # which C has too
     found = {path.as_posix() for path, texts in literals().items() if texts & names}
-    of_the_gpu = {"cuda/matrix.py", "run/cuda/stopwatch.py", "model/timing.py"}  # instructions and cuBLAS, of some types alone
+    of_the_gpu = {"cuda/types.py", "run/cuda/stopwatch.py", "model/timing.py"}  # instructions and cuBLAS, of some types alone
     assert found == {"model/element_types.py", *of_the_gpu}
 
 

@@ -218,7 +218,7 @@ def test_odd_kernels_are_refused_in_a_sentence(
 ) -> None:
     text, place, words = CASES[case]
     if words == ENDLESS:
-        monkeypatch.setattr("gemmviz.cuda.reader_link._MOST_SECONDS", 0.5)  # a test of the reader process waits for the 2 s
+        monkeypatch.setattr("gemmviz.cuda.program._MOST_SECONDS", 0.5)  # a test of the reader process waits for the 2 s
     (tmp_path / "odd.cu").write_text(text, encoding="utf-8")
     start = time.monotonic()
     assert main(["trace", str(tmp_path / "odd.cu"), "--on", "cpu", "-o", str(tmp_path / "t.gvt")]) in (1, 2)

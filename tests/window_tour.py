@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from PySide6.QtWidgets import QApplication
 
 import gemmviz
-from gemmviz.cuda.reader_link import reader
+from gemmviz.cuda.program import reader
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow

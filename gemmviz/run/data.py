@@ -15,9 +15,8 @@ from msgspec import Struct, field
 
 from gemmviz.cuda.functions import function_for
 from gemmviz.cuda.granularity import given_once
-from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.cuda.nodes import Assign, Atomic, Binary, Call, Convert, Loop, MatrixProduct, Program, Unrolled
-from gemmviz.cuda.types import HALF, Scalar, VectorType, scalar_of
+from gemmviz.cuda.types import HALF, MATRIX_INSTRUCTIONS, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import nodes_of, parts
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.element_types import ElementType, element_type

@@ -17,8 +17,7 @@ from gemmviz.cuda.launch.catalog import all_kernel_names, lesson_names, load_ker
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import Program
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.cuda.program import PROGRAMS, entry_of, source_of, stored_name
-from gemmviz.cuda.reader_link import reader
+from gemmviz.cuda.program import PROGRAMS, entry_of, reader, source_of, stored_name
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
 from gemmviz.files.recordings import checked_files, seal
 from gemmviz.files.resources import ROOT

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.cuda.reader_link import ReaderLink
+from gemmviz.cuda.program import ReaderLink
 from gemmviz.model.errors import SourceError
 
 KERNEL = "__global__ void k(float* a) {{ a[0] = {}; }}\n"
@@ -59,7 +59,7 @@ def link() -> Iterator[ReaderLink]:
 def test_bombs_answer_within_the_limit(link: ReaderLink, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, words = BOMBS[name]
     if words == LIMIT:
-        monkeypatch.setattr("gemmviz.cuda.reader_link._MOST_SECONDS", 0.5)  # a test of the reader process waits for the 2 s
+        monkeypatch.setattr("gemmviz.cuda.program._MOST_SECONDS", 0.5)  # a test of the reader process waits for the 2 s
     start = time.monotonic()
     try:
         refusal = link.run("refusal", SourceText("a.cu", {"a.cu": text}))

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.cuda.reader_link import ReaderLink
+from gemmviz.cuda.program import ReaderLink
 from gemmviz.files.child_process import child_environment
 from gemmviz.model.errors import Cancelled, GemmvizError, SourceError, cancellable
 from tests.conftest import sampled
@@ -62,7 +62,7 @@ def test_the_process_loads_neither_numpy_nor_qt_nor_what_only_outlines_need() ->
 )
 def test_the_program_starts_it_first_if_it_reads_a_kernel(words: list[str], starts: int) -> None:
     code = (
-        "import sys\nfrom gemmviz.__main__ import main\nfrom gemmviz.cuda.reader_link import ReaderLink\n"
+        "import sys\nfrom gemmviz.__main__ import main\nfrom gemmviz.cuda.program import ReaderLink\n"
         "ReaderLink.start = lambda self: print('starts before', 'gemmviz.cli.main' not in sys.modules)\n"
         f"sys.argv[1:] = {words}\nmain()"
     )
@@ -149,7 +149,7 @@ def test_a_process_that_cannot_start_says_why() -> None:
 def test_the_process_ends_with_its_parent_amid_a_request() -> None:
     code = (
         "import os, threading, time\n"
-        "from gemmviz.cuda.reader_link import ReaderLink\n"
+        "from gemmviz.cuda.program import ReaderLink\n"
         "from tests.cuda.test_reader_process import ENDLESS, RIGHT\n"
         "link = ReaderLink(); link.run('refusal', RIGHT)\n"
         "threading.Thread(target=link.run, args=('refusal', ENDLESS), daemon=True).start()\n"

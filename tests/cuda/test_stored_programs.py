@@ -8,8 +8,7 @@ from recording.stored import programs_of_kernels
 from gemmviz.cuda import program
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.cuda.program import program_for, stored_programs
-from gemmviz.cuda.reader_link import reader
+from gemmviz.cuda.program import program_for, reader, stored_programs
 
 
 @pytest.mark.nightly

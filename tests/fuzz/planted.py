@@ -206,7 +206,7 @@ PLANTED: dict[str, Defect] = {
         1500,
     ),
     "an error of the reader process leaks": Defect(
-        "reading", "KeyError", _around("gemmviz.cuda.reader_link:ReaderLink.run", _leaking(KeyError))
+        "reading", "KeyError", _around("gemmviz.cuda.program:ReaderLink.run", _leaking(KeyError))
     ),
     "a formula's error leaks": Defect(
         "headers", "ZeroDivisionError", _around("gemmviz.cuda.launch.legality:evaluate", _leaking(ZeroDivisionError))

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.cuda.reader_link import reader
+from gemmviz.cuda.program import reader
 from gemmviz.files.kernel_file import decoded
 from gemmviz.model.errors import GemmvizError
 from tests.fuzz.campaign import Campaign

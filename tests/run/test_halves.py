@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gemmviz.cuda import fold as single
+from gemmviz.cuda import walk as single
 from gemmviz.cuda.functions import Signature, function_for
 from gemmviz.cuda.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, LONG, SHORT, UINT, ULONG, USHORT, Scalar, VectorType
 from gemmviz.run.cpu.simt.functions import code_for

@@ -9,7 +9,7 @@ from gemmviz.analysis.memory.costs import wavefronts
 from gemmviz.analysis.memory.counts import count_steps, totals
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
+from gemmviz.cuda.types import MATRIX_INSTRUCTIONS
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import GemmvizError

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gemmviz.cuda import fold as single
+from gemmviz.cuda import walk as single
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.types import DOUBLE, FLOAT, INT, LONG, ULONG, Scalar, named_type
 from gemmviz.run.cpu.executor import bound
@@ -152,14 +152,14 @@ def test_literals_are_rounded_once(text: str, wanted: float) -> None:
 
 @pytest.mark.parametrize("to", [INT, LONG, ULONG])
 def test_numbers_convert_as_arrays_do(to: Scalar) -> None:
-    from gemmviz.cuda import fold
+    from gemmviz.cuda import walk
     from gemmviz.run.cpu.simt.values import conversion
 
     for source in (FLOAT, DOUBLE):
         with np.errstate(all="ignore"):
             values = np.concatenate([VALUES, *random_floats("float32", 300, 3)]).astype(source.dtype)
             as_array = conversion(source, to)(values).tolist()
-        assert as_array == [fold.converted(each, source, to) for each in values.tolist()]
+        assert as_array == [walk.converted(each, source, to) for each in values.tolist()]
 
 
 def test_a_shift_by_the_width_of_a_number_leaves_nothing() -> None:

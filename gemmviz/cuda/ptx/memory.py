@@ -3,9 +3,22 @@
 from collections.abc import Sequence
 
 from gemmviz.cuda import nodes as n
-from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
 from gemmviz.cuda.ptx.registers import PTX_TYPES, AsmInstruction, Registers, address_parts, vector_elements
-from gemmviz.cuda.types import BOOL, CHAR, INT, UINT, ULONG, VOID, AddressSpace, CType, PointerType, Scalar, VectorType
+from gemmviz.cuda.types import (
+    BOOL,
+    CHAR,
+    INT,
+    MATRIX_INSTRUCTIONS,
+    UINT,
+    ULONG,
+    VOID,
+    AddressSpace,
+    CType,
+    MatrixInstruction,
+    PointerType,
+    Scalar,
+    VectorType,
+)
 from gemmviz.model.site_kinds import SiteKind
 
 _PTX_SPACES: dict[str, AddressSpace] = {"global": "global", "shared": "shared"}

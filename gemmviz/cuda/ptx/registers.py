@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from gemmviz.cuda import fold
+from gemmviz.cuda import walk
 from gemmviz.cuda.nodes import (
     Address,
     Assign,
@@ -194,9 +194,9 @@ class Registers(Struct):
         if source == to:
             return value
         if isinstance(value, Const) and not source.is_float and not to.is_float:
-            return Const(to, fold.converted(value.value, source, to))
+            return Const(to, walk.converted(value.value, source, to))
         if isinstance(value, Const) and source.is_float and to.is_float:
-            return Const(to, fold.converted(value.value, source, to))
+            return Const(to, walk.converted(value.value, source, to))
         if source.is_float:
             call = Call(_bits_type(source), _BITS_OF[source.name], (value,), self.around.place)
             return self.converted(call, to)
@@ -216,7 +216,7 @@ def immediate(text: str) -> Const | None:
         return Const(DOUBLE, struct.unpack(">d", bytes.fromhex(text[2:]))[0])
     if re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|\d+)U?", text):
         number = int(text.rstrip("U"), 0) if text.lstrip("-")[:2].lower() == "0x" else int(text.rstrip("U"))
-        return Const(LONG, fold.wrap(number, LONG))
+        return Const(LONG, walk.wrap(number, LONG))
     if re.fullmatch(r"-?\d+\.\d*([eE][-+]?\d+)?", text):
         return Const(DOUBLE, float(text))
     return None

@@ -7,11 +7,10 @@ from gemmviz.cuda.nodes import Block, Component, Declare, Deref, Evaluate, Expr,
 from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import assign, copied, object_copy
-from gemmviz.cuda.reader.constructors import constructed
 from gemmviz.cuda.reader.cursors import Node, bare, closing
 from gemmviz.cuda.reader.declarations import variable
 from gemmviz.cuda.reader.expressions import pointee
-from gemmviz.cuda.reader.inlining import inlined
+from gemmviz.cuda.reader.inlining import constructed, inlined
 from gemmviz.cuda.reader.intrinsics import intrinsic_call
 from gemmviz.cuda.reader.lowering import Lowering, local_array
 from gemmviz.cuda.reader.lvalues import designated, with_effects

@@ -6,10 +6,10 @@ from gemmviz.cuda.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Off
 from gemmviz.cuda.parser.library import RawType
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assign import copied, in_memory, new_object, object_copy
-from gemmviz.cuda.reader.constructors import aggregate, constructor_of, default_members, fill, initial, run_constructor
 from gemmviz.cuda.reader.cursors import Node, bare
 from gemmviz.cuda.reader.expressions import indexed
 from gemmviz.cuda.reader.initialisers import initialised, stripped, values_of
+from gemmviz.cuda.reader.inlining import aggregate, constructor_of, default_members, fill, initial, run_constructor
 from gemmviz.cuda.reader.lowering import Lowering, check_local_bytes, local_array
 from gemmviz.cuda.reader.lvalues import designated, held, lvalue, member_of, needs_memory, struct_fields, takes_lvalue
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable

@@ -1,6 +1,6 @@
 """Lowers expressions: names, operators, subscripts, members, casts. Constants are folded."""
 
-from gemmviz.cuda import fold
+from gemmviz.cuda import walk
 from gemmviz.cuda.nodes import (
     Binary,
     Component,
@@ -19,8 +19,7 @@ from gemmviz.cuda.nodes import (
 from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Node, bare, is_reference_cast
-from gemmviz.cuda.reader.global_names import global_name
-from gemmviz.cuda.reader.initialisers import constant_of
+from gemmviz.cuda.reader.initialisers import constant_of, global_name
 from gemmviz.cuda.reader.lowering import Lowering, component_of, space_of
 from gemmviz.cuda.reader.lvalues import designated, member
 from gemmviz.cuda.reader.symbols import Thing
@@ -100,7 +99,7 @@ def _unary(low: Lowering, node: Node) -> Expr | Thing:
 
 def _unary_of(op: str, within: Scalar, operand: Expr) -> Expr:
     if isinstance(operand, Const):
-        return Const(within, fold.apply_unary(op, operand.value, within))
+        return Const(within, walk.apply_unary(op, operand.value, within))
     return operand if op == "+" else Unary(within, op, operand)
 
 
@@ -195,7 +194,7 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
             return _moved(low, right, pointer, left, 1, node)
         case PointerType(), PointerType() if op == "-":
             return PointerDifference(LONG, left, right, low.place(node))
-        case (PointerType(), _) | (_, PointerType()) if op in fold.COMPARISONS:
+        case (PointerType(), _) | (_, PointerType()) if op in walk.COMPARISONS:
             return _compared(low, op, left, right, node)
     raise low.error(f"{op} does not work on {left.type} and {right.type}", node)
 
@@ -223,12 +222,12 @@ def _arithmetic(low: Lowering, op: str, left: Expr, right: Expr, a: Scalar, b: S
     shift = op in ("<<", ">>")
     within = promoted(a) if shift else common(a, b)
     x, y = low.converted(left, within, node), low.converted(right, within, node)
-    result = BOOL if op in fold.COMPARISONS else within
+    result = BOOL if op in walk.COMPARISONS else within
     by_zero = isinstance(y, Const) and y.value == 0 and op in ("/", "%") and not within.is_float
     if by_zero and not low.is_unevaluated:
         raise low.error("integer division by zero", node)
     if not by_zero and isinstance(x, Const) and isinstance(y, Const):
-        return Const(result, fold.apply_binary(op, x.value, y.value, within))
+        return Const(result, walk.apply_binary(op, x.value, y.value, within))
     return Binary(result, op, x, y, low.place(node))
 
 

@@ -1,17 +1,35 @@
-"""Inlines functions of the device at their calls: parameters become variables, the body a block."""
+"""Inlines functions of the device at their calls, where parameters become variables and the body a block; and constructors: of
+vectors, copies, and of the kernel's own structs.
+"""
 
 from collections.abc import Callable, Mapping
 
-from gemmviz.cuda.nodes import Block, Component, Deref, Expr, Inline, Offset, Read, Select, Sequence, Stmt
+from gemmviz.cuda.nodes import (
+    Block,
+    Call,
+    Component,
+    Const,
+    Deref,
+    Evaluate,
+    Expr,
+    If,
+    Inline,
+    Offset,
+    Read,
+    Select,
+    Sequence,
+    Stmt,
+)
 from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.reader import cursors as k
-from gemmviz.cuda.reader.assign import new_object, object_copy
+from gemmviz.cuda.reader.assign import assign, copied, new_object, object_copy
 from gemmviz.cuda.reader.cursors import Node, bare
-from gemmviz.cuda.reader.initialisers import initialised
+from gemmviz.cuda.reader.expressions import conditional, indexed
+from gemmviz.cuda.reader.initialisers import Items, initialised, stripped, vector_of, zero_of
 from gemmviz.cuda.reader.lowering import Activation, Lowering
-from gemmviz.cuda.reader.lvalues import held, lvalue, takes_lvalue
+from gemmviz.cuda.reader.lvalues import held, is_union, lvalue, member_of, struct_fields, takes_lvalue
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Symbol, Thing, Variable
-from gemmviz.cuda.types import ArrayType, CType, PointerType, StructType, Void
+from gemmviz.cuda.types import HALF, INT, USHORT, VOID, ArrayType, CType, PointerType, Scalar, StructType, VectorType, Void
 from gemmviz.model.records import replace
 
 _DEEPEST, _MOST_CALLS = 32, 4000
@@ -208,3 +226,246 @@ def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType
     if not is_const and value is loaded and isinstance(value, Component):
         return Alias(value)
     return _by_value(low, name, value, to, bindings, node)
+
+
+# Lowers constructors: of vectors, copies, and of the kernel's own structs.
+
+# Fills structs and arrays in place from lists in braces: one assignment for each number, vector or pointer.
+
+_MOST = 4096  # elements of an array in a struct
+
+
+def fill(low: Lowering, target: Expr | Thing, values: list[Node], statements: list[Stmt], node: Node) -> None:
+    """Adds the statements that give ``target`` its value. What is missing is zero or has the value of its declaration."""
+    _fill(low, target, Items(values), statements, node)
+
+
+def _fill(low: Lowering, target: Expr | Thing, items: Items, statements: list[Stmt], node: Node) -> None:
+    """Takes as many items as ``target`` needs: inner braces may be omitted."""
+    value, ctype = items.next, target.type
+    if isinstance(ctype, StructType | ArrayType):
+        inner = None if value is None else stripped(value)
+        if inner is not None and inner.kind == k.INIT_LIST_EXPR:
+            items.used += 1
+            parts = inner.parts
+            if len(parts) == 1 and isinstance(ctype, StructType) and _is_whole(low, parts[0], ctype):
+                return _fill(low, target, Items(parts), statements, node)
+            items = Items(parts)
+        elif value is not None and isinstance(ctype, StructType) and _is_whole(low, value, ctype):
+            items.used += 1
+            statements += _effects(copied(low, target, low.place_node(value), node))
+            return None
+        return _fill_parts(low, target, items, statements, node)
+    assert not isinstance(target, Thing)
+    statements.append(Evaluate(assign(low, target, "", _single(low, ctype, items, node), node, node, False)))
+    return None
+
+
+def _fill_parts(low: Lowering, target: Expr | Thing, items: Items, statements: list[Stmt], node: Node) -> None:
+    if isinstance(target.type, StructType):
+        return _fill_members(low, target, items, statements, node)
+    assert isinstance(target.type, ArrayType)
+    assert not isinstance(target, Thing)
+    extent = target.type.dims[0]
+    if extent * target.type.stride > _MOST:
+        raise low.error(f"an array in a struct can have at most {_MOST:,} elements with values", node)
+    for at in range(extent):
+        _fill(low, indexed(low, target, Const(INT, at), node, node), items, statements, node)
+    return None
+
+
+def _fill_members(low: Lowering, target: Expr | Thing, items: Items, statements: list[Stmt], node: Node) -> None:
+    assert isinstance(target.type, StructType)
+    members = struct_fields(low, target.type)
+    named = {key: each for each in items.nodes if (key := _designated(low, each)) is not None}
+    if is_union(target.type):
+        members = tuple(each for each in members if each[0] in named) or members[:1]
+    for key, _ in members:
+        place = member_of(low, target, key, node)
+        given = named.get(key) if named else items.next
+        default = low.types.defaults.get(key) if given is None else None
+        if named or default is not None:
+            chosen = default if given is None else given.parts[-1]
+            _fill(low, place, Items([] if chosen is None else [chosen]), statements, node)
+        else:
+            _fill(low, place, items, statements, node)
+
+
+def _designated(low: Lowering, node: Node) -> int | None:
+    """The key of the member that ``.x = 1`` names."""
+    if node.kind == k.UNEXPOSED_EXPR and node.children and node.children[0].kind == k.MEMBER_REF:
+        declaration = low.cursors.referenced(node.children[0])
+        return None if declaration is None else declaration.first
+    return None
+
+
+def _is_whole(low: Lowering, value: Node, ctype: CType) -> bool:
+    return low.type_of(value) == ctype
+
+
+def _single(low: Lowering, ctype: CType, items: Items, node: Node) -> Expr:
+    """The value of a number, a vector or a pointer."""
+    value = items.next
+    if value is None:
+        return zero_of(low, ctype, node)
+    is_number = stripped(value).kind != k.INIT_LIST_EXPR and isinstance(low.type_of(value), Scalar)
+    if isinstance(ctype, VectorType) and is_number:
+        taken = items.nodes[items.used : items.used + ctype.count]
+        items.used += len(taken)
+        return vector_of(low, [low.value(each) for each in taken], ctype, node)
+    items.used += 1
+    return initialised(low, value, ctype)
+
+
+def _effects(found: Expr | Thing) -> list[Stmt]:
+    return [Evaluate(each) for each in (found.effects if isinstance(found, Thing) else (found,))]
+
+
+def braces(low: Lowering, node: Node) -> Expr | Thing:
+    """The node of ``float4{1, 2, 3, 4}``, of a struct in braces, or of a value's ``T()``."""
+    ctype = low.type_of(node)
+    if isinstance(ctype, StructType):
+        return aggregate(low, ctype, node, node)
+    return initialised(low, node, ctype) if node.kind == k.INIT_LIST_EXPR else zero_of(low, ctype, node)
+
+
+def constructed(low: Lowering, declaration: RawCursor, arguments: list[Node], node: Node) -> Expr | Thing:
+    """The node of a constructor's call: a copy is its argument, which whoever uses it copies."""
+    ctype = low.type_of(node)
+    if isinstance(ctype, Scalar | VectorType):
+        return _made(low, ctype, arguments, node)
+    if isinstance(ctype, ArrayType) or not isinstance(ctype, StructType):
+        raise low.unsupported(node)
+    if _is_copy(low, declaration, arguments, ctype):
+        return low.place_node(arguments[0])
+    statements: list[Stmt] = []
+    target = new_object(low, ctype, statements, node)
+    run_constructor(low, target, declaration, arguments, statements, node)
+    return Thing(ctype, target.symbol, (Inline(VOID, (), Block(tuple(statements)), None, low.place(node)),))
+
+
+def _is_copy(low: Lowering, declaration: RawCursor, arguments: list[Node], ctype: StructType) -> bool:
+    if len(arguments) != 1 or low.type_of(arguments[0]) != ctype:
+        return False
+    definition = low.cursors.definition(declaration)
+    return definition is None or not low.cursors.is_written(definition)
+
+
+def _made(low: Lowering, ctype: Scalar | VectorType, arguments: list[Node], node: Node) -> Expr | Thing:
+    if len(arguments) == 1:
+        found = low.place_node(arguments[0])
+        if isinstance(found.type, StructType):
+            return _of_bits(low, found, found.type, ctype, node)
+        if isinstance(found, Thing) or found.type == ctype:
+            return found
+        return low.converted(low.loaded(found, bare(arguments[0])), ctype, node)
+    if not arguments:
+        return zero_of(low, ctype, node)
+    assert isinstance(ctype, VectorType)
+    return vector_of(low, [low.value(each) for each in arguments], ctype, node)
+
+
+def _of_bits(low: Lowering, raw: Expr | Thing, struct: StructType, ctype: Scalar | VectorType, node: Node) -> Expr:
+    """A number given as CUDA's struct of its bits, such as __half_raw."""
+    if not isinstance(ctype, Scalar) or len(struct.fields) != 1:
+        raise low.error(f"a {struct} can't become a {ctype}", node, id="unsupported")
+    bits = low.loaded(low.expression_of(member_of(low, raw, struct_fields(low, struct)[0][0], node), node), node)
+    word = "half" if ctype == HALF else ctype.element.name
+    found = Call(ctype, f"__ushort_as_{word}", (low.converted(bits, USHORT, node),), low.place(node))
+    effects = raw.effects if isinstance(raw, Thing) else ()
+    return Sequence(ctype, (*effects, found)) if effects else found
+
+
+def is_value(low: Lowering, node: Node) -> bool:
+    """Whether a constructor call is written with brackets, as ``T()`` and ``T{}`` are: members without a value become zero."""
+    span = low.cursors.span(node)
+    return span is not None and low.cursors.text[span[0] : span[1]].endswith((")", "}"))
+
+
+def run_constructor(
+    low: Lowering, target: Expr | Thing, declaration: RawCursor, arguments: list[Node], statements: list[Stmt], node: Node
+) -> None:
+    """Adds the statements of a constructor that fills ``target``."""
+    definition = low.cursors.definition(declaration)
+    if definition is None or not low.cursors.is_written(definition):
+        if is_value(low, node) and isinstance(target.type, StructType):
+            fill(low, target, [], statements, node)
+        else:
+            default_members(low, target, statements, node)
+        return
+    default_members(low, target, statements, node)
+    found = inlined(low, definition, arguments, node, target, before=lambda tree: _member_initialisers(low, target, tree, node))
+    if isinstance(found, Thing):
+        statements += [Evaluate(each) for each in found.effects]
+    else:
+        statements.append(Evaluate(found))
+
+
+def _member_initialisers(low: Lowering, target: Expr | Thing, function: Node, node: Node) -> list[Stmt]:
+    """The statements of what stands between a constructor's parameters and its body."""
+    found: list[Stmt] = []
+    member: int | None = None
+    for each in function.children:
+        if each.kind == k.MEMBER_REF:
+            declaration = low.cursors.referenced(each)
+            member = None if declaration is None else declaration.first
+        elif member is not None and k.FIRST_EXPRESSION <= each.kind <= k.LAST_EXPRESSION:
+            fill(low, member_of(low, target, member, node), [each], found, node)
+            member = None
+    return found
+
+
+def default_members(low: Lowering, target: Expr | Thing, statements: list[Stmt], node: Node) -> None:
+    """Adds the statements that give members the values of their own declarations."""
+    assert isinstance(target.type, StructType)
+    for key, field in struct_fields(low, target.type):
+        value = low.types.defaults.get(key)
+        if value is not None:
+            fill(low, member_of(low, target, key, node), [value], statements, node)
+        elif isinstance(field.type, StructType):
+            default_members(low, member_of(low, target, key, node), statements, node)
+
+
+def initial(low: Lowering, target: Expr | Thing, given: Node | None, statements: list[Stmt], node: Node) -> None:
+    """Adds the statements that give a new struct in memory its first value."""
+    inner = None if given is None else stripped(given)
+    if inner is None:
+        default_members(low, target, statements, node)
+    elif inner.kind == k.CALL_EXPR and not low.cursors.arguments(inner) and (constructor := constructor_of(low, inner)):
+        run_constructor(low, target, constructor, [], statements, node)
+    else:
+        fill(low, target, [inner], statements, node)
+
+
+def constructor_of(low: Lowering, node: Node) -> RawCursor | None:
+    """The constructor that a call calls."""
+    found = low.cursors.referenced(node)
+    return found if found is not None and found.kind == k.CONSTRUCTOR else None
+
+
+def aggregate(low: Lowering, ctype: object, braces: Node, node: Node) -> Thing:
+    """A new object whose members are given in braces, in order; the rest have their own values or zero."""
+    assert isinstance(ctype, StructType)
+    statements: list[Stmt] = []
+    target = new_object(low, ctype, statements, node)
+    fill(low, target, [braces], statements, node)
+    return Thing(ctype, target.symbol, (Inline(VOID, (), Block(tuple(statements)), None, low.place(node)),))
+
+
+def chosen(low: Lowering, node: Node) -> Expr | Thing:
+    """The node of ``?:``; of structs, a new object."""
+    ctype, parts = low.type_of(node), node.parts
+    if not isinstance(ctype, StructType) or isinstance(condition := low.condition(parts[0]), Const):
+        return conditional(low, node)
+    statements: list[Stmt] = []
+    target, number = new_object(low, ctype, statements, node), low.add_branch(*parts)
+    arms = list[Block]()
+    for each in parts[1:]:
+        branch: list[Stmt] = []
+        fill(low, target, [each], branch, node)
+        arms.append(Block(tuple(branch)))
+    statements.append(If(condition, arms[0], arms[1], number))
+    return Thing(ctype, target.symbol, (Inline(VOID, (), Block(tuple(statements)), None, low.place(node)),))
+
+
+INITIALISERS = {k.INIT_LIST_EXPR: braces, k.CONDITIONAL_OPERATOR: chosen}

@@ -8,10 +8,9 @@ sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a st
 
 from collections.abc import Callable
 
-from gemmviz.cuda import fold
 from gemmviz.cuda import nodes as n
+from gemmviz.cuda import walk
 from gemmviz.cuda.functions import FUNCTIONS, function_for
-from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, PREFIX
 from gemmviz.cuda.parser.library import RawCursor
 from gemmviz.cuda.ptx.registers import numbered_barrier, special_register
 from gemmviz.cuda.reader.assign import assign
@@ -25,6 +24,8 @@ from gemmviz.cuda.reader.symbols import Thing
 from gemmviz.cuda.types import (
     BOOL,
     INT,
+    MATRIX_INSTRUCTIONS,
+    PREFIX,
     UINT,
     ULONG,
     VOID,
@@ -447,9 +448,9 @@ def _function_call(low: Lowering, name: str, arguments: list[Node], node: Node) 
     converted = [low.converted(value, kind, node) for value, kind in zip(values, function.parameters, strict=True)]
     numbers = [each.value for each in converted if isinstance(each, n.Const)]
     if len(numbers) == arity and isinstance(function.result, Scalar):
-        chosen = fold.common_choice(name, numbers)
+        chosen = walk.common_choice(name, numbers)
         if chosen is not None:
-            return n.Const(function.result, fold.wrap(chosen, function.result))
+            return n.Const(function.result, walk.wrap(chosen, function.result))
     return n.Call(function.result, name, tuple(converted), low.place(node))
 
 

@@ -11,9 +11,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gemmviz.cuda import fold
 from gemmviz.cuda import nodes as n
-from gemmviz.cuda.fold import known_trips
+from gemmviz.cuda import walk
 from gemmviz.cuda.parser.library import RawCursor, RawType
 from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Cursors, Node, bare, is_reference_cast
@@ -33,7 +32,7 @@ from gemmviz.cuda.types import (
     VectorType,
     unit_bytes,
 )
-from gemmviz.cuda.walk import parts
+from gemmviz.cuda.walk import known_trips, parts
 from gemmviz.model.errors import ErrorId, Place, SourceError, checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.site_kinds import SiteKind
@@ -188,7 +187,7 @@ class Lowering:
             return value
         known = self.cursors.evaluated(node)
         if isinstance(known, int) and isinstance(value.type, Scalar):
-            return n.Const(value.type, fold.wrap(known, value.type))
+            return n.Const(value.type, walk.wrap(known, value.type))
         raise self.error(f"{what} must be known before the kernel runs", node, "use a macro or a constexpr")
 
     def fixed(self, value: n.Expr) -> int | None:
@@ -287,7 +286,7 @@ class Lowering:
         raise self.error(f"a {source} can't become a {to}", node)
 
     def converted_constant(self, constant: n.Const, to: Scalar) -> n.Const:
-        return n.Const(to, fold.converted(constant.value, constant.type, to))
+        return n.Const(to, walk.converted(constant.value, constant.type, to))
 
     # Types
 

@@ -11,12 +11,11 @@ from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.assembly import ASSEMBLY
 from gemmviz.cuda.reader.assign import ASSIGNMENTS, copied, in_memory
 from gemmviz.cuda.reader.calls import CALLS, LAMBDAS
-from gemmviz.cuda.reader.constructors import INITIALISERS
 from gemmviz.cuda.reader.cursors import Cursors, Node, closing
 from gemmviz.cuda.reader.errors import MixedSpaces, first_error, parse_refusal
 from gemmviz.cuda.reader.expressions import CASTS, EXPRESSIONS
-from gemmviz.cuda.reader.global_names import flat_symbol
-from gemmviz.cuda.reader.initialisers import LITERALS
+from gemmviz.cuda.reader.initialisers import LITERALS, flat_symbol
+from gemmviz.cuda.reader.inlining import INITIALISERS
 from gemmviz.cuda.reader.lowering import Lowering, local_array
 from gemmviz.cuda.reader.lvalues import check_copies, designated
 from gemmviz.cuda.reader.statements import STATEMENTS

@@ -11,7 +11,6 @@ from msgspec import Struct
 from gemmviz.cuda import nodes as n
 from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.granularity import declared_scalar
-from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS
 from gemmviz.cuda.twin.slots import (
     aligned_slots,
     c_type,
@@ -25,7 +24,18 @@ from gemmviz.cuda.twin.slots import (
     slots_used_outside,
     target_type,
 )
-from gemmviz.cuda.types import COMPONENTS, FLOAT, UINT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
+from gemmviz.cuda.types import (
+    COMPONENTS,
+    FLOAT,
+    MATRIX_INSTRUCTIONS,
+    UINT,
+    ArrayType,
+    CType,
+    PointerType,
+    Scalar,
+    StructType,
+    VectorType,
+)
 from gemmviz.cuda.walk import nodes_of
 
 # Prints expression nodes as CUDA C, with every access to memory wrapped in a call that records it.

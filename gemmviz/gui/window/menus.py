@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QMenu, QTextBrowser, QVBoxLayout, QWidget
 
 from gemmviz import RELEASES, __version__
-from gemmviz.cuda.reader_link import reader
+from gemmviz.cuda.program import reader
 from gemmviz.files.devices import devices
 from gemmviz.files.extensions import Catalog
 from gemmviz.files.extras import installed_distributions

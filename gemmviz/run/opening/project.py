@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from gemmviz.cuda.parser.source_text import SourceText, includes_of, resolved
-from gemmviz.cuda.reader_link import reader
+from gemmviz.cuda.program import reader
 from gemmviz.files.codec import FormatError
 from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import KERNEL_SUFFIXES

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gemmviz.analysis.memory.costs import Punchcard, access_card
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
+from gemmviz.cuda.types import MATRIX_INSTRUCTIONS, MatrixInstruction
 from gemmviz.model.arrays import Longs
 from gemmviz.model.layouts import BITS, COLUMNS, LANES, ROWS, Fragment, MatrixName, fragment_of, loaded_fragment
 from gemmviz.model.translation import counted, grouped, listed, many, marked, tr

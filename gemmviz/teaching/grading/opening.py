@@ -14,7 +14,7 @@ from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import can_run, device_for, names_for, setup_for
 from gemmviz.cuda.launch.roles import fits
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.cuda.reader_link import reader
+from gemmviz.cuda.program import reader
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError

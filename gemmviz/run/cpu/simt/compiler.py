@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from gemmviz.cuda import nodes as n
-from gemmviz.cuda.fold import known_trips
 from gemmviz.cuda.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
+from gemmviz.cuda.walk import known_trips
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.accesses import (

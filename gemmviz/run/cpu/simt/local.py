@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.cuda import fold
+from gemmviz.cuda import walk
 from gemmviz.cuda.nodes import Assign, Deref, Expr, Loop, Unrolled
 from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, named_type, scalar_of, size_bytes
 from gemmviz.model.errors import OUT_OF_RANGE, Place
@@ -350,7 +350,7 @@ class Domain:
 
     def argument(self, number: float, scalar: Scalar, slot: int) -> Any:
         """The value of a parameter of the kernel that is a number."""
-        return values.constant(float(number), scalar) if scalar.is_float else fold.wrap(int(number), scalar)
+        return values.constant(float(number), scalar) if scalar.is_float else walk.wrap(int(number), scalar)
 
     def local(self, slot: int, name: str, cells: CellTable, cell_values: list[Any], level: int) -> LocalMemory:
         """A new local variable."""

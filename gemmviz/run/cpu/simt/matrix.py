@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.cuda.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
 from gemmviz.cuda.nodes import LoadMatrix, MatrixProduct, MoveMatrix, StoreMatrix
-from gemmviz.cuda.types import UINT, USHORT, VectorType
+from gemmviz.cuda.types import MATRIX_INSTRUCTIONS, UINT, USHORT, MatrixInstruction, VectorType
 from gemmviz.model.arrays import Floats
 from gemmviz.model.errors import Place
 from gemmviz.model.layouts import BITS, COLUMNS, LANES, ROWS, MatrixName, fragment_of

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.cuda import fold
+from gemmviz.cuda import walk
 from gemmviz.cuda.granularity import idle_loops
 from gemmviz.cuda.nodes import (
     Assign,
@@ -126,7 +126,7 @@ def _added(terms: _Terms) -> Any:
 
 
 def _signed(number: int) -> int:
-    return int(fold.wrap(number, LONG))
+    return int(walk.wrap(number, LONG))
 
 
 class _Index:
@@ -143,7 +143,7 @@ class _Index:
     def __call__(self, machine: Machine) -> Any:
         number, terms = self.total(machine)
         if not terms:
-            return fold.wrap(number, self.scalar)
+            return walk.wrap(number, self.scalar)
         is_same = len(terms) == len(self.terms) and all(
             a is b and many == times for (a, many), (b, times) in zip(terms, self.terms, strict=True)
         )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.cuda import fold
-from gemmviz.cuda.fold import rounded
+from gemmviz.cuda import walk
 from gemmviz.cuda.types import Scalar
+from gemmviz.cuda.walk import rounded
 from gemmviz.model.errors import Place
 from gemmviz.model.layouts import LANES
 from gemmviz.model.threads import ThreadSpace
@@ -303,12 +303,12 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
     if source.is_float and to.is_float:
         return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(float(v), to)
     if source.is_float:
-        return lambda v: to_integer(v, to) if isinstance(v, ArrayValue) else fold.converted(float(v), source, to)
-    return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(fold.converted(v, source, to), to)
+        return lambda v: to_integer(v, to) if isinstance(v, ArrayValue) else walk.converted(float(v), source, to)
+    return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(walk.converted(v, source, to), to)
 
 
 def _lone(value: Any, source: Scalar, to: Scalar) -> Any:
-    return constant(float(value) if source.is_float else fold.converted(value, source, to), to)
+    return constant(float(value) if source.is_float else walk.converted(value, source, to), to)
 
 
 def constant(value: Any, scalar: Scalar) -> Any:
@@ -320,15 +320,15 @@ def constant(value: Any, scalar: Scalar) -> Any:
 
 def binary(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> Closure:
     """The closure of ``a op b`` in the type ``within``."""
-    if op in fold.COMPARISONS:
-        return _comparison_closure(fold.OPERATORS[op], a, b)
+    if op in walk.COMPARISONS:
+        return _comparison_closure(walk.OPERATORS[op], a, b)
     if within.is_float:
         return _float_closure(op, within, a, b)
     if op in ("/", "%"):
         return _division(op, within, a, b, place)
     if op in ("<<", ">>"):
         return _shift_closure(op, within, a, b)
-    return _integer_closure(fold.OPERATORS[op], within, a, b)
+    return _integer_closure(walk.OPERATORS[op], within, a, b)
 
 
 def _comparison_closure(apply: Callable[[Any, Any], Any], a: Closure, b: Closure) -> Closure:
@@ -340,7 +340,7 @@ def _comparison_closure(apply: Callable[[Any, Any], Any], a: Closure, b: Closure
 
 
 def _float_closure(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
-    apply = np.divide if op == "/" else fold.OPERATORS[op]
+    apply = np.divide if op == "/" else walk.OPERATORS[op]
     if within.element.decode is not None:
         return lambda machine: nearest(apply(a(machine), b(machine)), within)
     return lambda machine: apply(a(machine), b(machine))
@@ -352,7 +352,7 @@ def _integer_closure(apply: Callable[[Any, Any], Any], within: Scalar, a: Closur
     def run(machine: Machine) -> Any:
         result = apply(a(machine), b(machine))
         if result.__class__ is int and not low <= result <= high:
-            return fold.wrap(result, within)
+            return walk.wrap(result, within)
         return result
 
     return run
@@ -362,13 +362,13 @@ def _shift_closure(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
     """The closure of a shift. NumPy takes the amount as unsigned and clamps it, as PTX does; PTX uses 32 bits of a 64-bit
     amount.
     """
-    apply, bits = (np.left_shift if op == "<<" else np.right_shift), fold.SHIFT_BITS if within.bits == 64 else -1
+    apply, bits = (np.left_shift if op == "<<" else np.right_shift), walk.SHIFT_BITS if within.bits == 64 else -1
 
     def run(machine: Machine) -> Any:
         x, y = a(machine), b(machine)
         if isinstance(x, ArrayValue) or isinstance(y, ArrayValue):
             return apply(_typed_lanes(x, within.dtype), y if bits < 0 else y & bits)
-        return fold.apply_binary(op, x, y, within)
+        return walk.apply_binary(op, x, y, within)
 
     return run
 
@@ -380,7 +380,7 @@ def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> 
         if zero is True or (isinstance(y, ArrayValue) and (zero if machine.mask is None else zero & machine.mask).any()):
             raise machine.fault(tr("integer division by zero"), place, zero, id="division-by-zero")
         if not isinstance(x, ArrayValue) and not isinstance(y, ArrayValue):
-            return fold.apply_binary(op, x, y, within)
+            return walk.apply_binary(op, x, y, within)
         if isinstance(y, ArrayValue):
             y = np.where(zero, within.dtype.type(1), y)
         return _truncating(op, x, y, within)
@@ -407,6 +407,6 @@ def unary(op: str, within: Scalar, a: Closure) -> Closure:
 
     def run(machine: Machine) -> Any:
         result = apply(a(machine))
-        return fold.wrap(result, within) if result.__class__ is int else result
+        return walk.wrap(result, within) if result.__class__ is int else result
 
     return run
