@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gemmviz.render.png import encode_png
+from gemmviz.render.encoding import encode_png
 from gemmviz.render.qt.raster import Raster, start_qt
 from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -63,7 +63,7 @@ def imported(module: Module) -> set[str]:
 def of_extras(module: Module) -> set[str]:
     """The extras that a module of the package is for."""
     place = module.path.as_posix()
-    where = {"film": r"render/film.py", "slides": r"render/slides.py", "gpu": r"run/cuda/.*", "bench": r"run/worker/host_speed.py",
+    where = {"film": r"render/film.py", "slides": r"render/slides.py", "gpu": r"run/cuda/.*", "bench": r"run/worker/tools.py",
              "notebook": r"python/notebook.py"}  # fmt: skip
     return {name for name, pattern in where.items() if re.fullmatch(pattern, place)} | (
         {"gpu13"} if "run/cuda" in place else set()

@@ -17,8 +17,8 @@ from pytestqt.qtbot import QtBot
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
-from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.kinds import file_stem
+from gemmviz.files.resources import gemmviz_command
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import atomic_write, write_text
 from gemmviz.gui.preferences import InMemoryStore

@@ -14,11 +14,11 @@ import gemmviz.files.languages as chosen
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.benchmark_file import recorded, shown_name
 from gemmviz.files.codec import read_text
 from gemmviz.files.kernel_file import read_program_text
 from gemmviz.files.kinds import dialog_filters
 from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
+from gemmviz.files.recordings import recorded, shown_name
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem

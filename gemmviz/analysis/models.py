@@ -10,7 +10,7 @@ from msgspec import Struct
 from gemmviz.model.device import Device, Needs, OccupancyCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import Schedule
+from gemmviz.model.timing import Schedule
 from gemmviz.model.translation import counted, marked, tr
 
 # Occupancy: the number of blocks that an SM holds at once, by each of its limits.

@@ -24,8 +24,7 @@ import psutil
 
 from gemmviz.cuda.nodes import Program
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
-from gemmviz.files.resources import resource
+from gemmviz.files.resources import NO_CONSOLE, child_environment, gemmviz_command, read_frame, resource, write_frame
 from gemmviz.model.errors import ENDLESS, Cancelled, GemmvizError, InstallationError, SourceError, checkpoint
 from gemmviz.model.kernel import BLANK, KernelSpec, place_in
 

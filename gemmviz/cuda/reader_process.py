@@ -19,7 +19,7 @@ from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.parser.unit import load_parser, parse
 from gemmviz.cuda.reader.errors import parse_refusal
 from gemmviz.cuda.reader.read import read_program
-from gemmviz.files.child_process import read_frame, write_frame
+from gemmviz.files.resources import read_frame, write_frame
 from gemmviz.model.errors import GemmvizError, SourceError
 
 if TYPE_CHECKING:

@@ -20,13 +20,12 @@ from gemmviz.files.trace_file import arrays_of, facts_of, trace_of
 from gemmviz.files.whole import is_file
 from gemmviz.model.device import Device
 from gemmviz.model.errors import ErrorId, KernelFault, Place
-from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.records import fields, replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import SumKey
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import Triple
-from gemmviz.model.trace import EarlyExit, Trace, Watched, WatchedVariable
+from gemmviz.model.trace import EarlyExit, RaceCase, Trace, Turn, Watched, WatchedVariable
 
 FOLDER = "assets/lessons/stored"
 _VERSION, _KEY_LENGTH = 1, 24

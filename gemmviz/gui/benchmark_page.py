@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.files.benchmark_file import shown_name
+from gemmviz.files.recordings import shown_name
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.widgets.controls import MENU_SHEET, choice, line, plain, quietly, tip_text
 from gemmviz.gui.widgets.dialogs import ask_to_save_benchmark, chart_of, save_numbers

@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.extras import extras_command, missing_extras, missing_packages, pip_command
+from gemmviz.files.resources import gemmviz_command
 from gemmviz.files.whole import sweep
 from gemmviz.gui.preferences import Preferences
 from gemmviz.gui.widgets.controls import plain, set_name
@@ -39,9 +39,8 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import listed, marked, tr
-from gemmviz.render.credit import DEFAULT_LICENCE, LICENCES, FigureOptions
 from gemmviz.render.export import formats
-from gemmviz.render.reel import Deck, Film, Format, RenderOptions, Still, WebPage
+from gemmviz.render.reel import DEFAULT_LICENCE, LICENCES, Deck, FigureOptions, Film, Format, RenderOptions, Still, WebPage
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source

@@ -16,7 +16,7 @@ from PySide6.QtGui import QAction, QColor, QIcon, QPixmap
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.model.errors import Cancelled, GemmvizError, checkpoint, is_cancelled
 from gemmviz.model.records import replace
-from gemmviz.render.png import encode_png
+from gemmviz.render.encoding import encode_png
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene

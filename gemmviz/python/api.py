@@ -25,8 +25,8 @@ from msgspec import Struct
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import FILE_KINDS, kind_of
+from gemmviz.files.recordings import benchmark_text, read_benchmark
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import check_output, write_text
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -49,11 +49,10 @@ from gemmviz.python.library import (
     trace,
     whole_number,
 )
-from gemmviz.render.credit import DEFAULT_LICENCE, FigureOptions, FigureTheme, figure_name
 from gemmviz.render.export import formats, page_html, save_frame, save_reel
 from gemmviz.render.figure import figure_html
 from gemmviz.render.pack import THEMES
-from gemmviz.render.reel import Deck, Film, Reel, WebPage
+from gemmviz.render.reel import DEFAULT_LICENCE, Deck, FigureOptions, FigureTheme, Film, Reel, WebPage, figure_name
 from gemmviz.run.engine import Engine
 from gemmviz.run.opening.loader import open_kernel
 from gemmviz.shots.export import ExportOptions, prepare, prepare_benchmark, prepared, run_reel, step_numbered

@@ -12,12 +12,11 @@ import numpy as np
 
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
-from gemmviz.render.credit import FigureOptions, citation, known_licence
+from gemmviz.render.encoding import legible
 from gemmviz.render.export import page_asset, page_script
 from gemmviz.render.pack import packed
-from gemmviz.render.reel import Reel, Slide
+from gemmviz.render.reel import FigureOptions, Reel, Slide, citation, known_licence
 from gemmviz.render.svg import scene_groups
-from gemmviz.render.xml import legible
 from gemmviz.scenes.kit.band import qr_modules
 from gemmviz.scenes.kit.primitives import Cells, Face, Lines, Primitive, Scene
 

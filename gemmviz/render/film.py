@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.translation import marked, tr
-from gemmviz.render.png import Colours, most_different
+from gemmviz.render.encoding import Colours, most_different
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Film, Frame, Reel, RenderOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene

@@ -21,12 +21,11 @@ from pptx.opc.packuri import PackURI
 from pptx.util import Emu
 
 from gemmviz.model.records import replace
+from gemmviz.render.encoding import encode_png, legible, xml_attribute, xml_text
 from gemmviz.render.film import MP4, save_film
-from gemmviz.render.png import encode_png
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame, Reel, RenderOptions, Slide
 from gemmviz.render.svg import scene_svg
-from gemmviz.render.xml import legible, xml_attribute, xml_text
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import text_width
 

@@ -19,8 +19,7 @@ from fontTools.ttLib import TTFont
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
-from gemmviz.render.png import encode_png
-from gemmviz.render.xml import legible, xml_attribute, xml_text
+from gemmviz.render.encoding import encode_png, legible, xml_attribute, xml_text
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import CAP_HEIGHT, bundled_font, font_path, is_wide, text_width, wide_characters
 from gemmviz.scenes.kit.theme import channels

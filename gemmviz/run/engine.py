@@ -8,13 +8,11 @@ from msgspec import Struct, field
 
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.race import RaceCase
-from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple
-from gemmviz.model.timing import Counters, KernelSpeed
-from gemmviz.model.trace import Outcome, Watched
+from gemmviz.model.timing import Counters, KernelSpeed, Schedule
+from gemmviz.model.trace import Outcome, RaceCase, Watched
 
 _LEAST_RECORD = 256 << 20
 

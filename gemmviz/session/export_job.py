@@ -5,14 +5,13 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from gemmviz.files.benchmark_file import benchmark_text
+from gemmviz.files.recordings import benchmark_text
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import tr
-from gemmviz.render.credit import FigureOptions
 from gemmviz.render.export import formats
-from gemmviz.render.reel import Deck, Film, Still, WebPage
+from gemmviz.render.reel import Deck, FigureOptions, Film, Still, WebPage
 from gemmviz.shots.arguments import view_words
 from gemmviz.shots.export import PARTS, ExportOptions
 from gemmviz.shots.runs import KnownRun

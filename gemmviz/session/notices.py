@@ -10,8 +10,8 @@ from gemmviz.cuda.launch.launch_form import compared_at, launch_origin, not_conf
 from gemmviz.files.devices import device_of
 from gemmviz.model.errors import GemmvizError, KernelFault, Place
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, changes
+from gemmviz.model.timing import Schedule
 from gemmviz.model.trace import Check
 from gemmviz.model.translation import many, tr
 from gemmviz.run.engine import CannotAnswer

@@ -342,7 +342,7 @@ class Opening:
         return self._and_announce(path, show)
 
     def _benchmark(self, path: Path) -> ShowOpened:
-        from gemmviz.files.benchmark_file import read_benchmark
+        from gemmviz.files.recordings import read_benchmark
 
         benchmark = read_benchmark(path)
 

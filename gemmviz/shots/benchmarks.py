@@ -4,7 +4,7 @@ from psygnal import Signal
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import parse_sizes, square_problems
-from gemmviz.files.benchmark_file import named, recorded
+from gemmviz.files.recordings import named, recorded
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.translation import capital, marked, tr

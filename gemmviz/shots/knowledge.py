@@ -13,25 +13,22 @@ from msgspec import Struct, field
 from gemmviz.analysis import reasons
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps
-from gemmviz.analysis.models import OccupancyLimits, occupancy_limits, reasons
-from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.focus import Focus, Position, Scope, focus_inside, scope_of, step_at, thread_place
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.launch_form import not_confirmed, wrong_result
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for
-from gemmviz.files.benchmark_file import named, recorded
+from gemmviz.files.recordings import named, recorded
 from gemmviz.model.cases import Cause
 from gemmviz.model.device import Device, OccupancyCase
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, UsageError, cancelled_after, checkpoint
 from gemmviz.model.kernel import Launch
-from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup, launch_title
-from gemmviz.model.timing import Benchmark, KernelSpeed
-from gemmviz.model.trace import Check, Outcome, Trace, Watched
+from gemmviz.model.timing import Benchmark, KernelSpeed, Schedule
+from gemmviz.model.trace import Check, Outcome, RaceCase, Trace, Watched
 from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import CannotAnswer, Engine, FallbackEngine, Recording

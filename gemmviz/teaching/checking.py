@@ -44,9 +44,9 @@ from gemmviz.teaching.lesson import (
 )
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_origin, quantity_title, quantity_value
+from gemmviz.teaching.quantities.counts import HazardId
 from gemmviz.teaching.quantities.launch import piece_errors
 from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityReference, QuantityValue, parse_reference
-from gemmviz.teaching.quantities.results import HazardId
 from gemmviz.teaching.remembered_answers import RememberedAnswers
 from gemmviz.teaching.text_checks import text_errors
 

@@ -24,8 +24,8 @@ from gemmviz.model.labels import PLAIN
 from gemmviz.model.records import replace
 from gemmviz.model.setup import launch_title
 from gemmviz.model.translation import many, tr
+from gemmviz.render.encoding import legible
 from gemmviz.render.export import save_reel
-from gemmviz.render.xml import legible
 from gemmviz.run.choosing import EngineOf, with_stored_answers
 from gemmviz.run.engine import Engine
 from gemmviz.shots.export import ExportOptions

@@ -25,8 +25,8 @@ from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.threads import Triple
 from gemmviz.model.translation import listed, many, ordinal, tr
 from gemmviz.run.engine import Engine
+from gemmviz.shots.describing import LaunchWords
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.legend import LaunchWords
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Choice, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.quantities.catalog import quantity_value

@@ -19,12 +19,13 @@ from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.legality import launch_for, legal_choices, parse_sizes, setup_for, square_problems
 from gemmviz.cuda.program import program_for
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.codec import read_json, to_plain
 from gemmviz.files.devices import device_of
 from gemmviz.files.recordings import (
     CompiledKernel,
+    benchmark_text,
     parameter_key,
+    read_benchmark,
     read_schedules,
     recording_text,
     seal,
@@ -38,9 +39,8 @@ from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.model.kernel import KernelSpec, text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import GridCase, RecordedLaunch, RecordedSchedules
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import Benchmark, MachineCode, RecordedCounters
+from gemmviz.model.timing import Benchmark, GridCase, MachineCode, RecordedCounters, RecordedLaunch, RecordedSchedules
 from gemmviz.run.benchmarking import Case, cases_for, run_benchmark
 from gemmviz.run.cuda.toolkit import machine_code
 from gemmviz.run.engine import Recording

@@ -19,9 +19,8 @@ from cupy_backends.cuda.libs import cublas
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kernel_file import read_kernel
-from gemmviz.files.recordings import recording_text, write_recording
+from gemmviz.files.recordings import benchmark_text, read_benchmark, recording_text, write_recording
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import (

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from gemmviz.run.needs import needs_of
 
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
@@ -24,7 +23,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.why_view import why_scene
-from gemmviz.shots.kinds.why import speed_case_of, suggestions_for, traffic_of
+from gemmviz.shots.kinds.why import speed_case_of, traffic_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.occupancy import needs_of
 from gemmviz.shots.shot import Shot

@@ -15,7 +15,7 @@ import pytest
 
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import ReaderLink
-from gemmviz.files.child_process import child_environment
+from gemmviz.files.resources import child_environment
 from gemmviz.model.errors import Cancelled, GemmvizError, SourceError, cancellable
 from tests.conftest import sampled
 

@@ -4,8 +4,7 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import parse_sizes, setup_for, square_problems
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import benchmark_text, read_benchmark, recordings
 from gemmviz.files.whole import chart_csv
 from gemmviz.model.chart import Axis, Bars, Chart
 from gemmviz.model.device import Gpu

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.devices import devices
+from gemmviz.files.resources import gemmviz_command
 from tests.fuzz.campaign import Campaign
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

@@ -233,7 +233,7 @@ PLANTED: dict[str, Defect] = {
     ),
     "a view never ends": Defect("traces", "Endless", _endless_view, 1500),
     "a benchmark's times are not checked": Defect(
-        "benchmarks", "Error", _without("gemmviz.files.benchmark_file:_has_sound_numbers", True)
+        "benchmarks", "Error", _without("gemmviz.files.recordings:_has_sound_numbers", True)
     ),
     "a view's kernel raises": Defect("views", "KeyError", _around("gemmviz.shots.shot:load_kernel", _leaking(KeyError))),
     "a wrong view is reported over the network": Defect(

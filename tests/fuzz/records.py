@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import benchmark_text, read_benchmark, recordings
 from gemmviz.files.trace_file import describe, read_trace, write_trace
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.timing import Benchmark

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.files.benchmark_file import benchmark_text
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import benchmark_text, recordings
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError

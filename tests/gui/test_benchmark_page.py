@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
-from gemmviz.files.benchmark_file import benchmark_text, recorded
+from gemmviz.files.recordings import benchmark_text, recorded
 from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.benchmark_page import BenchmarkPage
 from gemmviz.gui.chart_plot import ChartPlot

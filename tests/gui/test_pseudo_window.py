@@ -17,7 +17,7 @@ from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions, keys_text
 from gemmviz.model.timing import Benchmark
-from gemmviz.render.credit import LICENCES
+from gemmviz.render.reel import LICENCES
 from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.lesson_file import original_lesson, translated
 from tests.gui.conftest import settled

@@ -24,11 +24,10 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.resources import ROOT
 from gemmviz.model.errors import GemmvizError
-from gemmviz.render.credit import FigureOptions, citation
 from gemmviz.render.export import page_asset, page_html, save_frame, script_hash
 from gemmviz.render.figure import figure_html, figure_script, script_name
 from gemmviz.render.pack import Packed, packed, player_words
-from gemmviz.render.reel import Reel, RenderOptions
+from gemmviz.render.reel import FigureOptions, Reel, RenderOptions, citation
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.shots.export import ExportOptions, prepare, run_reel, slide_at
 from gemmviz.shots.shot import Shot

@@ -24,9 +24,8 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.codec import read_toml, toml_text
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import benchmark_text, read_benchmark, recordings
 from gemmviz.files.resources import resource
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.cases import LaunchCase

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.render.encoding import encode_picture, encode_png, most_different
 from gemmviz.render.export import save_frame
 from gemmviz.render.film import colours_of
-from gemmviz.render.png import encode_picture, encode_png, most_different
 from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.scenes.kit.theme import channels

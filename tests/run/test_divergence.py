@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
-from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.models.reasons import Launched, causes_of
 from recording import DATA
 from recording.counters import parting_setups
 

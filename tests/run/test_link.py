@@ -15,8 +15,8 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.codec import FormatError, from_plain
+from gemmviz.files.resources import gemmviz_command
 from gemmviz.model import errors
 from gemmviz.model.errors import (
     Cancelled,

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from gemmviz.scenes.kit import layout
-from gemmviz.scenes.kit.hardware import CHIP, chips_into, moving_chips
 from gemmviz.scenes.kit.layout import (
     REST,
     Box,
@@ -28,6 +27,7 @@ from gemmviz.scenes.kit.layout import (
     wrapped,
 )  # fmt: skip
 from gemmviz.scenes.kit.primitives import Labels, Lines
+from gemmviz.scenes.kit.shapes import CHIP, chips_into, moving_chips
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions, eased_in_turn

@@ -10,7 +10,7 @@ from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.source_view import VIEWS
-from gemmviz.shots.legend import LaunchWords
+from gemmviz.shots.describing import LaunchWords
 from tests.legible import wrong_with
 
 _SIZES = [(1600.0, 900.0), (1600.0, 600.0)]  # alone, and above the largest question

@@ -10,8 +10,8 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
+from gemmviz.model.trace import RaceCase
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.cpu.race import race_of
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene

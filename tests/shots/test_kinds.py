@@ -9,7 +9,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import LaunchCase, SpeedCase
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.schedule import GridCase
+from gemmviz.model.timing import GridCase
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels

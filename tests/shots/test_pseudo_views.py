@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from gemmviz.cuda.launch.catalog import kernel_names
-from gemmviz.files.benchmark_file import recorded
 from gemmviz.files.devices import load_device
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import recorded, recordings
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.recording import AccessTimes
 from gemmviz.model.records import replace

@@ -12,8 +12,8 @@ from gemmviz.model.cases import SpeedCase
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import GridCase
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer, CountRequest, EngineRequest
 from gemmviz.run.opening.loader import open_kernel

@@ -8,8 +8,7 @@ from gemmviz.cli.command import Command, add_json, add_output
 from gemmviz.cli.running import add_device, add_timeout, seconds
 from gemmviz.cuda.launch.catalog import kernel_names
 from gemmviz.cuda.launch.legality import parse_sizes, square_problems
-from gemmviz.files.benchmark_file import benchmark_text
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import benchmark_text, recordings
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec

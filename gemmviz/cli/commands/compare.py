@@ -14,8 +14,8 @@ from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup, launch_title
+from gemmviz.model.timing import GridCase
 from gemmviz.render.export import save_frame, stills
 from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.theme import theme_names

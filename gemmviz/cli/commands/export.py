@@ -21,18 +21,28 @@ from gemmviz.cli.running import (
     report_hazards,
     report_outcome,
 )
-from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
+from gemmviz.files.recordings import read_benchmark
 from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_folder
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.trace import Outcome
-from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, check_link, figure_name
 from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, script_hash, stills
 from gemmviz.render.figure import figure_script, script_name
-from gemmviz.render.reel import Deck, Film, Reel, RenderOptions, Still
+from gemmviz.render.reel import (
+    DEFAULT_LICENCE,
+    FIGURE_THEMES,
+    Deck,
+    FigureOptions,
+    Film,
+    Reel,
+    RenderOptions,
+    Still,
+    check_link,
+    figure_name,
+)
 from gemmviz.run.choosing import with_stored_answers
 from gemmviz.run.engine import Engine
 from gemmviz.shots.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup

@@ -10,8 +10,8 @@ from gemmviz.cli.command import Command
 from gemmviz.cli.running import ProgressBar, interruptible
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import file_stem, kind_of
+from gemmviz.files.recordings import read_benchmark
 from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file, is_folder
 from gemmviz.model.errors import GemmvizError, UsageError

@@ -12,8 +12,8 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
 from gemmviz.shots.subject import subjects
-from gemmviz.teaching.kernel_groups import kernel_groups
 from gemmviz.teaching.quiz import quiz_kinds
+from gemmviz.teaching.shelf import kernel_groups
 
 # The command ``kernels``: lists the included kernels.
 

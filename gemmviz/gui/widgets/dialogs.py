@@ -110,7 +110,7 @@ def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
 
 
 def ask_to_save_benchmark(model: WindowModel, parent: QWidget) -> None:
-    from gemmviz.files.benchmark_file import benchmark_text
+    from gemmviz.files.recordings import benchmark_text
 
     benchmark = model.session.display.subject
     if benchmark is not None and model.session.display.is_benchmark:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from gemmviz.files.whole import write_text
 from gemmviz.model.translation import marked
+from gemmviz.render.encoding import encode_picture, encode_png, with_words
 from gemmviz.render.export import page_html
 from gemmviz.render.figure import figure_html, figure_script, script_name
-from gemmviz.render.png import encode_picture, encode_png, with_words
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Deck, Frame, Reel, RenderOptions, Still, WebPage
 from gemmviz.render.svg import scene_svg
@@ -37,7 +37,7 @@ def _save_svg(scene: Scene, path: Path, options: RenderOptions) -> None:
 
 def _save_pdf(reel: Reel, path: Path, options: RenderOptions) -> None:
     require_qt()
-    from gemmviz.render.qt.pdf import write_pdf
+    from gemmviz.render.qt.raster import write_pdf
 
     write_pdf(reel, path)
 

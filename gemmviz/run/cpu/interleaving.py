@@ -18,11 +18,11 @@ from msgspec import Struct
 
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled, GemmvizError, checkpoint
-from gemmviz.model.race import Turn
 from gemmviz.model.records import replace
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import Turn
 from gemmviz.run.cpu.executor import inputs
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory

@@ -20,11 +20,11 @@ from gemmviz.cuda.nodes import Barrier, Mbarrier
 from gemmviz.cuda.walk import nodes_of
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled, GemmvizError, cancelled_after, checkpoint
-from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
+from gemmviz.model.trace import RaceCase, Turn
 from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.interleaving import Event, Interleaving, Lead, Slot, Stored

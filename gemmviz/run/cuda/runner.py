@@ -19,12 +19,11 @@ from gemmviz.model.device import Gpu
 from gemmviz.model.errors import DeviceError, checkpoint
 from gemmviz.model.kernel import Launch
 from gemmviz.model.layouts import SCALAR, vector
-from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import COST_COLUMNS, SumKey
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.model.timing import MachineCode, Measured, Timing, TraceCost, Transfer
+from gemmviz.model.timing import MachineCode, Measured, Schedule, Timing, TraceCost, Transfer
 from gemmviz.model.trace import Trace, trips
 from gemmviz.run.cpu.executor import requests_phases
 from gemmviz.run.cuda.compiling import Nvrtc, Unit, free_memory

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from gemmviz.files.child_process import NO_CONSOLE
+from gemmviz.files.resources import NO_CONSOLE
 from gemmviz.model.timing import MachineCode
 
 # The headers that NVRTC needs: folders with CUDA's own, and texts of what it lacks of the standard ones. Loads without CuPy.

@@ -20,18 +20,17 @@ from typing import IO, Any
 import numpy as np
 
 from gemmviz.cuda.launch.legality import device_for
-from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command
 from gemmviz.files.codec import from_plain
 from gemmviz.files.devices import device_of
+from gemmviz.files.resources import NO_CONSOLE, child_environment, gemmviz_command
 from gemmviz.files.trace_file import read_from_folder
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import Cancelled, DeviceError, cancellable, checkpoint, is_cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Site
-from gemmviz.model.timing import Counters, KernelSpeed, MachineCode, Measured, Timing, Transfer
+from gemmviz.model.timing import Counters, KernelSpeed, MachineCode, Measured, Schedule, Timing, Transfer
 from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import origins
 from gemmviz.run.engine import (

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.files.child_process import child_environment, gemmviz_command
 from gemmviz.files.codec import to_json
+from gemmviz.files.resources import child_environment, gemmviz_command
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters, Timing

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.model.arrays import Bools, Floats
-from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.trace import RaceCase, Turn
 from gemmviz.model.translation import spaced, tr
 from gemmviz.scenes.kit.layout import Box, Point, arrow, baseline, cells_in, names_of_parts, swatches, text_at
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points

@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.primitives import Cells, Lines, Part, Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
-from gemmviz.scenes.stage.small_matrices import Element, Tables, reading_motion, small_inputs, small_matrices
+from gemmviz.scenes.stage.tile_cells import Element, Tables, reading_motion, small_inputs, small_matrices
 from gemmviz.scenes.stage.words import code_primitives
 
 # Brackets in a table of reads that join the threads which read the same element for one k.

@@ -10,7 +10,6 @@ from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, grouped, marked, number, size_text, sized, tr
-from gemmviz.scenes.kit.hardware import caches_of, cores, memory, units
 from gemmviz.scenes.kit.layout import (
     AIR,
     LINE_PITCH,
@@ -35,7 +34,7 @@ from gemmviz.scenes.kit.layout import (
     write,
 )
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.shapes import hatching
+from gemmviz.scenes.kit.shapes import caches_of, cores, hatching, memory, units
 from gemmviz.scenes.kit.theme import FIRM, SOFT, Theme
 from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased_from, eased_in_turn, titled
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.models import DONE, RUNNING, WAITING, WAVE_NS, residents, states, waves
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import GridCase
+from gemmviz.model.timing import GridCase
 from gemmviz.model.translation import language, many, marked, number, spaced, tr
 from gemmviz.scenes.kit.layout import (
     AIR,

@@ -9,7 +9,6 @@ import numpy as np
 
 from gemmviz.model.recording import HostCall, HostMemory, HostRun, StreamRuns, StreamWork, TransferCase
 from gemmviz.model.translation import marked, number, tr
-from gemmviz.scenes.kit.hardware import named_memory
 from gemmviz.scenes.kit.layout import (
     FINE,
     LINE_PITCH,
@@ -30,6 +29,7 @@ from gemmviz.scenes.kit.layout import (
     write,
 )
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene
+from gemmviz.scenes.kit.shapes import named_memory
 from gemmviz.scenes.kit.theme import SOFT, Style, Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
 

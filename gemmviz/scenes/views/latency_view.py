@@ -7,7 +7,7 @@ import numpy as np
 from gemmviz.analysis.models import BUSY, CYCLES, LATENCY, Hiding, hiding_of, what_ifs
 from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
 from gemmviz.model.translation import many, marked, size_text, sized, tr
-from gemmviz.scenes.kit.hardware import memory, named_memory
+from gemmviz.scenes.kit.curves import what_if_curve
 from gemmviz.scenes.kit.layout import (
     AIR,
     LINE_PITCH,
@@ -26,10 +26,10 @@ from gemmviz.scenes.kit.layout import (
     write_all,
 )
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.shapes import memory, named_memory
 from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
-from gemmviz.scenes.kit.what_if import what_if_curve
 
 # Latency hiding (model).
 

@@ -10,7 +10,6 @@ from gemmviz.analysis.listing import declarations
 from gemmviz.model.cases import AmdahlCase, Ladder, Profile, ProfileRow, RoundedRun, RoundingCase, TripCase
 from gemmviz.model.recording import AccessTime, AccessTimesCase
 from gemmviz.model.translation import counted, grouped, listed, many, marked, number, percent, spaced, tr
-from gemmviz.scenes.kit.hardware import memory
 from gemmviz.scenes.kit.layout import (
     AIR,
     BAR,
@@ -37,6 +36,7 @@ from gemmviz.scenes.kit.layout import (
     write_all,
 )
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.shapes import memory
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.theme import FIRM, PALE, Theme, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, titled

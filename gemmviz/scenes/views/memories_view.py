@@ -11,7 +11,6 @@ from gemmviz.model.cases import ArrayUse, DataUse, LaunchCase
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import capital, counted, listed, many, marked, number, size_text, spaced, tr
-from gemmviz.scenes.kit.hardware import CHIP, Chip, chips_into, memory, moving_chips
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     NEAR,
@@ -30,6 +29,7 @@ from gemmviz.scenes.kit.layout import (
     write,
 )
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.shapes import CHIP, Chip, chips_into, memory, moving_chips
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fits_lines
 from gemmviz.scenes.kit.theme import Style, Theme

@@ -8,12 +8,12 @@ from gemmviz.analysis.models import SHARED, WARPS, OccupancyLimits, occupancy_li
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, grouped, listed, many, marked, sized, spaced, tr
+from gemmviz.scenes.kit.curves import what_if_curve
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, beside, lines_down, square, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import Tray, TurnedAway, block_colour, block_pieces, count_landed, empty_name, empty_tray
 from gemmviz.scenes.kit.theme import Style
 from gemmviz.scenes.kit.view import View, ViewOptions, titled
-from gemmviz.scenes.kit.what_if import what_if_curve
 
 _COUNT_HEIGHT = 36  # of the number of blocks in a dock
 _SIZES_OF_DOCK = (24, 19, 17)  # of texts there: the number of blocks, words, and the least

@@ -14,7 +14,6 @@ from gemmviz.model.device import REGISTER_BYTES, Device, Needs
 from gemmviz.model.records import replace
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import counted, grouped, marked, size_text, sized, tr
-from gemmviz.scenes.kit.hardware import memory, named_memory
 from gemmviz.scenes.kit.layout import (
     NEAR,
     REST,
@@ -32,11 +31,12 @@ from gemmviz.scenes.kit.layout import (
     write,
 )
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene, Squares
+from gemmviz.scenes.kit.shapes import memory, named_memory
 from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.theme import FIRM, SOFT, Theme, mixed
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
 from gemmviz.scenes.stage.cells import CellGrid, elements_at, label_size
-from gemmviz.scenes.stage.small_matrices import Element, middle_of, small_inputs, small_matrices, small_tile_places, small_tiles
+from gemmviz.scenes.stage.tile_cells import Element, middle_of, small_inputs, small_matrices, small_tile_places, small_tiles
 
 # Registers: a copy for each thread.
 

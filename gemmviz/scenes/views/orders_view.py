@@ -6,7 +6,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import exchanged_elements
 from gemmviz.model.arrays import Longs
 from gemmviz.model.cases import LoopRun, LoopsCase
-from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.trace import RaceCase, Turn
 from gemmviz.model.translation import capital, many, marked, sized, spaced, tr, trn
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,

@@ -9,7 +9,6 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import CopiedElement, Product, copies_of, has_plain_products, products_of
 from gemmviz.model.cases import BlockPhase, LoadsCase, LoadsRow
 from gemmviz.model.translation import capital, counted, grouped, many, marked, number, size_text, sized, spaced, tr
-from gemmviz.scenes.kit.hardware import named_memory
 from gemmviz.scenes.kit.layout import (
     CELL_FILL,
     LINE_PITCH,
@@ -29,6 +28,7 @@ from gemmviz.scenes.kit.layout import (
     write_all,
 )
 from gemmviz.scenes.kit.primitives import Primitive, Scene, Squares
+from gemmviz.scenes.kit.shapes import named_memory
 from gemmviz.scenes.kit.table import TableCell, table, text_size
 from gemmviz.scenes.kit.theme import HALF, PALE, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, framed, message, titled

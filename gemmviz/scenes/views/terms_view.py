@@ -6,7 +6,6 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import CUDA_WORDS
 from gemmviz.model.kernel import Launch
 from gemmviz.model.translation import grouped, many, marked, size_text, sized, tr
-from gemmviz.scenes.kit.hardware import memory, units
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     NEAR,
@@ -25,6 +24,7 @@ from gemmviz.scenes.kit.layout import (
     write,
 )
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
+from gemmviz.scenes.kit.shapes import memory, units
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, message, titled
 
 # Terms: grid, block, device.

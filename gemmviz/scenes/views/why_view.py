@@ -12,7 +12,7 @@ from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.cases import MOVED, Cause, SpeedCase, Traffic
 from gemmviz.model.records import replace
 from gemmviz.model.translation import counted, listed, marked, number, percent, spaced, tr
-from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
+from gemmviz.scenes.charts.models import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     NEAR,

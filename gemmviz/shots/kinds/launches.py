@@ -12,13 +12,12 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.recording import recording_of
 from gemmviz.model.records import replace
-from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.setup import Setup, kernel_title, launch_title
-from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.timing import GridCase, KernelSpeed, Schedule
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
+from gemmviz.scenes.kit.curves import value_at
 from gemmviz.scenes.kit.primitives import ArrayCells, Button, Hit
-from gemmviz.scenes.kit.what_if import value_at
 from gemmviz.scenes.views.grid_view import sm_under
 from gemmviz.shots.knowledge import Context, LaunchFacts, MeasuredCase
 from gemmviz.shots.occupancy import needs_of, occupancy_case

@@ -4,9 +4,8 @@ from gemmviz.analysis.memory.counts import Counts
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import can_run, device_for, setup_for
 from gemmviz.files.answer_file import answer_key
-from gemmviz.files.benchmark_file import named
 from gemmviz.files.devices import device_of, load_device
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import named, recordings
 from gemmviz.model.cases import AmdahlCase, Ladder, Rung, TripCase
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem

@@ -15,17 +15,16 @@ from gemmviz.cuda.program import program_for
 from gemmviz.model.cases import CodeCase, Counter, Listing, LoopRun, LoopsCase, Stop
 from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.trace import VariableValue, Watched
+from gemmviz.model.trace import RaceCase, VariableValue, Watched
 from gemmviz.model.translation import marked, spaced, tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.sentence import beat
+from gemmviz.shots.describing import LaunchWords
 from gemmviz.shots.knowledge import Context, Knowledge
-from gemmviz.shots.legend import LaunchWords
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject, focus_at
 

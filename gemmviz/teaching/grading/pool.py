@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from gemmviz.cuda.program import reader
-from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
+from gemmviz.files.resources import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
 from gemmviz.model.errors import GemmvizError, checkpoint
 from gemmviz.teaching.grading.grade import HandIn, Limits, limit_this_process
 from gemmviz.teaching.grading.graded import Graded, graded, stopped

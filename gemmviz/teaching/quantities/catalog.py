@@ -10,11 +10,11 @@ import numpy as np
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.translation import tr
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.teaching.quantities import counts, launch, models, per_thread, results
+from gemmviz.teaching.quantities import counts, launch, models, per_thread
 from gemmviz.teaching.quantities.quantity import IN_PROBLEM, Origin, Quantity, QuantityReference, QuantityValue, parse_reference
 
 _MATRIX_NAMES = ("A", "B", "C")
-_THEMES: tuple[ModuleType, ...] = (launch, counts, results, per_thread, models)
+_THEMES: tuple[ModuleType, ...] = (launch, counts, per_thread, models)
 
 
 @cache

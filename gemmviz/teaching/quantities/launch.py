@@ -16,8 +16,8 @@ from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outline import COMMENT
 from gemmviz.model.records import fields
-from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.timing import GridCase, Schedule
 from gemmviz.model.translation import listed, marked, tr
 from gemmviz.scenes.kit.scale import strips_of
 from gemmviz.shots.knowledge import Knowledge
