@@ -1,7 +1,5 @@
 """A lecture on a projector that is then unplugged; run as a program of its own, with two screens."""
 
-import time
-
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -11,11 +9,7 @@ from gemmviz.gui.window.main_window import MainWindow
 
 app = QApplication([])
 window = MainWindow(InMemoryStore(tour="seen"))
-window.start()
 window.show()
-end = time.monotonic() + 20
-while window.session.shown is None and time.monotonic() < end:
-    app.processEvents()
 laptop, projector = app.screens()
 window.lecture.begin(with_notes=True)
 wall, presenter = window.lecture.wall, window.lecture.presenter
