@@ -83,11 +83,10 @@ def page(lesson: Lesson, folder: Path) -> Iterator[str]:
 
 
 def texts(lesson: Lesson, *, all_steps: bool = False) -> Iterator[str]:
-    """In a pseudo-language, the picture of a step has no plain words: of the first step of each view and kind, or of all."""
-    alike = {
-        (each.shot.view, each.shot.against is None, each.question is None, each.exercise is None): each
-        for each in reversed(lesson.steps)
-    }
+    """In a pseudo-language, the picture of a step has no plain words: of the first step with a view and a kernel, or of all. A
+    text has named what it counts.
+    """
+    alike = {(each.shot.view, each.shot.setup.kernel, each.shot.against is None): each for each in reversed(lesson.steps)}
     with pseudo(), opened_engines(once_in_pseudo) as engine:
         known = Knowledge(lesson.steps[0].shot, engine)
         for stop in lesson.steps if all_steps else reversed(alike.values()):
