@@ -29,8 +29,8 @@ from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.shots.arguments import command_words
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
-from gemmviz.teaching.captions import caption_of
 from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.reveal import caption_of
 from tests.conftest import DATA, kernel_from, sampled, sure
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -22,8 +22,8 @@ from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.shot import Shot, change_name
 from gemmviz.shots.sizes import RequestedSizes
 from gemmviz.shots.subject import subject_of_view
-from gemmviz.teaching.captions import Reveal, answer_of, parts_of
 from gemmviz.teaching.lesson import BUILDS, Build, Lesson, LessonStep
+from gemmviz.teaching.reveal import Reveal, answer_of, parts_of
 
 if TYPE_CHECKING:
     from gemmviz.teaching.exercises import Verdict

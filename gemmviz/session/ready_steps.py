@@ -15,8 +15,8 @@ from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.runs import KnownRun, complete, run_so_far, suits
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import subject_of_view
-from gemmviz.teaching.captions import Reveal, parts_of
 from gemmviz.teaching.lesson import LessonStep
+from gemmviz.teaching.reveal import Reveal, parts_of
 
 _NEAREST = 3  # wanted steps that are prepared whatever they take
 _MOST_HELD_BYTES = 16 << 20

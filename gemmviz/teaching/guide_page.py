@@ -18,8 +18,9 @@ from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.theme import Style, Theme, load_theme
 from gemmviz.shots.export import inks_of_themes
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.teaching.captions import caption_of, filled_step
+from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Guide, Lesson, LessonStep
+from gemmviz.teaching.reveal import caption_of
 
 PAPER = 1240.0, 1754.0  # A4 in units, 150 for an inch
 _MARGIN, _GAP, _AIR = 66.0, 22.0, 0.15  # air above a paragraph: of the size of its text

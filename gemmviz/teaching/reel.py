@@ -29,8 +29,9 @@ from gemmviz.shots.export import (
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import subject_of_view
-from gemmviz.teaching.captions import Reveal, filled_step, parts_of
+from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.reveal import Reveal, parts_of
 
 # How one picture follows another in a lecture: as the next beat of a run, as a morph, or as a cross-fade.
 

@@ -117,7 +117,7 @@ def test_an_endless_text_is_an_error_within_the_limit(link: ReaderLink) -> None:
 
 
 def test_a_cancelled_request_delays_no_other(link: ReaderLink, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemmviz.cuda.reader_link._MOST_SECONDS", 0.5)
+    monkeypatch.setattr("gemmviz.cuda.program._MOST_SECONDS", 0.5)
     link.run("refusal", RIGHT)
     stop = threading.Event()
     threading.Timer(0.1, stop.set).start()

@@ -19,11 +19,11 @@ from gemmviz.run.choosing import run
 from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.shot import Shot, default_shot, read_view, shot_text
 from gemmviz.shots.subject import subject_of_view
-from gemmviz.teaching.captions import parts_of
 from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, read_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
+from gemmviz.teaching.reveal import parts_of
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, interpreter, random_of
 from tests.fuzz.kernels import encoded

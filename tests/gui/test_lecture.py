@@ -29,8 +29,8 @@ from gemmviz.scenes.kit.sentence import beat, reading_seconds
 from gemmviz.session.display import WAITING
 from gemmviz.session.lessons import LessonPlayer
 from gemmviz.session.session import Session
-from gemmviz.teaching.captions import caption_of
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
+from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure
 from tests.gui.conftest import panel_of, settings_of
 

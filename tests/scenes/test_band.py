@@ -7,9 +7,9 @@ from gemmviz.model.records import replace
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.theme import TypeSizes, load_theme
-from gemmviz.teaching.captions import parts_of
 from gemmviz.teaching.lesson import LessonStep, shown_value
 from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.reveal import parts_of
 from tests.legible import wrong_with
 
 WIDTH, HEIGHT = 1600.0, 900.0

@@ -11,10 +11,11 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import default_shot
-from gemmviz.teaching.captions import filled_step, parts_of
+from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_value
+from gemmviz.teaching.reveal import parts_of
 from gemmviz.teaching.text_checks import text_errors, typed_numbers
 from tests.conftest import sure
 

@@ -20,12 +20,12 @@ from gemmviz.shots.export import ExportOptions, prepare
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Shot, default_shot, save_view
-from gemmviz.teaching.captions import parts_of
 from gemmviz.teaching.checking import says_something
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_text, lesson_title, parse_lesson, shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantities, quantity_title, quantity_value
 from gemmviz.teaching.reel import lesson_reel
+from gemmviz.teaching.reveal import parts_of
 from tests.conftest import once, sure
 
 OWN = [name for name in lesson_names() if name not in plan_names()]

@@ -6,9 +6,9 @@ from gemmviz.cuda.launch.catalog import COURSE
 from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepare
-from gemmviz.teaching.captions import parts_of
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.reveal import parts_of
 from tests.conftest import stored_first
 
 INSTANTS = (0.0, 0.25, 0.5, 0.75)  # moments of a motion that are compared with its end

@@ -6,9 +6,9 @@ from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.model.records import replace
 from gemmviz.render.reel import RenderOptions
 from gemmviz.shots.export import ExportOptions, frame_at, prepare
-from gemmviz.teaching.captions import Reveal, parts_of
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.reveal import Reveal, parts_of
 from tests.conftest import stored_first
 from tests.pseudo import texts_of
 from tests.shots.test_asked_views import COUNT

@@ -20,7 +20,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.sentence import beat, reading_seconds
 from gemmviz.session.playing import USUAL_SPEED
 from gemmviz.shots.shot import Camera
-from gemmviz.teaching.captions import caption_of
+from gemmviz.teaching.reveal import caption_of
 
 if TYPE_CHECKING:
     from gemmviz.gui.lecture.wall import Wall

@@ -22,9 +22,9 @@ from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.picture import options_for
 from gemmviz.shots.subject import subject_of_view
-from gemmviz.teaching.captions import caption_of
 from gemmviz.teaching.guide_page import guide_at, guide_lines
 from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.reveal import caption_of
 
 _MINUTES = 45
 

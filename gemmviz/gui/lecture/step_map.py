@@ -8,7 +8,7 @@ from gemmviz.gui.small_pictures import HEIGHT, WIDTH, icon_of
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import tr
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.captions import caption_of
+from gemmviz.teaching.reveal import caption_of
 
 _GAP, _LINES, _POINTS = 20, 3, 12
 _MOVING = (

@@ -23,9 +23,9 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.gui.worksheet import Attempt
 from gemmviz.model.translation import letter, marked, tr, trn
 from gemmviz.shots.sizes import tile_sizes
-from gemmviz.teaching.captions import caption_of
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
+from gemmviz.teaching.reveal import caption_of
 
 _NONE, _FROM_FILE = marked("All lessons"), marked("Lesson from a file")
 _EXPLORING = marked("All counts are shown, and everything can be changed. Return shows this step again.")
