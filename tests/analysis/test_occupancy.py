@@ -9,7 +9,8 @@ from gemmviz.analysis.models import REGISTERS, SHARED, SLOTS, WARPS, occupancy_l
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import device_names, load_device
-from gemmviz.files.recordings import recordings
+from gemmviz.files.recordings import MEASUREMENTS, recorded_registers, recordings
+from gemmviz.files.resources import resource
 from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -115,6 +116,17 @@ def test_every_shipped_kernel_says_what_it_needs(kernel: str) -> None:
     assert source.startswith("recorded: nvcc")
     if "tiled" in kernel:
         assert needs.shared_bytes > 0
+
+
+def test_settings_that_differ_in_one_parameter_have_registers_of_their_own() -> None:
+    """As they stand in the file of what was compiled, for a kernel of several parameters."""
+    kernel, device = load_kernel("08_register_tiled"), load_device("h200")
+    rows = json.loads(resource(f"{MEASUREMENTS}/registers.json").read_text(encoding="utf-8"))["rows"]
+    own = [each for each in rows if each["source_hash"] == kernel.text_hash]
+    counts = [each["registers"][device.compute_capability] for each in own]
+    assert len(set(counts)) > 1
+    found = [recorded_registers(setup_for(kernel, parameters=each["parameters"]), device) for each in own]
+    assert [each and each.per_thread for each in found] == counts
 
 
 def test_what_the_profiler_said_of_every_shipped_kernel() -> None:

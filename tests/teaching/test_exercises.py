@@ -11,12 +11,13 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.cuda.launch.legality import launch_for
+from gemmviz.model.errors import Place
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import EngineRequest
 from gemmviz.teaching import lesson
 from gemmviz.teaching.checking import exercise_faults
-from gemmviz.teaching.exercises import Verdict, drawn_sizes, judged
+from gemmviz.teaching.exercises import Verdict, blank_at, drawn_sizes, judged
 from gemmviz.teaching.lesson import Exercise, Expectation, LessonStep, Solution, answers_of
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from tests.conftest import DATA, ENGINE, sampled, sure
@@ -205,6 +206,16 @@ def test_wrong_answers_fail_and_it_is_said_why(change: dict[int, str], said: str
     verdict = _verdict(change)
     assert not verdict.passed
     assert said in "\n".join(verdict.lines)
+
+
+def test_a_place_in_an_answer_names_its_blank() -> None:
+    kernel = _step("slides", "writing").shot.setup.kernel
+    answers = tuple(f"answer{number}" for number, _ in enumerate(_answers({})))
+    text = kernel.filled(answers).text
+    for number, answer in enumerate(answers, 1):
+        lines = text[: text.index(answer)].split("\n")
+        line, column = len(lines), len(lines[-1]) + 1
+        assert blank_at(kernel, answers, Place(line, column, line, column + 1)) == number
 
 
 def _other_answers(lesson: str, change: dict[str, str]) -> tuple[LessonStep, tuple[str, ...]]:
