@@ -33,6 +33,9 @@ class WrittenPlace:
         """The place of a field of the value, or of the value."""
         return nearest_place(self._places, (*self._path, *field))
 
+    def within(self, *field: str | int) -> "WrittenPlace":
+        return WrittenPlace(self.file, self._places, (*self._path, *field))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, WrittenPlace)
 

@@ -417,7 +417,8 @@ class LessonChecker:
             key = step.file, step.place
             checks = self._checked.get(key) if step.file else None
             if checks is None:
-                checks = self._checked[key] = [*self._of_texts(step, lesson.is_quiz), *self._of_launches(step, lesson.is_quiz)]
+                of_launches = (check for each in step.variants for check in self._of_launch(each, lesson.is_quiz))
+                checks = self._checked[key] = [*self._of_texts(step, lesson.is_quiz), *of_launches]
             yield from (replace(each, number=number) for each in checks)
 
     @cached_property
@@ -437,15 +438,8 @@ class LessonChecker:
             remark = GemmvizError("they read back what the step sets", remedy=remedy)
             yield LessonCheck(step, "the expectations", step.place, error=remark, is_remark=True)
 
-    def _of_launches(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
-        """Checks of a step's run, picture and questions, and of each of its draws, at the place of the draw."""
-        first, *drawn = step.variants
-        yield from self._of_launch(first, is_quiz)
-        for number, each in enumerate(drawn):
-            place = step.written.place("question", "draw", number)
-            yield from (replace(check, place=place) for check in self._of_launch(each, is_quiz))
-
     def _of_launch(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
+        """Checks of the run, picture and questions of a step, or of a draw of its question."""
         with opened_engines(self._engine_of) as engine:
             known = self._latest = Knowledge(step.shot, engine, like=filter(None, (self._latest,)))
             for error in _view_errors(step, known):

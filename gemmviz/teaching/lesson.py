@@ -136,7 +136,8 @@ class Choice(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Draw(Struct, frozen=True, forbid_unknown_fields=True):
     """Another launch that a question may be about: sizes, parameters, device, focus or trial values of all of its shots.
-    ``values``: what is expected there, by the names of expectations; those that are left out expect the same.
+    ``answer``: sizes in the right choice's shot alone; ``values``: what is expected there, by the names of expectations;
+    those that are left out expect the same.
     """
 
     problem: dict[str, int] = {}
@@ -144,6 +145,7 @@ class Draw(Struct, frozen=True, forbid_unknown_fields=True):
     device: str = ""
     focus: Focus | None = None
     trial: Trial | None = None
+    answer: dict[str, int] = {}
     values: dict[str, QuantityValue] = field(name="is", default={})
 
     def shot(self, shot: Shot) -> Shot:
@@ -199,9 +201,9 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True):
 
     def at(self, draw: Draw) -> "Question":
         """The question about another launch."""
-        choices = (
-            replace(each, shot=each.shot and draw.shot(each.shot), expect=draw.expected(each.expect)) for each in self.choices
-        )
+        answer = replace(draw, problem=draw.problem | draw.answer)
+        shots = ((each, each.shot and (answer if each.right else draw).shot(each.shot)) for each in self.choices)
+        choices = (replace(each, shot=shot, expect=draw.expected(each.expect)) for each, shot in shots)
         return Question(self.text, tuple(choices))
 
 
@@ -369,9 +371,12 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
         if question is None:
             return (self,)
         drawn = (
-            replace(self, shot=draw.shot(self.shot), expect=draw.expected(self.expect), question=question.at(draw), guide=None)
-            for draw in question.draws
-        )
+            replace(
+                self, shot=draw.shot(self.shot), expect=draw.expected(self.expect), question=question.at(draw), guide=None,
+                written=self.written.within("question", "draw", number),
+            )
+            for number, draw in enumerate(question.draws)
+        )  # fmt: skip
         return (self, *drawn)
 
     def showing(self, number: int) -> "LessonStep":

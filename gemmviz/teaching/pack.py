@@ -60,7 +60,8 @@ def moodle_xml(quiz: Lesson) -> str:
         if launch != category:
             category = launch
             root.append(_category(launch))
-        about = _paragraph_html(quiz.about) + _listing(step.shot)
+        words = (quiz.about,) if quiz.is_quiz else (launch, step.caption, step.text)
+        about = "".join(map(_paragraph_html, words)) + _listing(step.shot)
         root.append(_question_html(step.question, launch, about))
     indent(root, "")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
@@ -124,6 +125,7 @@ _PACK_COMMANDS = (
     ("gemmviz lesson pack {name}.toml -o {name}.zip", "this archive"),
     ("gemmviz export {name}.toml -o {name}.pptx", "slides alone; also .pdf, .html and .mp4"),
     ("gemmviz export {name}.toml --answers -o answers.pdf", "a handout with answers"),
+    ("gemmviz export {name}.toml --variant 1 -o {name}.pdf", "a handout with its questions at other sizes"),
 )
 _README = """\
 # {title}
@@ -262,7 +264,7 @@ def _for_the_lecturer(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
         answers = _saver(_tasks(lesson), engine, answers=True, theme=_PAPER)
         yield PackFile("lecturer/worksheet-answers.pdf", "the worksheet with answers", answers)
     if any(step.question is not None for step in lesson.steps):
-        purpose = "the questions of the lesson, for Moodle's question import"
+        purpose = "the questions of the lesson at all their sizes, for Moodle's question import"
         yield PackFile("lecturer/quiz.xml", purpose, _writer(lambda: _quiz(lesson, engine)))
     purpose = "generated questions about a run of the lesson, for Moodle's question import"
     yield PackFile("lecturer/practice.xml", purpose, _writer(lambda: _practice(lesson, engine)))
@@ -326,8 +328,8 @@ def _filled_steps(steps: tuple[LessonStep, ...], engine: Engine) -> tuple[Lesson
 
 
 def _quiz(lesson: Lesson, engine: Engine) -> str:
-    """The questions of a lesson for Moodle."""
-    questions = tuple(each for each in lesson.steps if each.question is not None)
+    """The questions of a lesson for Moodle, each at all of its draws."""
+    questions = tuple(drawn for each in lesson.steps if each.question is not None for drawn in each.variants)
     return moodle_xml(replace(lesson, steps=_filled_steps(questions, engine)))
 
 

@@ -15,7 +15,7 @@
 // description = "bits of the number of a row that move its chunks"
 // [parameters.PAD]
 // default = 0
-// choices = [0, 8]
+// choices = [0, 8, 16, 24]
 // description = "unused elements at the end of a row"
 // [problem]
 // M = 16

@@ -232,6 +232,7 @@ def test_next_leaves_a_question_and_never_speaks_of_other_answers(model: TestMod
     assert model.course.walk(1)  # in a lecture: the answer
     assert model.course.words.caption.startswith(f"{letter(right)} is right")
     assert model.course.walk(1)
+    model.settle()
     assert model.course.at == at + 1
 
 

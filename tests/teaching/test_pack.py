@@ -129,3 +129,11 @@ def test_the_right_choice_gives_the_points_in_moodle() -> None:
     for question, element in zip(asked, given, strict=True):
         points = [answer.get("fraction") for answer in element.findall("answer")]
         assert points == ["100" if choice.right else "0" for choice in question.choices]
+
+
+def test_moodle_gets_every_draw_of_a_question(tmp_path: Path) -> None:
+    lesson = shipped_lesson("stencil")
+    quiz = next(each for each in pack_files(lesson, engine_for("cpu")) if each.name == "lecturer/quiz.xml")
+    quiz.write(tmp_path / "quiz.xml")
+    texts = [each.text for each in ElementTree.parse(tmp_path / "quiz.xml").iterfind(".//questiontext/text")]
+    assert len(set(texts)) == len(texts) == sum(len(stop.variants) for stop in lesson.steps if stop.question is not None) > 1

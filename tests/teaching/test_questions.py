@@ -85,7 +85,7 @@ def test_a_drawn_question_has_several_answers(stop: LessonStep) -> None:
 
 
 def test_most_questions_are_drawn() -> None:
-    assert len(DRAWN) >= 30
+    assert len(DRAWN) >= 50
 
 
 def test_a_question_is_another_one_at_each_showing() -> None:

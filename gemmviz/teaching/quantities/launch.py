@@ -166,7 +166,7 @@ def tensor_tile_products(facts: Knowledge) -> int:
 @quantity(marked("{field} of the device"), origin="definition")
 def device(facts: Knowledge, field: str) -> QuantityValue:
     """A field of the device's file, or of its memory. Raises UsageError for one that is unknown or not a single value."""
-    names = [each.name for each in (*fields(Device), *fields(MemoryRules))]
+    names = [each.encode_name for each in (*fields(Device), *fields(MemoryRules))]
     if field not in names:
         raise UsageError(tr("a device has no field {field}", field=f"{field!r}"), remedy=closest(field, names))
     value = getattr(facts.device if hasattr(facts.device, field) else facts.device.rules, field)

@@ -131,10 +131,10 @@ def _with_n(facts: Knowledge) -> list[Measured]:
     return [row for row in facts.benchmark.rows if row.problem.is_multiply]
 
 
-@quantity(marked("GFLOP/s of {kernel}[, {width} wide,] at N = {n}"), origin="recorded")
-def gflops(facts: Knowledge, kernel: str, n: Whole, width: Whole = 0) -> float:
-    """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's). A name is written
-    without its commas: ``04_tiled double``, ``Triple loop one thread``.
+@quantity(marked("GFLOP/s of {kernel}[, {width} wide,][ at N = {n}]"), origin="recorded")
+def gflops(facts: Knowledge, kernel: str, n: Whole = 0, width: Whole = 0) -> float:
+    """Recorded rate in GFLOP/s at N, or that of the shot, of the fastest parameters or of those with ``width`` (default: the
+    chart's). A name is written without its commas: ``04_tiled double``, ``Triple loop one thread``.
     """
     return _fastest_row(facts, kernel, n, width).gflops or 0.0
 
@@ -202,12 +202,13 @@ def gflops_with_copies(facts: Knowledge, kernel: str, n: Whole) -> float:
     return rate
 
 
-@quantity(marked("percent of cuBLAS that {kernel} reaches at N = {n}"), origin="recorded")
-def cublas_percent(facts: Knowledge, kernel: str, n: Whole) -> float:
-    """Recorded rate as a share of cuBLAS's, in percent."""
-    share = facts.benchmark.share_of_cublas(_fastest_row(facts, kernel, n))
+@quantity(marked("percent of cuBLAS that {kernel} reaches[ at N = {n}]"), origin="recorded")
+def cublas_percent(facts: Knowledge, kernel: str, n: Whole = 0) -> float:
+    """Recorded rate as a share of cuBLAS's at N, or that of the shot, in percent."""
+    row = _fastest_row(facts, kernel, n)
+    share = facts.benchmark.share_of_cublas(row)
     if share is None:
-        raise UsageError(tr("cuBLAS was not recorded at N = {n}", n=n))
+        raise UsageError(tr("cuBLAS was not recorded at N = {n}", n=row.problem.N))
     return 100 * share
 
 
@@ -329,7 +330,8 @@ def _spellings(kernel: str) -> tuple[str, ...]:
 
 
 def _fastest_row(facts: Knowledge, kernel: str, n: int, width: int = 0) -> Measured:
-    """The fastest recorded row of a kernel. Raises UsageError if there is none."""
+    """The fastest recorded row of a kernel; ``n``: 0 for that of the shot. Raises UsageError if there is none."""
+    n = n or facts.setup.problem.sizes.get("N", 0)
     known = kernel.lower() if kernel.lower() == "cublas" else kernel
     width = width or facts.shot.chart.width
     rows = [row for row in _with_n(facts) if known in _spellings(row.kernel) and n == row.problem.N and row.gflops is not None]
