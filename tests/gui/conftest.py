@@ -20,6 +20,7 @@ from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.panels.source import Source
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.widgets.fact_table import Table
+from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.timing import Benchmark
@@ -82,6 +83,8 @@ def opened(window: MainWindow, name: str) -> QDockWidget:
         dock.show()
         window.docks.fit()
         QApplication.processEvents()
+        for refresh in dock.findChildren(Refresh):
+            refresh.now()  # not a moment later
     return dock
 
 
