@@ -3,7 +3,6 @@
 FAMILIES = {
     "facts": ("counts", "instrument", "occupancy", "swizzle"),
     "lessons": ("lesson", "quiz"),
-    "lists": ("extensions", "kernels"),
     "processes": ("grader", "launches", "worker"),
-    "records": ("info", "schedule", "trace"),
+    "records": ("schedule", "trace"),
 }

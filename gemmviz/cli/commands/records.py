@@ -1,17 +1,14 @@
-"""Commands that record a run, or print what was recorded."""
+"""Commands that record a run."""
 
 import argparse
 import json
 from contextlib import closing
-from pathlib import Path
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.cli.command import Command, add_json, add_output, print_json
+from gemmviz.cli.command import Command, add_json, add_output
 from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, report_outcome
 from gemmviz.files.codec import to_plain
-from gemmviz.files.trace_file import describe, read_trace, write_trace
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.threads import phases_text
+from gemmviz.files.trace_file import write_trace
 from gemmviz.model.translation import many
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import record_limit
@@ -51,38 +48,6 @@ def _run_trace(args: argparse.Namespace) -> int:
     return report_hazards(list(ordering.hazards), setup) or report_outcome(outcome)
 
 
-# The command ``info``: prints the contents of a trace file.
-
-
-def _add_info(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE.gvt")
-    add_json(parser)
-
-
-def _run_info(args: argparse.Namespace) -> int:
-    try:
-        facts = describe(args.file)
-    except GemmvizError as error:
-        if args.json:
-            print_json({"error": str(error)})
-        raise
-    if args.json:
-        print_json(facts)
-        return 0
-    trace = read_trace(args.file)
-    numbers = ", ".join(f"{name} = {value}" for name, value in trace.setup.sizes_and_parameters.items())
-    print(f"{trace.setup.kernel.name}: {numbers}")
-    print(f"format version {facts['version']}, {facts['bytes']:,} bytes, recorded by {trace.by}")
-    grid, block = (" x ".join(map(str, extents)) for extents in (trace.launch.grid, trace.launch.block))
-    print(f"grid {grid}, block {block}, blocks traced {trace.blocks}")
-    if trace.phases is not None:
-        print(f"phases traced: {phases_text(trace.phases)}, counted from 1, and the steps before and after the phases")
-    arrays = ", ".join(facts["arrays"])
-    print(f"{many(trace.steps, 'step')} of {many(trace.space.thread_count, 'thread')}, arrays: {arrays}")
-    print(str(trace.check))
-    return 0
-
-
 # The command ``schedule``: where and when the blocks of a launch ran.
 
 
@@ -116,7 +81,6 @@ def _run_schedule(args: argparse.Namespace) -> int:
 
 
 COMMANDS = {
-    "info": Command("print what a trace file contains", _add_info, _run_info, order=6),
     "schedule": Command("record where and when each block ran on the GPU", _add_schedule, _run_schedule, order=9),
     "trace": Command("run a kernel and save a trace of every access", _add_trace, _run_trace, order=2),
 }
