@@ -13,6 +13,7 @@ import io
 import json
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -102,12 +103,28 @@ def template_of(name: str, messages: Iterator[Message]) -> Catalog:
 def messages_of_program() -> Iterator[Message]:
     """The messages of all modules."""
     for path in sorted((ROOT / "gemmviz").rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)) if _CALL.search(text) else ():
-            for message in messages_of(node) if isinstance(node, ast.Call) else ():
-                yield Message(message, path.relative_to(ROOT).as_posix())
+        file = path.relative_to(ROOT).as_posix()
+        for call in calls_in(path.read_text(encoding="utf-8")):
+            yield from (Message(message, file) for message in messages_of(call))
     yield from messages_of_assets()
     yield from messages_of_kernels()
+
+
+def calls_in(text: str) -> Iterator[ast.Call]:
+    """The calls in a module that may have messages, from the outer ones to the inner ones."""
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if _CALL.search(line)]
+    nodes: list[ast.AST] = [ast.parse(text)] if lines else []
+    while nodes:
+        yield from (node for node in nodes if isinstance(node, ast.Call))
+        nodes = [inner for node in nodes for inner in ast.iter_child_nodes(node) if _has_line(inner, lines)]
+
+
+def _has_line(node: ast.AST, lines: list[int]) -> bool:
+    """Whether one of these lines, which are sorted, is of a node or its decorators."""
+    start = (getattr(node, "decorator_list", None) or [node])[0]
+    first, last = getattr(start, "lineno", 0), getattr(node, "end_lineno", lines[-1])
+    place = bisect_left(lines, first)
+    return place < len(lines) and lines[place] <= last
 
 
 def messages_of_assets() -> Iterator[Message]:
@@ -137,10 +154,10 @@ def messages_of_kernels() -> Iterator[Message]:
 
 def messages_of_lesson(name: str) -> Iterator[Message]:
     """The texts of a lesson, in order."""
-    found = list[Message]()
+    found, file = list[Message](), lesson_path(name).relative_to(ROOT).as_posix()
 
     def note(text: str, where: str) -> str:
-        found.append(Message(text, lesson_path(name).relative_to(ROOT).as_posix(), where))
+        found.append(Message(text, file, where))
         return text
 
     translated(original_lesson(name), note)

@@ -11,21 +11,27 @@ import pytest
 import gemmviz
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
 from gemmviz.analysis.replay.focus import Position
-from gemmviz.cli.main import main
+from gemmviz.cli.main import commands, main
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.errors import SettingError
 from gemmviz.model.records import replace
+from gemmviz.render.export import formats
 from gemmviz.run.cpu.executor import stream_launch
+from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.theme import load_theme
 from tests.conftest import DATA, kernel_from, piece, trace_of
 
 WITHOUT_QT = """
 import sys
-for name in ("PySide6", "shiboken6", "pyqtgraph", "pytestqt"):
+for name in ("PySide6", "shiboken6", "pyqtgraph", "pytestqt", "cupy"):
     sys.modules[name] = None  # as if it weren't installed
 import gemmviz
+from gemmviz.cli.main import commands, main
+from gemmviz.render.export import formats
+from gemmviz.scenes.catalog import views
+from gemmviz.session.session import Session
 run = gemmviz.trace("tiled", M=8, N=8, K=8, TILE_WIDTH=4)
 assert run.scene(step=3)._repr_svg_().startswith("<svg")
 assert "<svg" in run._repr_html_()
@@ -33,15 +39,17 @@ gemmviz.save(run, sys.argv[1] + "/run.gvt")
 gemmviz.save(run.scene(view="memory"), sys.argv[1] + "/frame.svg")
 assert gemmviz.load(sys.argv[1] + "/run.gvt").steps == run.steps
 assert gemmviz.count("naive", M=64, N=64, K=64).totals["global_load_requests"]
-print(len(gemmviz.kernels()))
+assert main(["export", sys.argv[1] + "/run.gvt", "-o", sys.argv[1] + "/picture.svg"]) == 0
+print(len(gemmviz.kernels()), len(views()), len(formats()), len(commands()))
 """
 
 
-def test_it_works_where_qt_is_not_installed(tmp_path: Path) -> None:
+def test_it_works_where_neither_qt_nor_cupy_is_installed(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT_QT, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == len(kernel_names())
-    assert (tmp_path / "frame.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert [*map(int, done.stdout.split())] == [len(kernel_names()), len(views()), len(formats()), len(commands())]
+    for name in ("frame.svg", "picture.svg"):
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_a_run_is_what_the_engine_records() -> None:
@@ -202,11 +210,11 @@ def test_the_readers_know_kernels_of_their_own() -> None:
 
 
 def test_a_figure_opens_at_its_step_and_a_page_in_its_theme() -> None:
-    options: dict[str, Any] = {"M": 4, "N": 4, "K": 4, "TILE_WIDTH": 2}
-    figure = gemmviz.figure("04_tiled", step=5, follow="left", **options)
+    options: dict[str, Any] = {"M": 2, "N": 2, "K": 2, "BLOCK": 2}
+    figure = gemmviz.figure("02_naive", step=3, follow="left", **options)
     assert figure.options.follow == "left"
     (still,) = figure.reel.slides()
-    assert "step 5 of" in " ".join(piece(still.scene, "progress", Labels).texts)
-    dark, light = (gemmviz.show("04_tiled", theme=theme, **options).html for theme in ("dark", "light"))
+    assert "step 3 of" in " ".join(piece(still.scene, "progress", Labels).texts)
+    dark, light = (gemmviz.show("02_naive", theme=theme, **options).html for theme in ("dark", "light"))
     assert f"background: {load_theme('dark').background}" in dark
     assert f"background: {load_theme('light').background}" in light

@@ -34,6 +34,7 @@ from gemmviz.teaching.reveal import caption_of
 from tests.conftest import DATA, kernel_from, sampled, sure
 
 ROOT = Path(__file__).resolve().parent.parent
+pytestmark = pytest.mark.usefixtures("without_fonts")
 
 
 def test_kernels_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -262,7 +263,7 @@ def test_a_lesson_is_told_from_an_unknown_kernel(command: str, capsys: pytest.Ca
 
 @pytest.mark.parametrize(
     ("words", "name", "steps"),
-    [("02_naive -m 2 -n 2 -k 2 -D BLOCK=2", "02_naive", 5), pytest.param("", "04_tiled", 29, marks=pytest.mark.nightly)],
+    [("02_naive -m 1 -n 1 -k 1 -D BLOCK=2", "02_naive", 4), pytest.param("", "04_tiled", 29, marks=pytest.mark.nightly)],
 )
 def test_without_a_display_the_main_job_is_done(words: str, name: str, steps: int, tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
@@ -272,19 +273,6 @@ def test_without_a_display_the_main_job_is_done(words: str, name: str, steps: in
     assert "no display" in done.stdout
     assert (tmp_path / "out" / f"{name}.gif").stat().st_size > 10000
     assert len(list((tmp_path / "out").glob(f"{name}/*.png"))) == steps
-
-
-def test_the_engine_needs_neither_qt_nor_cupy(tmp_path: Path) -> None:
-    code = (
-        "import sys\n"
-        "for name in ('PySide6', 'shiboken6', 'pyqtgraph', 'cupy'): sys.modules[name] = None\n"
-        "from gemmviz.cli.main import main\n"
-        f"sys.exit(main(['trace', '04_tiled', '-o', r'{tmp_path / 'x.gvt'}']) "
-        f"or main(['export', r'{tmp_path / 'x.gvt'}', '-o', r'{tmp_path / 'x.svg'}']))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "x.svg").exists()
 
 
 def test_recorded_speeds_without_a_gpu(capsys: pytest.CaptureFixture[str]) -> None:
@@ -574,7 +562,7 @@ def test_a_faster_film_is_shorter(tmp_path: Path) -> None:
     """By default a film shows a step a second."""
     frames = []
     for speed in ([], ["--speed", "1"], ["--speed", "4"]):
-        words = ["04_tiled", "-m", "4", "-n", "4", "-k", "4", "-D", "TILE_WIDTH=2", "--steps", "1:4", "--size", "320x180"]
+        words = ["04_tiled", "-m", "4", "-n", "4", "-k", "4", "-D", "TILE_WIDTH=2", "--steps", "1:2", "--size", "320x180"]
         assert main(["export", *words, "--fps", "4", *speed, "-o", str(tmp_path / "f.apng")]) == 0
         with Image.open(tmp_path / "f.apng") as image:
             frames.append(getattr(image, "n_frames", 1))

@@ -3,7 +3,6 @@
 import ast
 import importlib
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -29,7 +28,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import commands, main
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
-from gemmviz.files import resources
+from gemmviz.files import extensions, resources
 from gemmviz.files.devices import device_names, devices
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.gui.window.actions.file_actions import export_actions
@@ -55,19 +54,21 @@ from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots import metrics
 from gemmviz.shots.shot import save_view
 from gemmviz.shots.subject import subjects
+from gemmviz.teaching.quiz import quiz_kinds
 from tests.app_model import TestModel
-from tests.budget import modules
 from tests.conftest import moment_of
 from tests.gui.conftest import metrics_of, pictured, text_in
 from tests.hand_made import LANES, TILE, HandMade
 
 ROOT = Path(__file__).resolve().parent.parent
 _CACHES: tuple[Callable[..., Any], ...] = (
-    views, subjects, commands, panels, formats, devices, theme_names, load_theme,
+    views, subjects, commands, panels, formats, devices, quiz_kinds, theme_names, load_theme,
+    extensions.entry_points, extensions._are_there_any,
 )  # fmt: skip
 
 
 def forget() -> None:
+    """What gemmviz has found in folders and in installed packages is looked for again."""
     for cached in _CACHES:
         cached.cache_clear()  # type: ignore[attr-defined]
 
@@ -325,17 +326,24 @@ def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 
 
 @cache
-def literals() -> dict[Path, set[str]]:
-    """All texts in each module."""
-    return {
-        each.path: {node.value for node in each.all_nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-        for each in modules()
-    }
+def sources() -> dict[Path, str]:
+    """The text of each module."""
+    package = ROOT / "gemmviz"
+    return {path.relative_to(package): path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
+
+
+def naming(*names: str) -> list[Path]:
+    """The modules that have one of these names as a literal."""
+    quoted = re.compile(rf"[\"']({'|'.join(map(re.escape, names))})[\"']")
+
+    def has_one(text: str) -> bool:
+        return any(isinstance(node, ast.Constant) and node.value in names for node in ast.walk(ast.parse(text)))
+
+    return [path for path, text in sources().items() if quoted.search(text) and has_one(text)]
 
 
 def test_the_table_alone_names_element_types() -> None:
-    names = {*ELEMENT_TYPES} - {"bool"}  # which C has too
-    found = {path.as_posix() for path, texts in literals().items() if texts & names}
+    found = {path.as_posix() for path in naming(*{*ELEMENT_TYPES} - {"bool"})}  # which C has too
     of_the_gpu = {"cuda/types.py", "run/cuda/stopwatch.py", "model/timing.py"}  # instructions and cuBLAS, of some types alone
     assert found == {"model/element_types.py", *of_the_gpu}
 
@@ -345,8 +353,7 @@ def test_few_files_name_a_kind_of_instruction(kind: str) -> None:
     """Of those that know traces; the reader of sources and the table's own names apart."""
     apart = {"site_kinds.py"}
     layers = {"model", "files", "analysis", "scenes"}
-    now = [path for path in literals() if path.parts[0] in layers and path.name not in apart]
-    found = [path for path in now if kind in literals()[path]]
+    found = [path for path in naming(kind) if path.parts[0] in layers and path.name not in apart]
     assert 1 <= len(found) <= 5, found
 
 
@@ -356,9 +363,9 @@ def test_nothing_tells_kinds_by_the_number_of_operands() -> None:
         r"(?:\bnot |\bbool\(|\blen\(|\bif |\band |\bor )[\w.]*\.operands\b(?!\[|\()|\(\w+,\) ?= ?[\w.]*\.operands"
     )
     found = [
-        f"{path.relative_to(ROOT).as_posix()}: {line.strip()}"
-        for path in sorted((ROOT / "gemmviz").rglob("*.py"))
-        for line in path.read_text(encoding="utf-8").splitlines()
+        f"gemmviz/{path.as_posix()}: {line.strip()}"
+        for path, text in sources().items()
+        for line in text.splitlines()
         if pattern.search(line) and "instruction.operands" not in line and "max(1, len(self.operands))" not in line
     ]
     assert found == [
@@ -422,22 +429,23 @@ def test_a_command_whose_arguments_fail_costs_no_other(
     assert "the command 'odd' can't be used: AttributeError" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "import nothing_of_the_kind\n",
+def test_broken_panels_are_named_in_the_window(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) -> None:
+    dropped(gemmviz.gui.panels, "broken", "import nothing_of_the_kind\n")
+    dropped(
+        gemmviz.gui.panels,
+        "failing",
         "from gemmviz.gui.panel import Panel\nPANEL = Panel('P', lambda model: 1 / 0)\n",
-    ],
-)
-def test_a_broken_panel_is_named_in_the_window(
-    dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot, text: str
-) -> None:
-    dropped(gemmviz.gui.panels, "broken", text)
+    )
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
-    qtbot.waitUntil(lambda: any("is ignored" in notice for notice in window.banner.texts))
+    window.warming.start()
+    qtbot.waitUntil(
+        lambda: any("broken.py is ignored" in (said := text) and "1 other file" in said for text in window.banner.texts)
+    )
+    assert "the panel 'failing' is ignored: ZeroDivisionError" in window.docks.broken[-1].message
     assert "settings" in window.docks.all
+    assert not {"broken", "failing"} & {*window.docks.all}
     window.close()
 
 
@@ -494,16 +502,3 @@ def test_a_damaged_font_is_named(assets: Path, tmp_path: Path, capsys: pytest.Ca
     assert main(["export", "04_tiled", "-o", str(tmp_path / "x.svg")]) == 1
     assert "Inter-Regular.otf: this font can't be read" in capsys.readouterr().err
     bundled_font.cache_clear()
-
-
-def test_the_engine_draws_no_qt_in_by_the_way() -> None:
-    """What is found in folders is loaded without a window."""
-    code = (
-        "import sys\n"
-        "for name in ('PySide6', 'pyqtgraph', 'cupy'): sys.modules[name] = None\n"
-        "from gemmviz.scenes.catalog import views\nfrom gemmviz.render.export import formats\n"
-        "from gemmviz.cli.main import commands\nfrom gemmviz.session.session import Session\n"
-        "print(len(views()), len(formats()), len(commands()))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -22,10 +22,16 @@ Edit = Callable[[str, str, str], None]
 _SHELL = 'set -euo pipefail\npython() { "$PYTHON" "$@"; }\ngemmviz() { "$PYTHON" -m gemmviz "$@"; }\n'
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with what is compiled, of which the tests have copies whose files are links."""
+    return Path(shutil.copytree(ROOT / "gemmviz", tmp_path_factory.mktemp("copied") / "gemmviz"))
+
+
 @pytest.fixture
-def edit(tmp_path: Path) -> Edit:
+def edit(copied: Path, tmp_path: Path) -> Edit:
     """Replaces a line in a copy of the package, which stands beside what it needs of a checkout."""
-    shutil.copytree(ROOT / "gemmviz", tmp_path / "gemmviz")  # with what is compiled
+    shutil.copytree(copied, tmp_path / "gemmviz", copy_function=os.link)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for name in ("kernels", "assets"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -34,9 +40,15 @@ def edit(tmp_path: Path) -> Edit:
         path = tmp_path / "gemmviz" / name
         text = path.read_text(encoding="utf-8")
         assert text.count(old) == 1, path
-        path.write_text(text.replace(old, new), encoding="utf-8")
+        written(path, text.replace(old, new))
 
     return replaced
+
+
+def written(path: Path, text: str) -> None:
+    """Write a file of a copy; the file that it was a link to stays."""
+    path.unlink(missing_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 def run(folder: Path, code: str, *shell: str) -> None:
@@ -75,7 +87,7 @@ def own_folder(path: Path) -> None:
             (path / each.name).symlink_to(each)
 
 
-@pytest.mark.parametrize("page", sampled(PAGES, 4), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", sampled(PAGES, 6), ids=lambda page: page.stem)
 def test_the_example_of_a_page_passes(page: Path, tmp_path: Path, edit: Edit) -> None:
     examples = list(parts(page))
     for file, text in examples:
@@ -86,7 +98,7 @@ def test_the_example_of_a_page_passes(page: Path, tmp_path: Path, edit: Edit) ->
         elif file:
             for parent in [*reversed(path.relative_to(tmp_path).parents)][1:]:
                 own_folder(tmp_path / parent)
-            path.write_text(text, encoding="utf-8")
+            written(path, text)
     commands = "".join(text for file, text in examples if not file)
     assert commands
     run(tmp_path, _SHELL + commands.replace("~/.config/gemmviz", "$GEMMVIZ_HOME"), "bash", "-c")
@@ -117,26 +129,7 @@ def refused(act):
 """
 
 
-def test_a_drawing_option_is_a_field_and_the_view_that_draws_it(tmp_path: Path, edit: Edit) -> None:
-    code = "    code: Annotated[bool, Control("
-    marks = (
-        '    marks: Annotated[Literal["none", "dots"], Control("Marks", "What to mark", "--marks", menu="Mar&ks")] = "none"\n'
-    )
-    width = '    rule: Annotated[float, Control("Rule", "How thick", "--rule", most=4)] = 0.5\n'
-    edit("scenes/kit/view.py", code, marks + width + code)
-    drawn = (
-        "def _with_marks(moment: Moment, options: ViewOptions) -> Scene:\n"
-        "    scene = stage_scene(moment, options)\n"
-        "    mark = Rects('mark', np.array([[0.0, 0.0, options.rule, 1.0]]), 'white')\n"
-        "    return scene if options.marks == 'none' else scene.__class__(\n"
-        "        scene.width, scene.height, scene.background, (*scene.primitives, mark))\n\n\n"
-    )
-    view = 'VIEW = View(marked("Stage"), Moment, stage_scene,'
-    edit("scenes/views/stage_view.py", view, drawn + view.replace("stage_scene,", "_with_marks,"))
-    run(
-        tmp_path,
-        _WINDOW
-        + """
+_OPTION = """
 # A flag, and the picture
 assert main(["export", "04_tiled", "-o", "plain.svg"]) == main(["export", "04_tiled", "--marks", "dots", "-o", "dots.svg"]) == 0
 assert Path("plain.svg").read_text() != Path("dots.svg").read_text()
@@ -157,19 +150,8 @@ assert command_words(shot)[-4:] == ["--marks", "dots", "--rule", "1.25"]
 # Bounds and choices
 assert "Marks can't be 'stars' (choose none, dots)" in refused(lambda: replace(shot, marks="stars"))
 assert "Rule can't be 5 (choose 0 to 4)" in refused(lambda: parse_shot(shot_text(shot).replace("rule = 1.25", "rule = 5.0")))
-""",
-    )
-
-
-def test_settings_with_decimals_and_switches_are_one_field_each(tmp_path: Path, edit: Edit) -> None:
-    device = "    device: Annotated[str, Control("
-    alpha = '    alpha: Annotated[float, Control("Alpha", "A factor of the result", "--alpha", least=-8, most=8)] = 1.0\n'
-    fast = '    fast: Annotated[bool, Control("Fast", "Whether it hurries", "--fast")] = False\n'
-    edit("model/setup.py", device, alpha + fast + device)
-    run(
-        tmp_path,
-        _WINDOW
-        + """
+"""
+_SETTINGS = """
 # The form: a spin box with decimals, within bounds
 form = window.docks.widgets["settings"].findChild(SetupForm)
 box = form.controls["alpha"]
@@ -205,5 +187,28 @@ assert main(["export", "view.toml", "--alpha", "2.5", "-o", "a.svg"]) == main(["
 small = command_words(replace(shot, setup=replace(shot.setup, alpha=-1e-7)))
 assert main(["export", *small[1:], "-o", "b.svg"]) == 0 and "-0.0000001" in small
 assert main(["counts", "04_tiled", "--alpha", "nan"]) == 2
-""",
+"""
+
+
+def test_an_option_is_a_field_and_the_view_that_draws_it_and_a_setting_one_field(tmp_path: Path, edit: Edit) -> None:
+    """A choice and a number of a view; a number with decimals and a switch of a run."""
+    code = "    code: Annotated[bool, Control("
+    marks = (
+        '    marks: Annotated[Literal["none", "dots"], Control("Marks", "What to mark", "--marks", menu="Mar&ks")] = "none"\n'
     )
+    width = '    rule: Annotated[float, Control("Rule", "How thick", "--rule", most=4)] = 0.5\n'
+    edit("scenes/kit/view.py", code, marks + width + code)
+    drawn = (
+        "def _with_marks(moment: Moment, options: ViewOptions) -> Scene:\n"
+        "    scene = stage_scene(moment, options)\n"
+        "    mark = Rects('mark', np.array([[0.0, 0.0, options.rule, 1.0]]), 'white')\n"
+        "    return scene if options.marks == 'none' else scene.__class__(\n"
+        "        scene.width, scene.height, scene.background, (*scene.primitives, mark))\n\n\n"
+    )
+    view = 'VIEW = View(marked("Stage"), Moment, stage_scene,'
+    edit("scenes/views/stage_view.py", view, drawn + view.replace("stage_scene,", "_with_marks,"))
+    device = "    device: Annotated[str, Control("
+    alpha = '    alpha: Annotated[float, Control("Alpha", "A factor of the result", "--alpha", least=-8, most=8)] = 1.0\n'
+    fast = '    fast: Annotated[bool, Control("Fast", "Whether it hurries", "--fast")] = False\n'
+    edit("model/setup.py", device, alpha + fast + device)
+    run(tmp_path, _WINDOW + _OPTION + _SETTINGS)

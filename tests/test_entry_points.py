@@ -1,29 +1,47 @@
 """Extensions of other installed packages: ``tests/data/lab_package`` is one, others are written here."""
 
 import configparser
-import json
 import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
 
+from gemmviz.cli.main import main
+from gemmviz.gui.window.actions.file_actions import export_actions
+from gemmviz.gui.window.actions.view_actions import other_pictures
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.scenes.catalog import views
+from tests.test_cost_of_change import forget
+
+Install = Callable[..., None]
 ROOT = Path(__file__).resolve().parent.parent
 LAB = ROOT / "tests" / "data" / "lab_package"
 
 
-def gemmviz(folder: Path, *words: str, packages: tuple[Path, ...] = (LAB,)) -> subprocess.CompletedProcess[str]:
-    return python(folder, "-m", "gemmviz", *words, packages=packages)
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Makes packages importable as if they were installed, for a gemmviz that has found none yet."""
+    installed = list[Path]()
 
+    def install(*packages: Path) -> None:
+        for each in packages:
+            monkeypatch.syspath_prepend(each)
+        installed.extend(packages)
+        forget()
 
-def python(folder: Path, *words: str, packages: tuple[Path, ...] = (LAB,)) -> subprocess.CompletedProcess[str]:
-    paths = os.pathsep.join(map(str, (ROOT, *packages)))
-    environment = {**os.environ, "PYTHONPATH": paths, "QT_QPA_PLATFORM": "offscreen", "GEMMVIZ_HOME": str(folder / "home")}
-    return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path / "home"))
+    yield install
+    monkeypatch.undo()
+    forget()
+    for name, module in [*sys.modules.items()]:
+        if any(Path(getattr(module, "__file__", None) or "/").is_relative_to(each) for each in installed):
+            del sys.modules[name]
 
 
 def package(folder: Path, name: str, entries: str, code: str) -> Path:
@@ -45,84 +63,50 @@ def test_the_file_of_entry_points_is_what_the_project_says() -> None:
 
 
 def test_a_command(tmp_path: Path) -> None:
-    done = gemmviz(tmp_path, "hello")
+    """As it is called, in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, LAB)))}
+    command = [sys.executable, "-m", "gemmviz", "hello"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (3, "hello from the lab\n", "")
 
 
-_COMMANDS = {
-    "view": ["export", "04_tiled", "--view", "plain", "-o", "plain.svg"],
-    "format": ["export", "04_tiled", "-o", "size.txt"],
-    "subject": ["export", "04_tiled", "--view", "sizes", "-o", "sizes.svg"],
-    "device": ["counts", "04_tiled", "--device", "labgpu"],
-    "question": ["quiz", "04_tiled", "--count", "9"],
-}
-_ALL = """
-import io, json, sys
-from contextlib import redirect_stderr, redirect_stdout
-from gemmviz.cli.main import main
-found = {}
-for name, words in json.loads(sys.argv[1]).items():
-    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-        code = main(words)
-    found[name] = code, out.getvalue(), err.getvalue()
-print(json.dumps(found))
-"""
+def test_a_view_and_a_format(here: Install, tmp_path: Path) -> None:
+    here(LAB)
+    assert main(["export", "04_tiled", "--view", "plain", "-o", str(tmp_path / "plain.svg")]) == 0
+    assert ">plain<" in (tmp_path / "plain.svg").read_text(encoding="utf-8")
+    assert main(["export", "04_tiled", "-o", str(tmp_path / "size.txt")]) == 0
+    assert (tmp_path / "size.txt").read_text(encoding="utf-8") == "1600 x 900"
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the commands wrote, run one after the other where the package is installed."""
-    folder = tmp_path_factory.mktemp("lab")
-    done = python(folder, "-c", _ALL, json.dumps(_COMMANDS))
-    assert done.returncode == 0, done.stderr
-    (folder / "said.json").write_text(done.stdout, encoding="utf-8")
-    return folder
+def test_a_subject(here: Install, tmp_path: Path) -> None:
+    here(LAB)
+    assert main(["export", "04_tiled", "--view", "sizes", "-o", str(tmp_path / "sizes.svg")]) == 0
+    assert ">8 x 8 x 8<" in (tmp_path / "sizes.svg").read_text(encoding="utf-8")
 
 
-def said(lab: Path, name: str) -> str:
-    """What a command printed; it ended well."""
-    code, out, err = json.loads((lab / "said.json").read_text(encoding="utf-8"))[name]
-    assert (code, err) == (0, "")
-    return str(out)
+def test_a_device(here: Install) -> None:
+    here(LAB)
+    assert main(["counts", "04_tiled", "--device", "labgpu"]) == 0
 
 
-def test_a_view_and_a_format(lab: Path) -> None:
-    said(lab, "view")
-    assert ">plain<" in (lab / "plain.svg").read_text(encoding="utf-8")
-    said(lab, "format")
-    assert (lab / "size.txt").read_text(encoding="utf-8") == "1600 x 900"
+def test_a_kind_of_question(here: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    here(LAB)
+    assert main(["quiz", "04_tiled", "--count", "9"]) == 0
+    assert capsys.readouterr().out.count("Which kernel is this?") == 1
 
 
-def test_a_subject(lab: Path) -> None:
-    said(lab, "subject")
-    assert ">8 x 8 x 8<" in (lab / "sizes.svg").read_text(encoding="utf-8")
-
-
-def test_a_device(lab: Path) -> None:
-    said(lab, "device")
-
-
-def test_a_kind_of_question(lab: Path) -> None:
-    assert said(lab, "question").count("Which kernel is this?") == 1
-
-
-def test_a_panel(tmp_path: Path) -> None:
-    code = """
-from PySide6.QtWidgets import QApplication, QLabel
-from gemmviz.gui.window.actions.file_actions import export_actions
-from gemmviz.gui.window.actions.view_actions import other_pictures
-from gemmviz.gui.window.main_window import MainWindow
-app = QApplication([])
-window = MainWindow()
-window.show()
-window.docks.widgets["notes"]
-assert "notes of the lab" in [label.text() for label in window.findChildren(QLabel)]
-texts = [action.text for action in (*other_pictures(), *export_actions())]
-assert "Plain" in texts and any("Text" in text for text in texts)
-assert not [text for text in window.banner.texts if "is ignored" in text]
-"""
-    done = python(tmp_path, "-c", code)
-    assert done.returncode == 0, done.stderr
+def test_a_panel(here: Install, qtbot: QtBot) -> None:
+    here(LAB)
+    window = MainWindow()
+    qtbot.addWidget(window)
+    window.show()
+    assert window.docks.widgets["notes"]
+    assert "notes of the lab" in [label.text() for label in window.findChildren(QLabel)]
+    texts = [action.text for action in (*other_pictures(), *export_actions())]
+    assert "Plain" in texts
+    assert any("Text" in text for text in texts)
+    assert not [text for text in window.banner.texts if "is ignored" in text]
+    window.close()
 
 
 BROKEN = {
@@ -134,23 +118,25 @@ BROKEN = {
 }
 
 
-def test_broken_ones_are_named_and_left_out(tmp_path: Path) -> None:
+def test_broken_ones_are_named_and_left_out(here: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     packages = [package(tmp_path, name, f"[gemmviz.views]\n{name} = {name}:X\n", code) for name, (code, _) in BROKEN.items()]
     groups = "".join(
         f"[gemmviz.{kind}]\nbad = nosuch.module:X\n" for kind in ("views", "subjects", "commands", "formats", "devices")
     )
-    missing = package(tmp_path, "missing", groups, "")
-    packages = [*packages, missing]
-    assert "04_tiled" in gemmviz(tmp_path, "kernels", packages=tuple(packages)).stdout
-    done = gemmviz(tmp_path, "extensions", packages=tuple(packages))
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == len(BROKEN) + 5
+    here(*packages, package(tmp_path, "missing", groups, ""))
+    assert main(["kernels"]) == 0
+    assert "04_tiled" in capsys.readouterr().out
+    assert main(["extensions"]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == len(BROKEN) + 5
     for _, words in BROKEN.values():
-        assert words in done.stderr
-    assert done.stderr.count("bad of the package missing is ignored: ModuleNotFoundError") == 5
+        assert words in said
+    assert said.count("bad of the package missing is ignored: ModuleNotFoundError") == 5
 
 
-def test_a_name_that_is_taken_is_an_error_that_names_both(tmp_path: Path) -> None:
+def test_a_name_that_is_taken_is_an_error_that_names_both(
+    here: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One of gemmviz stays, and of two packages the first by name."""
     view = (
         "from gemmviz.analysis.replay.moment import Moment\nfrom gemmviz.scenes.kit.view import framed, message\n"
@@ -159,30 +145,35 @@ def test_a_name_that_is_taken_is_an_error_that_names_both(tmp_path: Path) -> Non
     )
     one = package(tmp_path, "one", "[gemmviz.views]\nmine = one:X\n", view)
     two = package(tmp_path, "two", "[gemmviz.views]\nmine = two:X\nstage = two:X\n", view)
-    assert gemmviz(tmp_path, "export", "04_tiled", "--view", "mine", "-o", "m.svg", packages=(two, one)).returncode == 0
+    here(two, one)
+    assert main(["export", "04_tiled", "--view", "mine", "-o", str(tmp_path / "m.svg")]) == 0
     assert ">one<" in (tmp_path / "m.svg").read_text(encoding="utf-8")
-    done = gemmviz(tmp_path, "extensions", packages=(two, one))
-    assert done.returncode == 1
-    assert "mine of the package two is ignored: mine of the package one has the same name, 'mine'" in done.stderr
-    assert "stage of the package two is ignored: stage_view.py has the same name, 'stage'" in done.stderr
-    assert done.stderr.count("\n") == 2
+    assert main(["extensions"]) == 1
+    said = capsys.readouterr().err
+    assert "mine of the package two is ignored: mine of the package one has the same name, 'mine'" in said
+    assert "stage of the package two is ignored: stage_view.py has the same name, 'stage'" in said
+    assert said.count("\n") == 2
 
 
-def test_devices_of_one_name_are_an_error_that_names_both(tmp_path: Path) -> None:
+def test_devices_of_one_name_are_an_error_that_names_both(
+    here: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     own = tmp_path / "home" / "devices"
     own.mkdir(parents=True)
     text = (ROOT / "assets" / "devices" / "a100.toml").read_text(encoding="utf-8")
     (own / "a100.toml").write_text(text, encoding="utf-8")
     (own / "labgpu.toml").write_text(text, encoding="utf-8")
-    done = gemmviz(tmp_path, "extensions")
-    assert done.returncode == 1
-    assert f"{own / 'a100.toml'} is ignored: a device of gemmviz has the same name, 'a100'" in done.stderr
-    assert (
-        f"labgpu.toml of the package gemmviz-lab is ignored: {own / 'labgpu.toml'} has the same name, 'labgpu'" in done.stderr
-    )
+    here(LAB)
+    assert main(["extensions"]) == 1
+    said = capsys.readouterr().err
+    assert f"{own / 'a100.toml'} is ignored: a device of gemmviz has the same name, 'a100'" in said
+    assert f"labgpu.toml of the package gemmviz-lab is ignored: {own / 'labgpu.toml'} has the same name, 'labgpu'" in said
 
 
-def test_without_such_packages_the_slow_library_is_not_imported(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['importlib.metadata'] = None\nfrom gemmviz.scenes.catalog import views\nassert views()"
-    assert python(tmp_path, "-c", code, packages=()).returncode == 0
-    assert python(tmp_path, "-c", code).returncode == 1  # with one it has to be
+def test_without_such_packages_the_slow_library_is_not_imported(here: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "importlib.metadata", None)
+    here()
+    assert views()
+    here(LAB)  # with one it has to be
+    with pytest.raises(ImportError):
+        views()["stage"]

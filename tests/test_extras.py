@@ -45,6 +45,7 @@ def test_the_command_names_what_to_install_before_anything_runs(name: str, extra
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_slides_with_a_film_need_both(tmp_path: Path) -> None:
     done = run(tmp_path, "export", "04_tiled", "--film", "--steps", "1:2", "-o", "f.pptx")
     assert 'pip install "gemmviz[slides,film]"' in done.stderr

@@ -88,7 +88,14 @@ def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypa
     assert far < MOST_FAR, f"{far:.1%} of the pixels differ: look at it, then make document WHAT=gallery"
 
 
-@pytest.mark.parametrize("file", ["tiled.svg", "tiled.gif", "tiled.pptx", "tiled.html", FIGURE.file])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "tiled.svg",
+        "tiled.html",
+        *(pytest.param(each, marks=pytest.mark.nightly) for each in ("tiled.gif", "tiled.pptx", FIGURE.file)),
+    ],
+)
 def test_an_example_of_a_format_is_what_its_command_makes(file: str, tmp_path: Path) -> None:
     """One of each kind: a picture, a film, slides, a page and a figure. The same input gives the same bytes."""
     entry = next(each for each in format_entries() if each.file == file)

@@ -111,7 +111,7 @@ def test_a_broken_one_is_wrong(name: str, before: str, after: str, parameters: d
     assert str(check).startswith(f"{kernel.problem.output_names[0]} is wrong: ")
 
 
-@pytest.mark.parametrize("name", sampled([*pattern_kernel_names(), "batched", "none", "histogram", *ELEMENTWISE], 4))
+@pytest.mark.parametrize("name", sampled([*pattern_kernel_names(), "batched", "none", "histogram", *ELEMENTWISE], 7))
 def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
     setup = setup_for(problem_kernel(name))
     whole = Knowledge(Shot(setup, theme="dark"), FallbackEngine(StoredAnswers(), ENGINE))
@@ -133,7 +133,7 @@ def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
         assert ("This kernel solves another problem" in re.sub("<[^>]*>", " ", svg)) == (view in MULTIPLIES_ONLY), view
 
 
-@pytest.mark.parametrize("name", sampled(PROBLEM_KERNELS, 4))
+@pytest.mark.parametrize("name", sampled(PROBLEM_KERNELS, 6))
 def test_nothing_overlaps_in_the_views_of_a_run(name: str) -> None:
     reader = reader_of_problem(name)
     wrong: dict[tuple[object, ...], list[str]] = {}
@@ -148,9 +148,10 @@ def test_nothing_overlaps_in_the_views_of_a_run(name: str) -> None:
     assert {at: found for at, found in wrong.items() if found} == {}
 
 
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("layer", LAYERS)
-def test_every_layer_is_drawn(layer: str) -> None:
-    for name in PROBLEM_KERNELS:
+def test_every_layer_is_drawn(layer: str, every: int) -> None:
+    for name in [*PROBLEM_KERNELS][LAYERS.index(layer) % every :: every]:
         options = ViewOptions(layer=layer)  # type: ignore[arg-type]
         assert wrong_with(view_named("stage").scene(reader_of_problem(name).at(0), options)) == []
 

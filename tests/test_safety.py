@@ -72,7 +72,7 @@ def test_rendering_a_trace_writes_into_its_folder_alone(tmp_path: Path, monkeypa
     target = tmp_path / "outside" / "victim.gif"
     target.parent.mkdir()
     target.write_text("mine")
-    short = trace_of("02_naive", 2, 2, 2, BLOCK=2)
+    short = trace_of("02_naive", 1, 1, 1, BLOCK=2)
     write_trace(named(str(target.with_suffix("")), trace=short), tmp_path / "t.gvt")
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")

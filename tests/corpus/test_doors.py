@@ -21,7 +21,7 @@ from gemmviz.teaching.lesson import Exercise, ExerciseSize, Expectation
 from tests.conftest import sure
 from tests.corpus.public_habits.corpus import Entry, entries
 
-_FEW = 80  # of the files, every this many in the fast tests
+_FEW = 160  # of the files, every this many in the fast tests
 _TASK = parse_task('format = "gemmviz task"\nversion = 1\ntitle = "T"\n', "t.toml")
 _RIGHT = Exercise("Multiply.", until=(Expectation("result", "right"),))
 

@@ -8,7 +8,7 @@ from tests.corpus.public_habits.corpus import Entry, entries
 from tests.corpus.public_habits.judged import ACCUSED, INTERNAL, OPENED, judged, judged_as
 from tests.corpus.public_habits.planted import faults
 
-_FEW, _SOME = 138, 96  # of the files and of the faults, every this many in the fast tests
+_FEW, _SOME = 276, 192  # of the files and of the faults, every this many in the fast tests
 _UNKNOWN = (
     "heat_step",
     "other_heat_loop",

@@ -29,7 +29,7 @@ def opened(name: str) -> KernelSpec:
     return open_kernel(str(STYLES / f"{name}.cu"), GIVEN.get(name, GivenLaunch()))
 
 
-@pytest.mark.parametrize("name", sampled(NAMES, 5))
+@pytest.mark.parametrize("name", sampled(NAMES, 8))
 def test_the_result_is_right_without_hazards(name: str) -> None:
     trace = trace_kernel(setup_for(opened(name))).whole
     assert trace.check.is_checked
@@ -40,6 +40,6 @@ def test_the_result_is_right_without_hazards(name: str) -> None:
 
 
 @pytest.mark.skipif(nvrtc() is None or cuda_include() is None, reason="needs the wheels of NVRTC and of CUDA's headers")
-@pytest.mark.parametrize("name", sampled(NAMES, 9))
+@pytest.mark.parametrize("name", sampled(NAMES, 14))
 def test_the_twin_compiles(name: str) -> None:
     assert compile_twin(setup_for(opened(name)))

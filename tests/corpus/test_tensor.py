@@ -20,6 +20,11 @@ SLOW = (  # half a second or more each
     "bf16_wmma", "bias_relu_epilogue", "blog_colmajor", "cg_memcpy_async", "half_accumulator", "macro_heavy", "persistent_tiles", "producer_consumer",
     "register_prefetch", "sample_gemm", "split_k_wmma", "thread_pipeline", "warp_tiles_macros", "xor_swizzle_cp_async",
 )  # fmt: skip
+TYPES = {  # of the elements of arrays, as they are declared
+    "policy_templates": {"C": "float32", "smem": "float16"},
+    "ldmatrix_padded": {"C": "float16", "s_a": "float16"},
+    "shared_tiles_wmma": {"As": "float16", "Bs": "float16"},
+}
 PROBLEMS = {"bias_relu_epilogue": "linear_relu", "gelu_bf16": "linear_gelu"}  # of those that are no plain multiplication
 
 
@@ -29,9 +34,9 @@ def opened(name: str) -> KernelSpec:
 
 
 def all_files() -> list[object]:
-    """All files; one of five of the quick ones is opened in the fast tests."""
+    """All files; some of the quick ones are opened in the fast tests."""
     quick = [name for name in NAMES if name not in SLOW]
-    slow = {name: [pytest.mark.nightly] for name in NAMES if name not in quick[::5]}
+    slow = {name: [pytest.mark.nightly] for name in NAMES if name not in {*quick[::9], *TYPES}}
     fails = {name: [pytest.mark.xfail(reason=reason, strict=True)] for name, reason in NOT_YET.items()}
     return [pytest.param(name, marks=[*slow.get(name, ()), *fails.get(name, ())]) for name in NAMES]
 
@@ -52,19 +57,8 @@ def test_it_opens_as_it_stands_and_c_is_right(name: str) -> None:
     assert trace.check.passed, str(trace.check)
     assert trace.check.unwritten == 0
     assert not ordering_of(trace).hazards
-
-
-@pytest.mark.parametrize(
-    ("name", "types"),
-    [
-        ("policy_templates", {"C": "float32", "smem": "float16"}),
-        ("ldmatrix_padded", {"C": "float16", "s_a": "float16"}),
-        ("shared_tiles_wmma", {"As": "float16", "Bs": "float16"}),
-    ],
-)
-def test_arrays_are_drawn_in_the_elements_that_are_declared(name: str, types: dict[str, str]) -> None:
-    arrays = {each.name: each.element_type for each in trace_kernel(setup_for(opened(name))).whole.arrays}
-    assert {each: arrays[each] for each in types} == types
+    arrays = {each.name: each.element_type for each in trace.arrays}
+    assert {each: arrays[each] for each in TYPES.get(name, ())} == TYPES.get(name, {})
 
 
 @pytest.mark.parametrize(

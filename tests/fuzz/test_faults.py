@@ -23,7 +23,7 @@ def _first_with() -> dict[str, int]:
     return found
 
 
-_SOME = pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.nightly)])
+_SOME = pytest.mark.parametrize("every", [16, pytest.param(1, marks=pytest.mark.nightly)])
 
 
 @_SOME

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from gemmviz.model.errors import checkpoint
+from tests.fuzz import limits
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.campaigns import CAMPAIGNS
 from tests.fuzz.harness import Attempt, Finding, try_case
-from tests.fuzz.limits import MOST_MIB
 
 _CASES = {"window": 3, "settings": 6, "sources": 40, "headers": 40, "programs": 1, "pages": 15, "faults": 20, "lessons": 40}
 
@@ -56,12 +56,13 @@ TRESPASSES: dict[str, Callable[[Path], object]] = {
     "starts 'true'": lambda path: subprocess.run(["true"], check=False),
     "changed the file": lambda path: path.write_text("other"),
     "left .x.part-1 behind": lambda path: (path.parent / ".x.part-1").touch(),
-    "MiB of memory": lambda path: len(b"x" * (MOST_MIB + 128 << 20)),
+    "MiB of memory": lambda path: len(b"x" * (limits.MOST_MIB + 128 << 20)),
 }
 
 
 @pytest.mark.parametrize("said", TRESPASSES)
-def test_a_case_that_oversteps_is_a_finding(said: str) -> None:
+def test_a_case_that_oversteps_is_a_finding(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_MIB", 64)  # so that little has to be taken
     with pytest.raises(Finding, match=re.escape(said)):
         try_case(campaign(lambda path: TRESPASSES[said](path)), b"")
 

@@ -181,7 +181,10 @@ def test_names_stay_text(payload: str) -> None:
         assert "onerror" in markup.words or "\\x0c" in markup.words
 
 
-@pytest.mark.parametrize(("size", "most"), [(32, 115_000), pytest.param(64, 150_000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ("size", "most"),
+    [(16, 100_000), *(pytest.param(*each, marks=pytest.mark.nightly) for each in ((32, 115_000), (64, 150_000)))],
+)
 def test_a_page_and_a_figure_are_small(size: int, most: int) -> None:
     shot = Shot(setup_for(load_kernel("04_tiled")).changed(M=size, N=size, K=size, TILE_WIDTH=16), theme="light")
     stage = prepare(shot, interpreter)
@@ -231,13 +234,14 @@ def test_a_picture_has_the_code_too(tmp_path: Path, qapp: QApplication) -> None:
 def test_the_command_writes_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my tiles.html"
     words = ["--embed", "--follow", "left", "--author", "Ada & Co"]
-    assert main(["export", "04_tiled", "--phase", "2", *words, "-o", str(path)]) == 0
+    small = ["export", "04_tiled", "-m", "4", "-n", "4", "-k", "4", "-D", "TILE_WIDTH=2"]
+    assert main([*small, "--phase", "2", *words, "-o", str(path)]) == 0
     assert script_hash(figure_script()) in capsys.readouterr().out
     text = path.read_text(encoding="utf-8")
     assert text.startswith("<figure ")
     assert 'data-name="my-tiles" data-theme="auto" data-follow="left"' in text
     assert "Ada &amp; Co" in text
-    assert main(["export", "04_tiled", "--steps", "3:5", "--embed", "--split", "--theme", "dark", "-o", str(path)]) == 0
+    assert main([*small, "--steps", "3:5", "--embed", "--split", "--theme", "dark", "-o", str(path)]) == 0
     text, script = path.read_text(encoding="utf-8"), tmp_path / f"gemmviz-figure-{gemmviz.__version__}.js"
     assert f'<script src="{script.name}" defer></script>' in text
     assert 'data-theme="dark"' in text

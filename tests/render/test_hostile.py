@@ -122,7 +122,7 @@ def hostile_trace(payload: str) -> Trace:
 def hostile_lesson(payload: str) -> Lesson:
     lesson = shipped_lesson("slides")
     question = next(stop for stop in lesson.steps if stop.question is not None)
-    facts = tomllib.loads(lesson_text(Lesson(lesson.title, (question, lesson.steps[-1]), lesson.about)))
+    facts = tomllib.loads(lesson_text(Lesson(lesson.title, (question,), lesson.about)))
     facts, count = hostile(facts, payload, lambda each: parse_lesson(toml_text(each), "hostile.toml"))
     assert count > 20
     return parse_lesson(toml_text(facts), "hostile.toml")

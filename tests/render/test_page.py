@@ -188,11 +188,11 @@ def test_a_lesson_moves_as_in_the_lecture(browser: webdriver.Chrome, tmp_path: P
 
 
 def test_a_notebook_plays_it(tmp_path: Path) -> None:
-    player = gemmviz.show("04_tiled", theme="dark", M=2, N=2, K=2, TILE_WIDTH=2)
+    player = gemmviz.show("02_naive", theme="dark", M=1, N=1, K=1, BLOCK=2)
     bundle = player._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in (bundle[0] if isinstance(bundle, tuple) else bundle)
     assert "<iframe" in player._repr_html_()
-    gemmviz.save(gemmviz.trace("04_tiled", M=2, N=2, K=2, TILE_WIDTH=2), tmp_path / "r.html")
+    gemmviz.save(gemmviz.trace("02_naive", M=1, N=1, K=1, BLOCK=2), tmp_path / "r.html")
     assert "data-do" in (tmp_path / "r.html").read_text(encoding="utf-8")
     with pytest.raises(gemmviz.GemmvizError, match="no theme"):
         gemmviz.show("04_tiled", theme="blue")

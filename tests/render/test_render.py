@@ -39,7 +39,7 @@ def scene(qapp: QApplication) -> Scene:
     return stage_scene(moment_of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), 7, Focus((1, 1, 0))), ViewOptions())
 
 
-def without_fonts(document: str) -> str:
+def without_style(document: str) -> str:
     head, _, rest = document.partition("<style>")
     return head + "<style>" + rest[rest.index("</style>") :]
 
@@ -57,10 +57,11 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("name", list(GOLDEN))
+@pytest.mark.usefixtures("without_fonts")
 def test_golden_svg(name: str, golden: Callable[[str, str], None]) -> None:
     view, step, options = GOLDEN[name]
     moment = moment_of(trace_of(name.rpartition("-")[0].split("-")[0], 8, 8, 8), step)
-    golden(f"{name}.svg", without_fonts(scene_svg(view_named(view).scene(moment, options))))
+    golden(f"{name}.svg", without_style(scene_svg(view_named(view).scene(moment, options))))
 
 
 @cache
@@ -81,8 +82,9 @@ def cards() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("view", ["stage", "occupancy", "grid", "why", "pair"])
+@pytest.mark.usefixtures("without_fonts")
 def test_golden_cards(view: str, golden: Callable[[str, str], None]) -> None:
-    golden(f"card-{view}.svg", without_fonts(scene_svg(view_named(view).scene(cards()[view], ViewOptions()))))
+    golden(f"card-{view}.svg", without_style(scene_svg(view_named(view).scene(cards()[view], ViewOptions()))))
 
 
 @pytest.mark.parametrize("layer", ["matrix", "warp"])
@@ -127,7 +129,7 @@ def test_texts_in_a_row_leave_their_spaces_empty(qapp: QApplication) -> None:
     assert not pixels[:, 20:60].any()
 
 
-@pytest.mark.parametrize("scale", [1, 2, pytest.param(4, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("scale", [1, *(pytest.param(scale, marks=pytest.mark.nightly) for scale in (2, 4))])
 def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, scale: int) -> None:
     path = tmp_path / "frame.png"
     save_frame(scene, path, RenderOptions(1920 * scale, 1080 * scale))
@@ -150,6 +152,7 @@ def test_labels_reach_the_pixels(scene: Scene, tmp_path: Path) -> None:
     path = tmp_path / "frame.png"
     save_frame(scene, path, RenderOptions(3840, 2160))
     image = np.asarray(Image.open(path).convert("RGB")).astype(int)
+    assert image.shape == (2160, 3840, 3)
     cells = piece(scene, "tile-tileA", Cells)
     assert isinstance(cells, Cells)
     ink = np.array(channels(cells.inks[cells.fill[0, 0]]))
