@@ -14,7 +14,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.engine import Recording
 from gemmviz.scenes.kit.sentence import beat, stage_of_run
-from tests.conftest import kernel_from, outcome_of, sure, trace_of
+from tests.conftest import kernel_from, outcome_of, sampled, sure, trace_of
 
 
 def moments(trace: Trace, focus: Focus | None = None) -> list[Moment]:
@@ -30,7 +30,7 @@ _UNFINISHED = {"piece_1", "piece_2", "piece_3", "wide_block"}  # nothing in them
 _UNFINISHED |= {name for name in all_kernel_names() if load_kernel(name).blanks and name != "missing_barriers"}
 
 
-@pytest.mark.parametrize("name", sorted({*all_kernel_names()} - _UNFINISHED))
+@pytest.mark.parametrize("name", sampled(sorted({*all_kernel_names()} - _UNFINISHED), 2))
 def test_every_number_is_that_of_the_trace(name: str) -> None:
     """The number is the count of active threads, the verb that of the site, and the array one that the step touches."""
     trace = trace_kernel(setup_for(load_kernel(name)), None, Recording(values=True)).trace

@@ -1,7 +1,7 @@
 """Source code on a slide: it can be read, it is whole, and the highlighted lines are in view."""
 
 from contextlib import nullcontext
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
@@ -40,9 +40,8 @@ def lines_of(scene: Scene) -> list[str]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("size", _SIZES)
-def test_code_is_large_and_whole(size: tuple[float, float]) -> None:
-    for case in cases():
+def test_code_is_large_and_whole() -> None:
+    for size, case in zip(cycle(_SIZES), cases(), strict=False):
         scene = VIEWS["code"].scene(case, ViewOptions(width=size[0], height=size[1]))
         assert wrong_with(scene) == [], case.main.name
         sizes = [each.size for each in scene.all if isinstance(each, Labels) and each.face == "mono"]

@@ -1,7 +1,7 @@
 """Views of what the hardware does: fetching, reaching memories, changing warps, delivering words, multiplying tiles."""
 
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -51,10 +51,9 @@ def texts(scene: Scene) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["fetch", "reach", "switch", "trip", "tensor_tile", "device"])
-@pytest.mark.parametrize("frame", FRAMES)
-def test_text_can_be_read(name: str, frame: tuple[float, float]) -> None:
-    for moment in MOMENTS:
-        assert wrong_with(drawn(name, moment, width=frame[0], height=frame[1])) == []
+def test_text_can_be_read(name: str) -> None:
+    for frame, moment in product(FRAMES, MOMENTS):
+        assert wrong_with(drawn(name, moment, width=frame[0], height=frame[1])) == [], (frame, moment)
 
 
 @pytest.mark.parametrize("name", ["fetch", "mapping", "reach", "switch", "trip", "tensor_tile", "device"])

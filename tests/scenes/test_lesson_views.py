@@ -64,7 +64,7 @@ def done(primitive: Primitive) -> int:
 
 def test_a_sequential_run_fills_c_element_by_element_and_a_grid_all_at_once() -> None:
     case = loops("one_element", "sequential")
-    times = np.linspace(0.0, 1.0, 400)
+    times = np.linspace(0.0, 1.0, 150)
     left, right = ([done(moving("loops", case, moment)[f"loops-{side}-C"]) for moment in times] for side in (0, 1))
     assert set(left) == set(range(17)), "one after the other"
     assert set(right) == {0, 16}

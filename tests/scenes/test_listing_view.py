@@ -21,13 +21,12 @@ def texts(scene: Scene, key: str) -> list[str]:
     return [text for each in scene.all if isinstance(each, Labels) and each.key.endswith(key) for text in each.texts]
 
 
-@pytest.mark.parametrize("size", _SIZES)
 @pytest.mark.parametrize("name", all_kernel_names())
-def test_a_listing_can_be_read(name: str, size: tuple[float, float]) -> None:
+def test_a_listing_can_be_read(name: str) -> None:
     kernel = load_kernel(name)
     source = printed_source(kernel, legend=_LEGEND)
     lines = dict(source.lines)
-    for lit in (0, source.lines[0][0], source.lines[-1][0]):
+    for size, lit in zip(_SIZES, (source.lines[0][0], source.lines[-1][0]), strict=True):
         scene = VIEWS["listing"].scene(printed_source(kernel, lit, _LEGEND), ViewOptions(width=size[0], height=size[1]))
         assert wrong_with(scene) == []
         assert min(each.size for each in scene.all if isinstance(each, Labels)) >= load_theme("dark").type.least

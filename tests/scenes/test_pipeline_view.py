@@ -1,8 +1,13 @@
 """The picture of a pipeline shows what the trace says: what is under way, when it has come, who reads it, and who meets whom."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
@@ -10,13 +15,14 @@ from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.pipeline_view import pipeline_of
 from tests.conftest import moment_of, piece, trace_of
-from tests.legible import too_small, wrong_with
+from tests.legible import texts_of, too_small, wrong_with
 from tests.run.test_pipelines import body_of, outcome_of
 
 VIEW = view_named("pipeline")
 STAGES = {"one buffer": 2, "two buffers": 2, "four stages, one barrier": 4, "bulk copies": 2, "producer warp, mbarriers": 2}
 
 
+@cache
 def traced(name: str) -> Trace:
     return outcome_of(*body_of(name)).whole
 
@@ -47,10 +53,11 @@ def test_fills_are_those_of_the_trace(name: str) -> None:
 
 def test_the_sentence_counts_what_is_under_way() -> None:
     trace = traced("four stages, one barrier")
+    reader = Reader(Replay.of(trace))
     for step in range(trace.steps):
         copies = [at for at in range(step + 1) if trace.site_of(at).kind == "copy" and int(trace.completes[at]) > step]
         stages = {int(trace.element[trace.row[at] + 1].max() // 64) for at in copies}
-        (text,) = piece(scene_of(trace, step), "said", Labels).texts
+        (text,) = piece(VIEW.scene(reader.at(step), ViewOptions()), "said", Labels).texts
         assert text.startswith(f"{len(stages)} of 4 stages under way") or trace.site_of(step).kind == "store"
     waits = [at for at in range(trace.steps) if len(trace.completed_at(at))]
     begun = min(trace.completed_at(waits[-1]).tolist())
@@ -83,17 +90,18 @@ def test_a_kernel_without_shared_memory_says_so() -> None:
     assert text == "This kernel fills no shared memory: nothing is under way into it"
 
 
-@pytest.mark.parametrize("theme", theme_names())
 @pytest.mark.parametrize("size", [(1600.0, 900.0), (800.0, 500.0)])
 @pytest.mark.parametrize("name", ["four stages, one barrier", "producer warp, mbarriers"])
-def test_it_can_be_read(name: str, size: tuple[float, float], theme: str) -> None:
-    trace = traced(name)
-    for step in range(3, trace.steps, 11):
+def test_it_can_be_read(name: str, size: tuple[float, float]) -> None:
+    reader = Reader(Replay.of(traced(name)))
+    for step in range(3, reader.replay.steps, 11):
         for moment in (0.4, 1.0):
-            options = ViewOptions(theme=load_theme(theme), width=size[0], height=size[1], moment=moment)
-            scene = VIEW.scene(moment_of(trace, step), options)
+            options = ViewOptions(width=size[0], height=size[1], moment=moment)
+            scene = VIEW.scene(reader.at(step), options)
             assert wrong_with(scene) == []
             assert too_small(scene) == []
+    for theme in theme_names():
+        assert texts_of(VIEW.scene(reader.at(step), replace(options, theme=load_theme(theme)))) == texts_of(scene), theme
 
 
 def test_a_copy_is_under_way_on_the_stage_until_its_wait() -> None:

@@ -59,7 +59,7 @@ def test_the_turns_play_then_the_arrow_and_the_wrong_elements_last(name: str, si
     setup = setup_for(load_kernel(name), Problem(sizes[0], sizes[0], sizes[0]), {"TILE_WIDTH": sizes[1]})
     case = race_of(setup)
     turns, arrows, wrong, cells = [], [], [], []
-    for moment in np.linspace(0, 1, 41).tolist():
+    for moment in np.linspace(0, 1, 31).tolist():
         motion = race_motion(case, ViewOptions(moment=moment))
         turns.append(sum(len(each.boxes) for each in motion if isinstance(each, Rects) and each.key.startswith("race-turns")))
         arrows.append(any(each.key == "race-arrow" for each in motion))
@@ -99,7 +99,7 @@ def test_the_wrong_value_stands_beside_the_right_one() -> None:
     assert words == f"C[{row}, {column}] is {case.wrong[row, column]:.3g}, right is {case.right[row, column]:.3g}"
 
 
-@pytest.mark.parametrize("sizes", [(4, 2), (32, 16), (64, 32)])
+@pytest.mark.parametrize("sizes", [(4, 2), (32, 16), pytest.param((64, 32), marks=pytest.mark.nightly)])
 def test_the_words_of_a_race_can_be_read(sizes: tuple[int, int]) -> None:
     case = race_of(
         setup_for(load_kernel("no_second_barrier"), Problem(*(sizes[0],) * 3), {"TILE_WIDTH": sizes[1]}), what="race"

@@ -1,5 +1,7 @@
 """The registers of single threads: what they hold follows from the values of the run."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,11 +19,15 @@ from tests.legible import too_small, wrong_with
 KERNELS = [("03_coalesced", {"BLOCK": 8}), ("04_tiled", {"TILE_WIDTH": 4})]
 
 
-def moment_at(step: int, kernel: str = "04_tiled", **parameters: int) -> Moment:
-    trace = trace_of(kernel, 8, 8, 8, values=True, **parameters)
-    reader = Reader(Replay.of(trace), Focus())
+@cache
+def reader_of(kernel: str, **parameters: int) -> Reader:
+    reader = Reader(Replay.of(trace_of(kernel, 8, 8, 8, values=True, **parameters)), Focus())
     reader.replay.terms(reader.scope)
-    return reader.at(step)
+    return reader
+
+
+def moment_at(step: int, kernel: str = "04_tiled", **parameters: int) -> Moment:
+    return reader_of(kernel, **parameters).at(step)
 
 
 @pytest.mark.parametrize(("kernel", "parameters"), KERNELS)

@@ -1,6 +1,8 @@
 """The memory strip and the punchcard show just what was counted."""
 
 import json
+from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -86,10 +88,15 @@ def test_a_broadcast_is_one_hole() -> None:
     assert cells.labels[0, 0] == "×32"
 
 
+@cache
+def reader_of(kernel: str, size: int, width: int) -> Reader:
+    return Reader(Replay.of(trace_of(kernel, size, size, size, TILE_WIDTH=width)))
+
+
 @pytest.mark.parametrize("name", list(views_of(Moment)))
 def test_every_view_draws_every_step_within_its_frame(name: str) -> None:
-    reader = Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)))
-    for step in range(reader.replay.steps):
+    reader = reader_of("04_tiled", 8, 4)
+    for step in (*range(14), *range(14, reader.replay.steps, 6), reader.replay.steps - 1):  # those of a phase, and some more
         scene = view_named(name).scene(reader.at(step), ViewOptions(load_theme("light")))
         if name != "first_blocks":  # its picture is of no step
             assert scene.find("action" if view_named(name).chart is None else "notes") is not None
@@ -100,10 +107,9 @@ def test_every_view_draws_every_step_within_its_frame(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in views_of(Moment) if name != "stage"])
-@pytest.mark.parametrize("height", [260.0, 420.0])
-def test_every_view_but_the_stage_fits_a_low_band_without_words(name: str, height: float) -> None:
-    reader = Reader(Replay.of(trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32)))
-    for step in range(0, reader.replay.steps, 7):
+def test_every_view_but_the_stage_fits_a_low_band_without_words(name: str) -> None:
+    reader = reader_of("07_tiled_transposed", 32, 32)
+    for step, height in product(range(0, reader.replay.steps, 14), (260.0, 420.0)):
         scene = view_named(name).scene(reader.at(step), ViewOptions(height=height, words=False))
         assert scene.find("action") is None
         for primitive in scene.primitives:

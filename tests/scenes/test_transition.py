@@ -1,17 +1,14 @@
 """The way from one picture to the next: what moves, what fades, and where everything is on the way."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
 
 from gemmviz.model.records import replace
-from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.transition import PaintLayer, Transition, _of_both
 from gemmviz.shots.export import ExportOptions, frame_at, prepare
 from gemmviz.teaching.lesson_file import shipped_lesson
-from tests.conftest import sure
+from tests.conftest import stored_first, sure
 
 INK = ("#FFFFFF",) * 4
 PALETTE = ("#101010", "#202020", "#303030", "#404040")
@@ -134,11 +131,10 @@ def test_different_views_cross_fade() -> None:
 )  # fmt: skip
 def test_pictures_of_lessons_begin_and_end_as_they_are(lesson: str, ids: tuple[str, str]) -> None:
     """Everything is opaque and at its place at both ends: nothing jumps when the motion begins or ends."""
-    engine = Interpreter()
     stops = [shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))] for id in ids]
     one, other = (
         frame_at(stage, stage.step, 1.0, ExportOptions()).scene
-        for stage in (prepare(stop.shot, lambda kernel: nullcontext(engine)) for stop in stops)
+        for stage in (prepare(stop.shot, stored_first) for stop in stops)
     )
     way = Transition(one, other, stops[0].shot.view == stops[1].shot.view)
     for share, end in ((0.0, one), (1.0, other)):
@@ -150,10 +146,9 @@ def test_pictures_of_lessons_begin_and_end_as_they_are(lesson: str, ids: tuple[s
 
 def test_the_swing_is_what_people_see() -> None:
     """The lanes of a warp leave their column for a row."""
-    engine, lesson = Interpreter(), shipped_lesson("coalescing")
-    scenes = []
+    lesson, scenes = shipped_lesson("coalescing"), []
     for id in ("uncoalesced", "coalesced"):
-        stage = prepare(lesson.steps[sure(lesson.find(id))].shot, lambda kernel: nullcontext(engine))
+        stage = prepare(lesson.steps[sure(lesson.find(id))].shot, stored_first)
         scenes.append(frame_at(stage, stage.step, 1.0, ExportOptions()).scene)
     way = Transition(scenes[0], scenes[1])
     lanes = [each for layer in way.at(0.5) for each in layer.primitives if isinstance(each, Squares) and len(each.boxes) == 32]
