@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemmviz.analysis.memory.costs import moved_sectors, request_rows, requests, warp_rows
@@ -36,6 +36,7 @@ def test_sectors_of_a_request(elements: Any, width: int, sectors: int, lines: in
 
 
 @given(st.lists(st.integers(-1, 500), min_size=32, max_size=32))
+@settings(max_examples=30)
 def test_sectors_are_the_distinct_ones(elements: list[int]) -> None:
     row = np.array([elements])
     found = requests(row, 4, RULES)

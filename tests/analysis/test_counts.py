@@ -1,5 +1,6 @@
 """Counts of whole launches leave nothing out and add nothing: they are those of every single access."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def dense(offset: Any, mask: Any, array: MemoryArray, operand: Operand) -> Count
 
 
 @given(st.lists(st.tuples(offsets(), st.booleans()), min_size=1, max_size=6), st.sampled_from([1, 4]), st.booleans(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_every_access_is_counted_as_if_alone(found: Any, width: int, shared: bool, data: Any) -> None:
     array, operand, site = operand_of("shared" if shared else "global", width)
     counter = LaunchCounter(RULES)
@@ -119,8 +120,7 @@ def test_every_kernel_with_every_choice(name: str, size: tuple[int, int, int]) -
         assert_all_counted(setup)
 
 
-@pytest.mark.parametrize("least_kept", [1, 1 << 12])
-@pytest.mark.parametrize("seed", sampled(range(25), 3))
+@pytest.mark.parametrize(("seed", "least_kept"), sampled(itertools.product(range(25), (1, 1 << 12)), every=9))
 def test_random_kernels_with_loops_and_branches(seed: int, least_kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.run.cpu.simt.sums._LEAST_KEPT", least_kept)
     assert_all_counted(setup_for(parse_kernel(kernel_text(*Writer(seed).program()), f"random{seed}.cu")))
@@ -147,11 +147,11 @@ def test_what_changes_from_one_time_to_the_next_is_not_taken_for_the_same(body: 
 
 @pytest.mark.parametrize(
     "index",
-    [
+    sampled([
         "x + 16 * k", "(k + x) * 4 - x", "x * x - k * x + k", "(x + k) * (x + 1)", "(int)(x * 3u + k)", "(size_t)(x - k + 4) * 8",
         "(x + 2147483600 + 16 * k) & 255", "(unsigned)(2147483600 + x + 64 * k) % 256", "-x + 64 - 8 * k",
         "(long long)x * 4 + (3 - k) * 16ll", "x + (k << 4)",
-    ],
+    ]),
 )  # fmt: skip
 def test_indices_that_a_number_shifts_from_trip_to_trip(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.run.cpu.simt.sums._LEAST_KEPT", 1)

@@ -165,10 +165,10 @@ C[t % 4] = sum;"""
     sampled(itertools.product(["", "__syncthreads();"], ["+ k", "", "+ (k == 3 ? (int)blockIdx.x : 0)", "+ blockIdx.x"])),
 )
 def test_what_repeats_between_barriers_counts_as_if_it_were_searched(barrier: str, shift: str, closing: str) -> None:
-    spec = kernel_from(_PHASES.format(barrier=barrier, shift=shift, closing=closing), block='["64"]', grid='["3"]')
+    spec = kernel_from(_PHASES.format(barrier=barrier, shift=shift, closing=closing), block='["64"]', grid='["2"]')
     held, unheld = LaunchHazards(), _Unheld()
-    stream_launch(setup_for(spec, Problem(4, 4, 9)), held)
-    stream_launch(setup_for(spec, Problem(4, 4, 9)), unheld)
+    stream_launch(setup_for(spec, Problem(4, 4, 7)), held)
+    stream_launch(setup_for(spec, Problem(4, 4, 7)), unheld)
     assert held.hazards == unheld.hazards
     assert bool(held.hazards) == (not barrier or closing != "__syncthreads();")
 
@@ -202,7 +202,7 @@ def test_no_epoch_with_a_copy_under_way_is_taken_for_an_equal_one(barrier: str, 
 
 
 @pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("sizes", [(8, 8, 64), (13, 5, 63)])
+@pytest.mark.parametrize("sizes", [(8, 8, 32), (13, 5, 31)])
 def test_a_missing_barrier_counts_the_same_with_and_without_repeats(sizes: tuple[int, int, int], number: int) -> None:
     setup = setup_for(without_barrier(number), Problem(*sizes), {"TILE_WIDTH": 4})
     held, unheld = LaunchHazards(), _Unheld()

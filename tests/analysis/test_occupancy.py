@@ -129,11 +129,12 @@ def test_settings_that_differ_in_one_parameter_have_registers_of_their_own() -> 
     assert [each and each.per_thread for each in found] == counts
 
 
-def test_what_the_profiler_said_of_every_shipped_kernel() -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.nightly)])
+def test_what_the_profiler_said_of_every_shipped_kernel(every: int) -> None:
     """With the part of shared memory that it says the driver configured, every limit of every launch."""
     for levels in recordings("levels", RecordedCounters):
         device = next(load_device(name) for name in device_names() if load_device(name).is_of(levels.gpu))
-        for row in levels.rows:
+        for row in levels.rows[::every]:
             needs, _ = needs_of(setup_for(load_kernel(row.kernel), row.problem, row.parameters))
             counters = row.counters
             compiled = replace(needs, registers=counters["registers_per_thread"])

@@ -176,11 +176,11 @@ def test_a_shot_of_two_shots_is_kept() -> None:
 
 
 def test_the_command_counts_both(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    size = ["-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=16"]
+    size = ["-m", "32", "-n", "32", "-k", "32", "-D", "BLOCK=16"]
     picture = tmp_path / "pair.svg"
     assert main(["compare", "02_naive", "03_coalesced", *size, "--json", "-o", str(picture), "--mark", "A[3,5]"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["counts"]["global_load_sectors"] == {"a": 139264, "b": 32768, "ratio": 32768 / 139264}
+    assert facts["counts"]["global_load_sectors"] == {"a": 17408, "b": 4096, "ratio": 4096 / 17408}
     assert (facts["a"]["parameters"], facts["b"]["kernel"]) == ({"BLOCK": 16}, "03_coalesced")
     assert "left-A" in picture.read_text(encoding="utf-8")
     assert main(["compare", "04_tiled", "04_tiled", "--left", "TILE_WIDTH=2", "--right", "TILE_WIDTH=4"]) == 0

@@ -28,7 +28,7 @@ def counted(setup: Setup) -> dict[str, int]:
 
 @pytest.mark.parametrize(
     "launch",
-    sampled(REFERENCE["launches"], every=3),
+    sampled(REFERENCE["launches"], every=5),
     ids=lambda x: "-".join(map(str, [x["kernel"], *x["problem"].values(), *x["defines"].values()])),
 )
 def test_whole_launch_equals_hardware(launch: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ MATRIX_LOADS, MATRIX_PRODUCTS = "smsp__sass_inst_executed_op_ldsm", "smsp__inst_
 
 @pytest.mark.parametrize(
     "launch",
-    sampled((each for each in TENSOR if each.problem.M <= SMALL), every=8),  # of every other kernel
+    sampled((each for each in TENSOR if each.problem.M <= SMALL), every=16),  # the others of every size
     ids=lambda x: "-".join(map(str, [x.kernel, *x.parameters.values()])),
 )
 def test_kernels_of_tensor_cores_count_as_an_h100_does(launch: LaunchCounters) -> None:

@@ -116,9 +116,9 @@ def loads(trace: Trace, number: int, step: int = -1) -> np.ndarray:
 
 
 @given(st.lists(st.integers(0, 25), min_size=1, max_size=12), st.sampled_from([1, 3]))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_load_counts_are_the_same_whichever_way_one_comes(steps: list[int], factor: int) -> None:
-    trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)
+    trace = _POSITIONED[0]
     grid = Grid(trace.arrays[1], factor)
     counts = LoadCounts(trace, 1, grid)
     for step in steps:
@@ -252,6 +252,7 @@ def test_footprints_of_wide_and_narrow_accesses_end_where_they_end() -> None:
 
 
 @given(st.integers(0, 3), st.integers(0, 30), st.data())
+@settings(max_examples=40, deadline=None)
 def test_a_step_is_found_again_as_one_would_look_for_it(which: int, other: int, data: st.DataObject) -> None:
     here, there = (_POSITIONED[number % len(_POSITIONED)] for number in (which, which + other))
     position = replace(position_of(here, data.draw(st.integers(0, here.steps - 1))), step=10**6)

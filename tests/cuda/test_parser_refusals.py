@@ -3,21 +3,21 @@
 import pytest
 
 from gemmviz.cuda.parser.source_text import SourceText
-from gemmviz.cuda.parser.unit import Unit, parse
+from gemmviz.cuda.parser.unit import parse
 from gemmviz.cuda.reader.read import read_program
 from gemmviz.model.errors import SourceError
 
 BEFORE = "template <int N> struct T { static const int v = T<N - 1>::v; }; float host(int); constexpr int TILE = 4;\n"
 
 
-def unit_of(body: str, before: str = BEFORE, **files: str) -> Unit:
+def source_of(body: str, before: str = BEFORE, **files: str) -> SourceText:
     text = f"{before}__global__ void k(const float* A, float* C, int M) {{\n{body}\n}}\nint main() {{ nonsense; }}\n"
-    return parse(SourceText("k.cu", {"k.cu": text, **{name.replace("_h", ".h"): each for name, each in files.items()}}))
+    return SourceText("k.cu", {"k.cu": text, **{name.replace("_h", ".h"): each for name, each in files.items()}})
 
 
-def refused(unit: Unit) -> SourceError:
+def refused(source: SourceText) -> SourceError:
     with pytest.raises(SourceError) as caught:
-        read_program(unit.source, "k")
+        read_program(source, "k")
     return caught.value
 
 
@@ -74,7 +74,7 @@ def refused(unit: Unit) -> SourceError:
     ],
 )
 def test_plain_words_place_and_way_out(body: str, column: int, message: str, remedy: str) -> None:
-    error = refused(unit_of(body))
+    error = refused(source_of(body))
     assert (error.message, error.remedy) == (message, remedy)
     assert error.place is not None
     assert (error.place.line, error.place.column) == (3, column)
@@ -82,31 +82,31 @@ def test_plain_words_place_and_way_out(body: str, column: int, message: str, rem
 
 @pytest.mark.parametrize("body", ["int q{3.5};", "dim3 d = {M, 1, 1};", "register int i = 0;"])
 def test_what_nvcc_accepts_is_accepted(body: str) -> None:
-    read_program(unit_of(body).source, "k")
+    read_program(source_of(body), "k")
 
 
 def test_an_error_in_a_function_that_the_kernel_calls() -> None:
     callees = "__device__ float f(float x) { return y; }\n__device__ float g(float x) { return f(x); }\n__device__ float h() { return z; }\n"
-    error = refused(unit_of("C[0] = g(1.0f);", callees))
+    error = refused(source_of("C[0] = g(1.0f);", callees))
     assert str(error).startswith("1:38: 'y' is not declared")
 
 
 def test_an_error_in_a_template_is_the_kernels() -> None:
-    assert refused(unit_of("C[0] = T<1000>::v;")).message == "templates are instantiated more than 256 deep"
+    assert refused(source_of("C[0] = T<1000>::v;")).message == "templates are instantiated more than 256 deep"
 
 
 def test_an_error_in_another_file_is_placed_at_its_call_and_names_that_file() -> None:
-    unit = unit_of("C[0] = f();", '#include "u.h"\n', u_h="\n__device__ float f() { return y; }\n")
-    error = refused(unit)
+    source = source_of("C[0] = f();", '#include "u.h"\n', u_h="\n__device__ float f() { return y; }\n")
+    error = refused(source)
     assert error.message == "'y' is not declared (line 2 of u.h)"
     assert error.place is not None
     assert error.place.line == 3  # of the call
 
 
 def test_missing_headers_are_named() -> None:
-    unit = unit_of("C[0] = helper();", '#include "foo.cuh"\n#include <vector>\n#include <bar/x.h>\n')
-    assert unit.missing == ("foo.cuh", "bar/x.h")
-    error = refused(unit)
+    source = source_of("C[0] = helper();", '#include "foo.cuh"\n#include <vector>\n#include <bar/x.h>\n')
+    assert parse(source).missing == ("foo.cuh", "bar/x.h")
+    error = refused(source)
     assert error.remedy == "foo.cuh, bar/x.h are not in the project's folder: copy them there"
     assert error.id == "unknown-name"
 
@@ -117,7 +117,10 @@ def test_a_text_in_which_there_is_no_kernel() -> None:
 
 
 def test_a_missing_comma_between_asm_operands_is_corrected_and_noted() -> None:
-    unit = unit_of('int x;\nasm volatile("add.s32 %0, %1, %2;" : "=r"(x) : "r"(M)\n  "r"(f(M)));\n', "__device__ int f(int);\n")
+    source = source_of(
+        'int x;\nasm volatile("add.s32 %0, %1, %2;" : "=r"(x) : "r"(M)\n  "r"(f(M)));\n', "__device__ int f(int);\n"
+    )
+    unit = parse(source)
     assert [each.message for each in unit.errors] == ["use of undeclared identifier 'nonsense'"]
     assert unit.notes == ("a comma is missing between the asm operands in line 4, which nvcc accepts",)
 
@@ -149,7 +152,7 @@ def test_includes_are_found_in_folders_of_the_project() -> None:
 
 
 def test_the_name_that_was_meant_is_one_of_the_code() -> None:
-    said = [refused(unit_of(f"{before}\nC[0] = colunms;")).remedy for before in ("float column = 1;", "// the column\n")]
+    said = [refused(source_of(f"{before}\nC[0] = colunms;")).remedy for before in ("float column = 1;", "// the column\n")]
     assert said[0] == "did you mean column?"
     assert "column" not in str(said[1])
 

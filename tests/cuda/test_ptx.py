@@ -1,5 +1,7 @@
 """The closed subset of PTX: each instruction against its meaning, refusals, and a kernel in the style of public ones."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from gemmviz.model.errors import SourceError
 from tests.run.warp_runs import Kinds, run
 
 # The template with %0 = result, %1 = t, %2 = 3 in registers r, and what each thread t gets.
-INTEGER = [
+INTEGER: list[tuple[str, Callable[[int], int | None]]] = [
     ("add.u32 %0, %1, %2;", lambda t: t + 3),
     ("sub.s32 %0, %2, %1;", lambda t: 3 - t),
     ("mul.lo.u32 %0, %1, %2;", lambda t: 3 * t),
@@ -40,16 +42,19 @@ INTEGER = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("template", "expected"), INTEGER)
-def test_arithmetic(template: str, expected: "object") -> None:
-    quoted = template.replace("\n", "\\n").replace("\t", "\\t")
-    found = run(f'int t = threadIdx.x, r = 0, three = 3; asm volatile("{quoted}" : "+r"(r) : "r"(t), "r"(three)); C[t] = r;')
-    for t in range(64):
-        wanted = expected(t)  # type: ignore[operator]
-        assert wanted is None or found[t] == wanted, t
+def test_arithmetic() -> None:
+    """Each with a row of C of its own, in one kernel."""
+    body = "int t = threadIdx.x, three = 3;"
+    for template, _ in INTEGER:
+        quoted = template.replace("\n", "\\n").replace("\t", "\\t")
+        body += f'\n{{ int r = 0; asm volatile("{quoted}" : "+r"(r) : "r"(t), "r"(three)); C[t] = r; C += 64; }}'
+    for (template, expected), row in zip(INTEGER, run(body).reshape(-1, 64), strict=False):
+        for t in range(64):
+            wanted = expected(t)
+            assert wanted is None or row[t] == wanted, (template, t)
 
 
-MEMORY = [
+MEMORY: list[tuple[str, Callable[[int], int]]] = [
     ('float v; asm("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(A + t)); C[t] = v;', lambda t: t),
     ('float v; asm volatile("ld.global.L1::no_allocate.b32 %0, [%1+8];" : "=f"(v) : "l"(A + t)); C[t] = v;', lambda t: t + 2),
     ('float4 v; asm("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(A + 4 * t)); '
@@ -66,10 +71,12 @@ MEMORY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), MEMORY)
-def test_memory(body: str, expected: "object") -> None:
-    found = run(f"__shared__ alignas(16) float s[64]; int t = threadIdx.x; {body}")
-    assert found[:64].tolist() == [expected(t) for t in range(64)]  # type: ignore[operator]
+def test_memory() -> None:
+    """Each with two rows of C and a tile of its own, in one kernel."""
+    parts = (f"{{ __shared__ alignas(16) float s[64]; {body} C += 128; }}" for body, _ in MEMORY)
+    found = run("int t = threadIdx.x;\n" + "\n".join(parts)).reshape(-1, 128)
+    for (body, expected), row in zip(MEMORY, found, strict=False):
+        assert row[:64].tolist() == [expected(t) for t in range(64)], body
 
 
 REFUSED = [

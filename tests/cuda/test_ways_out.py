@@ -6,10 +6,12 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, nearest_legal, setup_for
+from gemmviz.cuda.program import program_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.errors import SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
+from tests.conftest import sampled
 
 _HEAD = (
     '// gemmviz = 1\n// entry = "copy"\n// args = ["in", "out", "n"]\n// block = ["8"]\n// grid = ["1"]\n'
@@ -87,17 +89,22 @@ def test_enough_are_tried() -> None:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_a_refusal_names_its_place_and_a_way_out(case: Case) -> None:
+def test_a_refusal_names_its_place(case: Case) -> None:
     marked = text(case.body, case.before[0])
     at = marked.index("^")
     with pytest.raises(SourceError) as refused:
-        trace_kernel(setup_for(parse_kernel(marked.replace("^", "", 1), "kernel.cu")))
+        program_for(parse_kernel(marked.replace("^", "", 1), "kernel.cu"), {})
     error = refused.value
     assert case.message in error.message
     assert error.place is not None
     assert (error.place.line, error.place.column) == (marked[:at].count("\n") + 1, at - marked.rfind("\n", 0, at))
     assert error.remedy
     assert case.remedy in error.remedy
+
+
+@pytest.mark.parametrize("name", sampled(CASES, every=3))
+def test_the_way_out_leads_there(name: str) -> None:
+    case = CASES[name]
     assert trace_kernel(setup_for(parse_kernel(text(case.cured, case.before[1]), "kernel.cu"))).whole.check.passed
 
 

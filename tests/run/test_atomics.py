@@ -25,18 +25,19 @@ OPERATIONS: dict[str, Step] = {
 @pytest.mark.parametrize("where", ["shared", "global"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_operations_on_integers(operation: str, where: str) -> None:
-    for elements in (1, 3, 64):  # one element takes the way for many threads
-        block, step = 64, OPERATIONS[operation]
-        target = "s" if where == "shared" else "(int*)C + 128"
-        body = f"""__shared__ int s[64]; int t = threadIdx.x, x = t * 7 % 50; int* p = {target}; p[t] = 21; __syncthreads();
-            C[t] = atomic{operation}(&p[t % {elements}], x); __syncthreads(); C[64 + t] = p[t];"""
-        found = run(body, block=block)
+    counts, block, step = (1, 3, 64), 64, OPERATIONS[operation]  # one element takes the way for many threads
+    target = "s" if where == "shared" else "(int*)C + 1024"
+    body = f"__shared__ int s[64]; int t = threadIdx.x, x = t * 7 % 50; int* p = {target};"
+    for elements in counts:
+        body += f"""p[t] = 21; __syncthreads();
+            C[t] = atomic{operation}(&p[t % {elements}], x); __syncthreads(); C[64 + t] = p[t]; C += 128;"""
+    for elements, found in zip(counts, run(body, block=block).reshape(-1, 128), strict=False):
         values, olds = [21] * 64, []
         for t in range(block):
             olds.append(values[t % elements])
             values[t % elements] = step(values[t % elements], t * 7 % 50)
-        assert found[:64].tolist() == olds
-        assert found[64:128].tolist() == values
+        assert found[:64].tolist() == olds, elements
+        assert found[64:].tolist() == values, elements
 
 
 def test_counters_that_wrap() -> None:

@@ -58,7 +58,7 @@ def test_an_array_is_given_what_it_begins_with() -> None:
 
 
 @pytest.mark.parametrize("choices", [2, pytest.param(6, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", sampled(kernel_names(), 3))
+@pytest.mark.parametrize("name", sampled(kernel_names(), 5))
 def test_the_same_is_found_as_by_running_everything(name: str, choices: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for setup in list(legal_choices(load_kernel(name), Problem(32, 32, 32)))[:choices]:
         quick = origins(setup, None)

@@ -14,7 +14,7 @@ from tests.conftest import DATA, sampled, sure
 RECORDED = sorted((DATA / "device").glob("*.gvt"))
 
 
-@pytest.mark.parametrize("path", sampled(RECORDED, 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(RECORDED, 5), ids=lambda path: path.stem)
 def test_the_device_recorded_what_the_interpreter_does(path: Path) -> None:
     found = read_trace(path)
     assert found.by.startswith("NVIDIA H200, driver")

@@ -110,7 +110,7 @@ def test_cancelling_takes_effect(name: str) -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    time.sleep(0.3)
+    time.sleep(0.1)
     cancel.set()
     thread.join(30)
     assert ended

@@ -182,7 +182,7 @@ ALLOCATED = " ".join(f"cudaMalloc(&{each}.data, {each}.rows * {each}.cols * size
 
 @pytest.mark.parametrize(
     ("constructor", "made"),
-    [
+    sampled([
         (CONSTRUCTOR, "Matrix<float> A(h, l), B(l, w), C(h, w);"),
         (CONSTRUCTOR, "Matrix<float> A{h, l}, B{l, w}, C{h, w};"),
         (CONSTRUCTOR, "Matrix<float> A = {h, l}, B = {l, w}, C = {h, w};"),
@@ -191,7 +191,7 @@ ALLOCATED = " ".join(f"cudaMalloc(&{each}.data, {each}.rows * {each}.cols * size
         ("", f"Matrix<float> A{{.rows = h, .cols = l}}, B{{.rows = l, .cols = w}}, C{{.rows = h, .cols = w}}; {ALLOCATED}"),
         ("", "struct All { Matrix<float> a, b, c; } all{{h, l}, {l, w}, {h, w}}; "
              f"auto &A = all.a; auto &B = all.b; auto &C = all.c; {ALLOCATED}"),
-    ],
+    ], every=3),
 )  # fmt: skip
 def test_sizes_are_read_from_braces_as_from_parentheses(constructor: str, made: str, tmp_path: Path) -> None:
     text = f"""{MATRIX.format(constructor=constructor)}
@@ -298,7 +298,7 @@ def test_a_template_that_nobody_calls_is_not_confirmed(tmp_path: Path) -> None:
     assert kernel.unconfirmed
 
 
-@pytest.mark.parametrize("template", [True, False])
+@pytest.mark.parametrize("template", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_sizes_that_are_computed_from_another_one_are_free(template: bool, tmp_path: Path) -> None:
     around = "template <typename T> void all(int s) { run<T>(s, 2 * s, s / 2); }\nint main() { all<float>(64); }"
     text = OF_T + "\n".join((*TEMPLATES["parentheses"][:-1], around))
@@ -314,7 +314,7 @@ def test_sizes_that_are_computed_from_another_one_are_free(template: bool, tmp_p
     assert wrong.unconfirmed  # it can't be told which sizes are meant
 
 
-@pytest.mark.parametrize("habit", ["deduced", "auto", "a class"])
+@pytest.mark.parametrize("habit", sampled(["deduced", "auto", "a class"], every=3))
 def test_template_arguments_that_nobody_chooses_are_not_confirmed(habit: str, tmp_path: Path) -> None:
     text = OF_T + "\n".join(TEMPLATES[habit][:-1])
     assert read(text, tmp_path).unconfirmed

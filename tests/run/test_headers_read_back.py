@@ -11,7 +11,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.opening.loader import open_kernel
 from tests.corpus.public_habits.corpus import Entry, entries
 
-_EVERY = 81  # of the files, one is opened in the fast tests
+_EVERY = 162  # of the files, one is opened in the fast tests
 _FIELDS = ("entry", "args", "column_major", "opts_in_to_shared", "problem", "requirements", "parameters", "size_macros")
 
 

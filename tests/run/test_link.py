@@ -52,31 +52,39 @@ def link() -> Iterator[WorkerLink]:
     made.stop()
 
 
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[WorkerLink]:
+    """A worker that several tests ask one after the other."""
+    made = WorkerLink()
+    yield made
+    made.stop()
+
+
 def speaking(program: str) -> WorkerLink:
     """A link to a worker of another kind: a Python program."""
     return WorkerLink([sys.executable, "-c", "import json, os, sys, time\n" + program])
 
 
 @pytest.mark.skipif(cupy is not None, reason="there is CuPy here")
-def test_a_worker_without_cupy_says_what_to_install(link: WorkerLink) -> None:
+def test_a_worker_without_cupy_says_what_to_install(lasting: WorkerLink) -> None:
     for _ in range(2):
         with pytest.raises(DeviceError, match="CuPy is not installed") as caught:
-            RemoteGpu(link).gpu()
+            RemoteGpu(lasting).gpu()
         assert "pip install" in str(caught.value)
-    assert link.lost == 0  # the same worker answered twice
+    assert lasting.lost == 0  # the same worker answered twice
 
 
-def test_the_cpu_is_timed_in_the_worker_on_one_thread(link: WorkerLink) -> None:
+def test_the_cpu_is_timed_in_the_worker_on_one_thread(lasting: WorkerLink) -> None:
     facts = {"method": "NumPy, one thread", "problem": Problem(64, 32, 16)}
-    found = from_plain(link.run("host", facts), Timing)
+    found = from_plain(lasting.run("host", facts), Timing)
     assert 0 < sure(found.low_ms) <= found.median_ms <= sure(found.high_ms)
     assert found.repeats * found.launches > 1
 
 
-def test_what_the_worker_does_not_know_is_an_answer(link: WorkerLink) -> None:
+def test_what_the_worker_does_not_know_is_an_answer(lasting: WorkerLink) -> None:
     with pytest.raises(UsageError, match="the worker has no method 'nothing'"):
-        link.run("nothing")
-    assert link.lost == 0
+        lasting.run("nothing")
+    assert lasting.lost == 0
 
 
 def test_a_bug_in_the_worker_is_an_answer_and_the_next_one_is_fresh(link: WorkerLink) -> None:
@@ -100,7 +108,7 @@ def test_a_worker_killed_from_outside_is_replaced() -> None:
     remote.time_host("NumPy, one thread", Problem(8, 8, 8))
     first = remote.host_link.process_id
     assert first is not None
-    threading.Timer(0.3, lambda: os.kill(first, signal.SIGKILL)).start()
+    threading.Timer(0.1, lambda: os.kill(first, signal.SIGKILL)).start()
     with pytest.raises(DeviceError, match="was terminated by signal 9"):
         remote.time_host("NumPy, one thread", Problem(3000, 3000, 3000))
     assert remote.time_host("NumPy, one thread", Problem(8, 8, 8)).median_ms > 0
@@ -271,7 +279,8 @@ def test_a_worker_that_was_stopped_keeps_nobody_waiting() -> None:
         assert time.monotonic() - start < 1.0
 
 
-def test_a_worker_that_is_stuck_in_what_was_called_off_is_replaced() -> None:
+def test_a_worker_that_is_stuck_in_what_was_called_off_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemmviz.run.worker.remote._STUCK_S", 0.5)
     link = speaking(
         """
 for line in sys.stdin:
@@ -306,7 +315,7 @@ for line in sys.stdin:
     )
     process = link.run("x", {"seconds": 0})["process"]
     with ThreadPoolExecutor(1) as pool:
-        wanted = pool.submit(link.run, "x", {"seconds": 1.5})
+        wanted = pool.submit(link.run, "x", {"seconds": 1.0})
         time.sleep(0.1)
         with cancelled_after(0.2), pytest.raises(Cancelled):
             link.run("x", {"seconds": 0})

@@ -1,3 +1,4 @@
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,12 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path / "home"))
 
 
+@cache
+def plain(name: str) -> KernelSpec:
+    """The kernel of a plain file."""
+    return open_kernel(str(PLAIN / name))
+
+
 def is_right(kernel: KernelSpec, **sizes: int) -> bool:
     trace = sure(trace_kernel(setup_for(kernel).changed(**sizes)).trace)
     return trace.check.passed and trace.is_whole
@@ -32,33 +39,33 @@ def is_right(kernel: KernelSpec, **sizes: int) -> bool:
         ("size_is_a_macro.cu", "read", ("A", "B", "C"), {"M": 64, "N": 64, "K": 64}, "A, B, C as named; TILE × TILE threads (TILE = 32)"),
         ("launched_nowhere.cu", "guessed", ("A", "B", "C", "M", "N", "K"), {"M": 32, "N": 32, "K": 32}, "X is A, W is B, Y is C, rows is M"),
         ("project/src/worklog.cuh", "read", ("M", "N", "K", "1", "A", "B", "0", "C"), {"M": 64, "N": 64, "K": 16}, "grid ceil_div(N, BN) × ceil_div(M, BM)"),
-        ("project/runner.cu", "read", ("M", "N", "K", "1", "A", "B", "0", "C"), {"M": 64, "N": 64, "K": 16}, "BM * BN"),
+        pytest.param("project/runner.cu", "read", ("M", "N", "K", "1", "A", "B", "0", "C"), {"M": 64, "N": 64, "K": 16}, "BM * BN", marks=pytest.mark.nightly),
     ],
 )  # fmt: skip
 def test_a_plain_file_opens_with_a_right_result(
     name: str, origin: str, args: tuple[str, ...], sizes: dict[str, int], line: str
 ) -> None:
-    kernel = open_kernel(str(PLAIN / name))
+    kernel = plain(name)
     assert (kernel.launch_from, kernel.args, kernel.problem.sizes) == (origin, args, sizes)
     assert line in launch_line(kernel)
     assert is_right(kernel)
 
 
 def test_tile_sizes_of_the_text_are_parameters_that_beat_it() -> None:
-    kernel = open_kernel(str(PLAIN / "student.cu"))
+    kernel = plain("student.cu")
     assert kernel.defaults == {"BLOCK_SIZE": 16}
     assert is_right(kernel, BLOCK_SIZE=8)
     assert sure(trace_kernel(setup_for(kernel).changed(BLOCK_SIZE=8)).trace).launch.block == (8, 8, 1)
 
 
 def test_a_size_that_is_a_macro_follows_the_problem() -> None:
-    kernel = open_kernel(str(PLAIN / "size_is_a_macro.cu"))
+    kernel = plain("size_is_a_macro.cu")
     assert kernel.size_macros == (("N", "N"),)
     assert is_right(kernel, M=32, N=32, K=32)
 
 
 def test_layouts_and_row_lengths_are_found() -> None:
-    kernel = open_kernel(str(PLAIN / "two_kernels.cu"))
+    kernel = plain("two_kernels.cu")
     assert kernel.function == "by_columns"
     assert kernel.column_major == frozenset("ABC")
     assert is_right(kernel, M=20, N=12, K=7)
@@ -74,14 +81,14 @@ def test_a_kernel_of_the_file_is_chosen_by_name_and_need_not_multiply() -> None:
 
 
 def test_a_wrong_kernel_opens_and_is_said_to_be_wrong() -> None:
-    kernel = open_kernel(str(PLAIN / "wrong.cu"))
+    kernel = plain("wrong.cu")
     assert kernel.launch_from == "unsure"
     assert kernel.args == ("A", "B", "C", "N")
     assert not is_right(kernel)
 
 
 def test_a_header_says_the_same_as_the_launch_that_was_read() -> None:
-    kernel = open_kernel(str(PLAIN / "size_is_a_macro.cu"))
+    kernel = plain("size_is_a_macro.cu")
     text = header_text(kernel) + kernel.text
     again = parse_kernel(text, kernel.file)
     same = "entry", "args", "block", "grid", "parameters", "problem", "size_macros", "requirements", "column_major"
@@ -174,7 +181,7 @@ def test_a_launch_in_another_file_is_of_this_kernel(tmp_path: Path, head: str, o
 
 
 def test_given_parts_choose_among_the_kinds_of_problems() -> None:
-    wrong = open_kernel(str(PLAIN / "wrong.cu"))
+    wrong = plain("wrong.cu")
     given = GivenLaunch(wrong.entry, wrong.args, wrong.block, wrong.grid)
     again = open_kernel(wrong.file, given)  # N is no size of a vector addition, which has three arrays too
     assert (again.args, again.problem, again.launch_from) == (wrong.args, wrong.problem, "given")
@@ -188,7 +195,7 @@ def test_files_with_kernels_of_a_folder_are_listed() -> None:
 
 
 def test_flags_describe_the_launch_completely() -> None:
-    kernel = open_kernel(str(PLAIN / "two_kernels.cu"))
+    kernel = plain("two_kernels.cu")
     flags = dict(zip(launch_flags(kernel)[::2], launch_flags(kernel)[1::2], strict=True))
     given = GivenLaunch(
         flags["--entry"],

@@ -52,7 +52,7 @@ TYPES = ["float", "double", "half", "char", "unsigned char", "short", "int", "un
 
 
 @pytest.mark.parametrize(
-    ("read", "of"), sampled(((read, of) for read in TYPES for of in ("float", "double", "half", "char", "int")), 3)
+    ("read", "of"), sampled(((read, of) for read in TYPES for of in ("float", "double", "half", "char", "int")), 7)
 )
 def test_any_type_is_read_from_any_memory(of: str, read: str) -> None:
     """From global and shared memory, through a copy in a thread's own array."""

@@ -20,6 +20,7 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.executor import bound, trace_kernel
 from gemmviz.run.cpu.simt.interpret import interpret
+from gemmviz.run.engine import Recording
 from tests.conftest import DATA, kernel_from, sampled
 from tests.run.test_twin import assert_same
 from tests.run.twin_on_host import GXX, HostTwins
@@ -204,8 +205,8 @@ def setup_of(block: int, body: str) -> Setup:
 
 
 @cache
-def outcome_of(block: int, body: str) -> Outcome:
-    return trace_kernel(setup_of(block, body))
+def outcome_of(block: int, body: str, origins: bool = False) -> Outcome:
+    return trace_kernel(setup_of(block, body), None, Recording(origins=origins))
 
 
 def both_ways(block: int, body: str) -> tuple[list[Hazard], list[float]]:
@@ -220,15 +221,23 @@ def both_ways(block: int, body: str) -> tuple[list[Hazard], list[float]]:
     return hazards, after["C"].elements()[:64].tolist()
 
 
-@pytest.mark.parametrize("name", RIGHT)
+QUICK = {  # one of each kind of copies, waits and roles
+    "two buffers", "four stages, one barrier", "a warp's own tile", "pipeline of a block", "groups of a block",
+    "cuda::barrier with tokens", "mbarriers in C", "bulk copies of libcu++", "bulk copies of cuda::ptx", "bulk copies back",
+    "producer warp that returns", "one lane waits, and frees a stage", "roles of a pipeline", "barriers of two branches",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.nightly] * (name not in QUICK)) for name in RIGHT])
 def test_right_pipelines_are_not_accused(name: str) -> None:
     hazards, result = both_ways(*body_of(name))
+    assert outcome_of(*body_of(name), origins=True).whole.origin_step.size  # the run by tags went through
     assert [str(each) for each in hazards] == []
     assert result == [sum(64 * i + 63 - t for i in range(8)) for t in range(64)]
 
 
 @pytest.mark.skipif(GXX is None, reason="needs g++")
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_twin_records_the_same_steps(tmp_path: Path, every: int) -> None:
     names = [name for name in RIGHT if name != "roles of a pipeline"][::every]  # whose count of roles needs all threads at once
     traces = [outcome_of(*body_of(name)).whole for name in names]
@@ -287,7 +296,7 @@ FAULTS: list[tuple[str, str, str, str]] = [  # a pipeline, what is replaced, by 
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "old", "new", "expected"), sampled(FAULTS))
+@pytest.mark.parametrize(("name", "old", "new", "expected"), sampled(sorted(FAULTS, key=lambda each: each[3]), every=3))
 def test_a_planted_fault_is_reported(name: str, old: str, new: str, expected: str) -> None:
     outcome = outcome_of(*body_of(name, old, new))
     assert outcome.trace is not None

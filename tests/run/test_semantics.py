@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,74 +46,61 @@ def test_integers_as_gcc_has_them(tmp_path: Path) -> None:
     assert dict(zip(INT_EXPRESSIONS, interpreted(), strict=True)) == dict(zip(INT_EXPRESSIONS, expected.tolist(), strict=True))
 
 
-def stored(body: str, *, block: int = 4, before: str = "", k: int = 4) -> list[float]:
-    """What the threads leave in C."""
-    trace = trace_of(kernel_from(body, block=f'["{block}"]', before=before), 8, 8, k, values=True)
-    result = np.full(64, np.nan)
-    for step in range(trace.steps):
-        site = trace.site_of(step)
-        if site.kind == "store" and trace.arrays[trace.site_of(step).operands[0].array].name == "C":
-            active = trace.element[step] >= 0
-            result[trace.element[step][active]] = sure(trace.value)[step][active]
-    found: list[float] = result[~np.isnan(result)].tolist()
-    return found
+STATEMENTS: list[tuple[str, Sequence[float]]] = [  # and what the four threads leave in C, where 0 is before
+    ("int t = threadIdx.x; C[t] = t > 1 ? 10.0f : t;", [0, 1, 10, 10]),
+    ("int t = threadIdx.x; C[t] = (t) + (2) * -1 + (t) * 3;", [-2, 2, 6, 10]),
+    ("int t = threadIdx.x; float s = 0; for (int i = 0; i < t; ++i) s += i; C[t] = s;", [0, 0, 1, 3]),
+    ("int t = threadIdx.x; float s = 0; for (int i = 0; ; ++i) { if (i > t) break; if (i == 1) continue; s += 1; } C[t] = s;", [1, 1, 2, 3]),
+    ("int t = threadIdx.x; int i = 0; while (i * i < t * 3) i++; C[t] = i;", [0, 2, 3, 3]),
+    ("int t = threadIdx.x; int i = 0; do { i += 2; } while (i < t); C[t] = i;", [2, 2, 2, 4]),
+    ("int t = threadIdx.x; for (int i = 0; i < 3; ++i) { if (t == i) return; } C[t] = t;", [0, 0, 0, 3]),
+    ("int t = threadIdx.x; int i = t; C[i++] = i; C[i + 4] = --i;", [0, 1, 2, 3, 0, 1, 2, 3]),
+    ("int t = threadIdx.x; float a[4]; for (int i = 0; i < 4; ++i) a[i] = i * 10; C[t] = a[3 - t];", [30, 20, 10, 0]),
+    ("int t = threadIdx.x; float a[2][2] = {{1, 2}, {3}}; C[t] = a[t / 2][t % 2];", [1, 2, 3, 0]),
+    ("int t = threadIdx.x; int n = 0; for (int i = 0; i < 4; i++) { for (int j = 0; j < 4; j++) { if (j == t) break; n++; } if (i == t) break; } C[t] = n;", [0, 2, 6, 12]),
+    ("int t = threadIdx.x; float4 v = make_float4(1, 2, 3, 4); v.y += t; v.w = v.x + v.y; C[t] = v.w;", [3, 4, 5, 6]),
+    ("int t = threadIdx.x; C[t] = f(t) + f(3 - t);", [3, 4, 4, 3]),
+    ("int t = threadIdx.x; int x = t; bump(x); C[t] = x;", [5, 6, 7, 8]),
+    ("int t = threadIdx.x; float r[3] = {}; fill(r); C[t] = r[0] + r[2];", [2, 2, 2, 2]),
+    ("int t = threadIdx.x; C[t] = ns::twice<int>(t) + ns::scaled<3>(t);", [0, 5, 10, 15]),
+    ("int t = threadIdx.x; float x = 1.0f; x /= 3; x *= 3; C[t] = x == 1.0f;", [1, 1, 1, 1]),
+    ("int t = threadIdx.x; C[t] = min(t, 2) + max(t, 2) + abs(-t) + (int)ceilf(t / 2.0f) + fmaf(t, 2.0f, 1.0f);", [3, 8, 12, 17]),
+    ("int t = threadIdx.x; C[t] = __shfl_down_sync(0xffffffff, t, 1) + __shfl_sync(0xffffffff, t, 3) + __shfl_up_sync(~0u, t, 2, 4);", [4, 6, 6, 7]),
+    ("int t = threadIdx.x; const float* p = A; p += 2; p++; C[t] = (p - A) + (&p[1] - p);", [4, 4, 4, 4]),
+    ("__shared__ float s[2][2]; int t = threadIdx.x; (&s[0][0])[t] = t; float* p = s[1]; C[t] = p[t % 2];", [2, 3, 2, 3]),
+    ("unsigned t = threadIdx.x; C[t] = t - 1 > 100u ? 1 : 0;", [1, 0, 0, 0]),
+    ("int t = threadIdx.x; int i = 0, j = 9; for (i = 0, j = 9; i < j; ++i, --j); C[t] = i * 10 + j;", [54] * 4),
+    ("int t = threadIdx.x; long long big = 3000000000LL; C[t] = big / 1000000000 + sizeof(double);", [11] * 4),
+    ("int t = threadIdx.x; constexpr int n = W * 2; if constexpr (n > 4) C[t] = n; else C[t] = 0;", [6] * 4),
+    ("int t = threadIdx.x; C[t] = (0xffffffff + t) / 1000000.0f > 1.0f;", [1, 0, 0, 0]),
+    ("int t = threadIdx.x; C[t] = (4294967295 + t) / 1000000.0f > 1.0f;", [1, 1, 1, 1]),
+    ("int t = threadIdx.x; C[t] = ID(t);", [0, 1, 2, 3]),
+    ("int t = threadIdx.x; C[t] = leaves(t);", [1, 1, 7, 7]),
+    ("int t = threadIdx.x; int r = 0; marks(t, r); C[t] = r;", [7, 7, 0, 0]),
+    ("int t = threadIdx.x; int i = 0; if (t > 1 && ++i) {} int j = t > 2 ? i++ : 5; C[t] = i * 10 + j;", [5, 5, 15, 21]),
+    ("int t = threadIdx.x; int i = 0; bool b = t > 1 || (i = 5); float r[2] = {}; b = t > 2 && r[1]++; C[t] = i + r[1];", [5, 5, 0, 1]),
+    ("int t = threadIdx.x; const float* p = A; float w = t > 1 ? *p++ : 0.0f; C[t] = p - A;", [0, 0, 1, 1]),
+    ("int t = threadIdx.x; float4 v; v.x = v.y = v.z = v.w = 2.0f; v.x += v.y = t; C[t] = v.x + v.y + v.z;", [4, 6, 8, 10]),
+    ("int t = threadIdx.x; float4 v = {1, 2}, w = float4{1, 1, 1, 1}; v = v; C[t] = v.x + v.y + v.w + w.z + sizeof(float4);", [20] * 4),
+    ("int t = threadIdx.x; float r[4]; memset(r, 0, sizeof(r)); r[t] += 3; C[t] = r[1] + r[2];", [0, 3, 3, 0]),
+    ("int t = threadIdx.x, N4 = 4; C[t] = (t < N4 && t > -1) + (1<t && t>-2) + (t < 2 && 3 > (t));", [2, 2, 2, 2]),
+    ("int t = threadIdx.x; const float *p = A, *e = A + 3; int n = 0; while (p != e) { ++p; ++n; } C[t] = n + (p > A) + ('b' - 'a');", [5] * 4),
+    ("__shared__ float s[2][3][2]; int t = threadIdx.x; auto& m = s[1]; m[2][t % 2] = t; C[t] = row(s[1], t) + (t > 3);", [2, 3, 2, 3]),
+    ("int t = threadIdx.x; float& c = C[t]; c = 4; c += t; assert(t < 9 && \"why\");", [4, 5, 6, 7, 4, 5, 6, 7][4:]),
+    ("int t = threadIdx.x, i = 0; C[9999]; A[i++]; int z; z; (void)A[9999]; C[t] = (C[9999], i++, i);", [2] * 4),
+    ("int t = threadIdx.x, i = 0; for (A[9999]; i < t; C[9999], i++); C[t] = i;", [0, 1, 2, 3]),
+    ("int t = threadIdx.x; int a[2][2] = {1, {2}, 3}; C[t] = a[0][0] * 1000 + a[0][1] * 100 + a[1][0] * 10 + a[1][1];", [1230] * 4),
+    ("int t = threadIdx.x; int a[][2] = {1, 2, 3}, b[2][2] = {{}, {4}}; C[t] = a[1][0] * 10 + sizeof(a) + b[1][0] + b[0][1];", [50] * 4),
+    ("int t = threadIdx.x; float4 v[2] = {{1, 2}, make_float4(3, 4, 5, t)}; C[t] = v[0].y + v[0].z + v[1].w;", [2, 3, 4, 5]),
+    ("int t = threadIdx.x; C[t] = k1 + k2 + k3 + (f)(2);", [3 + 4 + 5 + 2] * 4),
+    ("using T = float; typedef int I; I t = threadIdx.x; T x = T(t) / 2; C[t] = x;", [0, 0.5, 1, 1.5]),
+    ("int t = threadIdx.x; double d = 1.0; d /= 3; float s = d; C[t] = (float)d == s;", [1] * 4),
+    ("int t = threadIdx.x; if (t == 2) return; C[t] = t;", [0, 1, 0, 3]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("int t = threadIdx.x; C[t] = t > 1 ? 10.0f : t;", [0, 1, 10, 10]),
-        ("int t = threadIdx.x; C[t] = (t) + (2) * -1 + (t) * 3;", [-2, 2, 6, 10]),
-        ("int t = threadIdx.x; float s = 0; for (int i = 0; i < t; ++i) s += i; C[t] = s;", [0, 0, 1, 3]),
-        ("int t = threadIdx.x; float s = 0; for (int i = 0; ; ++i) { if (i > t) break; if (i == 1) continue; s += 1; } C[t] = s;", [1, 1, 2, 3]),
-        ("int t = threadIdx.x; int i = 0; while (i * i < t * 3) i++; C[t] = i;", [0, 2, 3, 3]),
-        ("int t = threadIdx.x; int i = 0; do { i += 2; } while (i < t); C[t] = i;", [2, 2, 2, 4]),
-        ("int t = threadIdx.x; if (t == 2) return; C[t] = t;", [0, 1, 3]),
-        ("int t = threadIdx.x; for (int i = 0; i < 3; ++i) { if (t == i) return; } C[t] = t;", [3]),
-        ("int t = threadIdx.x; int i = t; C[i++] = i; C[i + 8] = --i;", [0, 1, 2, 3, 0, 1, 2, 3]),
-        ("int t = threadIdx.x; float a[4]; for (int i = 0; i < 4; ++i) a[i] = i * 10; C[t] = a[3 - t];", [30, 20, 10, 0]),
-        ("int t = threadIdx.x; float a[2][2] = {{1, 2}, {3}}; C[t] = a[t / 2][t % 2];", [1, 2, 3, 0]),
-        ("int t = threadIdx.x; int n = 0; for (int i = 0; i < 4; i++) { for (int j = 0; j < 4; j++) { if (j == t) break; n++; } if (i == t) break; } C[t] = n;", [0, 2, 6, 12]),
-        ("int t = threadIdx.x; float4 v = make_float4(1, 2, 3, 4); v.y += t; v.w = v.x + v.y; C[t] = v.w;", [3, 4, 5, 6]),
-        ("int t = threadIdx.x; C[t] = f(t) + f(3 - t);", [3, 4, 4, 3]),
-        ("int t = threadIdx.x; int x = t; bump(x); C[t] = x;", [5, 6, 7, 8]),
-        ("int t = threadIdx.x; float r[3] = {}; fill(r); C[t] = r[0] + r[2];", [2, 2, 2, 2]),
-        ("int t = threadIdx.x; C[t] = ns::twice<int>(t) + ns::scaled<3>(t);", [0, 5, 10, 15]),
-        ("int t = threadIdx.x; float x = 1.0f; x /= 3; x *= 3; C[t] = x == 1.0f;", [1, 1, 1, 1]),
-        ("int t = threadIdx.x; C[t] = min(t, 2) + max(t, 2) + abs(-t) + (int)ceilf(t / 2.0f) + fmaf(t, 2.0f, 1.0f);", [3, 8, 12, 17]),
-        ("int t = threadIdx.x; C[t] = __shfl_down_sync(0xffffffff, t, 1) + __shfl_sync(0xffffffff, t, 3) + __shfl_up_sync(~0u, t, 2, 4);", [4, 6, 6, 7]),
-        ("int t = threadIdx.x; const float* p = A; p += 2; p++; C[t] = (p - A) + (&p[1] - p);", [4, 4, 4, 4]),
-        ("__shared__ float s[2][2]; int t = threadIdx.x; (&s[0][0])[t] = t; float* p = s[1]; C[t] = p[t % 2];", [2, 3, 2, 3]),
-        ("unsigned t = threadIdx.x; C[t] = t - 1 > 100u ? 1 : 0;", [1, 0, 0, 0]),
-        ("int t = threadIdx.x; int i = 0, j = 9; for (i = 0, j = 9; i < j; ++i, --j); C[t] = i * 10 + j;", [54] * 4),
-        ("int t = threadIdx.x; long long big = 3000000000LL; C[t] = big / 1000000000 + sizeof(double);", [11] * 4),
-        ("int t = threadIdx.x; constexpr int n = W * 2; if constexpr (n > 4) C[t] = n; else C[t] = 0;", [6] * 4),
-        ("int t = threadIdx.x; C[t] = (0xffffffff + t) / 1000000.0f > 1.0f;", [1, 0, 0, 0]),
-        ("int t = threadIdx.x; C[t] = (4294967295 + t) / 1000000.0f > 1.0f;", [1, 1, 1, 1]),
-        ("int t = threadIdx.x; C[t] = ID(t);", [0, 1, 2, 3]),
-        ("int t = threadIdx.x; C[t] = leaves(t);", [1, 1, 7, 7]),
-        ("int t = threadIdx.x; int r = 0; marks(t, r); C[t] = r;", [7, 7, 0, 0]),
-        ("int t = threadIdx.x; int i = 0; if (t > 1 && ++i) {} int j = t > 2 ? i++ : 5; C[t] = i * 10 + j;", [5, 5, 15, 21]),
-        ("int t = threadIdx.x; int i = 0; bool b = t > 1 || (i = 5); float r[2] = {}; b = t > 2 && r[1]++; C[t] = i + r[1];", [5, 5, 0, 1]),
-        ("int t = threadIdx.x; const float* p = A; float w = t > 1 ? *p++ : 0.0f; C[t] = p - A;", [0, 0, 1, 1]),
-        ("int t = threadIdx.x; float4 v; v.x = v.y = v.z = v.w = 2.0f; v.x += v.y = t; C[t] = v.x + v.y + v.z;", [4, 6, 8, 10]),
-        ("int t = threadIdx.x; float4 v = {1, 2}, w = float4{1, 1, 1, 1}; v = v; C[t] = v.x + v.y + v.w + w.z + sizeof(float4);", [20] * 4),
-        ("int t = threadIdx.x; float r[4]; memset(r, 0, sizeof(r)); r[t] += 3; C[t] = r[1] + r[2];", [0, 3, 3, 0]),
-        ("int t = threadIdx.x, N4 = 4; C[t] = (t < N4 && t > -1) + (1<t && t>-2) + (t < 2 && 3 > (t));", [2, 2, 2, 2]),
-        ("int t = threadIdx.x; const float *p = A, *e = A + 3; int n = 0; while (p != e) { ++p; ++n; } C[t] = n + (p > A) + ('b' - 'a');", [5] * 4),
-        ("__shared__ float s[2][3][2]; int t = threadIdx.x; auto& m = s[1]; m[2][t % 2] = t; C[t] = row(s[1], t) + (t > 3);", [2, 3, 2, 3]),
-        ("int t = threadIdx.x; float& c = C[t]; c = 4; c += t; assert(t < 9 && \"why\");", [4, 5, 6, 7, 4, 5, 6, 7][4:]),
-        ("int t = threadIdx.x, i = 0; C[9999]; A[i++]; int z; z; (void)A[9999]; C[t] = (C[9999], i++, i);", [2] * 4),
-        ("int t = threadIdx.x, i = 0; for (A[9999]; i < t; C[9999], i++); C[t] = i;", [0, 1, 2, 3]),
-        ("int t = threadIdx.x; int a[2][2] = {1, {2}, 3}; C[t] = a[0][0] * 1000 + a[0][1] * 100 + a[1][0] * 10 + a[1][1];", [1230] * 4),
-        ("int t = threadIdx.x; int a[][2] = {1, 2, 3}, b[2][2] = {{}, {4}}; C[t] = a[1][0] * 10 + sizeof(a) + b[1][0] + b[0][1];", [50] * 4),
-        ("int t = threadIdx.x; float4 v[2] = {{1, 2}, make_float4(3, 4, 5, t)}; C[t] = v[0].y + v[0].z + v[1].w;", [2, 3, 4, 5]),
-        ("int t = threadIdx.x; C[t] = k1 + k2 + k3 + (f)(2);", [3 + 4 + 5 + 2] * 4),
-        ("using T = float; typedef int I; I t = threadIdx.x; T x = T(t) / 2; C[t] = x;", [0, 0.5, 1, 1.5]),
-        ("int t = threadIdx.x; double d = 1.0; d /= 3; float s = d; C[t] = (float)d == s;", [1] * 4),
-    ],
-)  # fmt: skip
-def test_statements(body: str, expected: list[float]) -> None:
+def test_statements() -> None:
+    """Each with elements of C of its own, in one kernel; those that end threads alone."""
     before = """#define ID(x) (x)
 constexpr int W = 3;
 const int k1{3}, k2(4), k3 = {5};
@@ -124,7 +112,13 @@ __device__ float row(const float p[][2], int i) { return p[2][i % 2]; }
 template <int N> __device__ void fill(float (&r)[N]) { for (int i = 0; i < N; ++i) r[i] = i; }
 namespace ns { template <typename T> __device__ T twice(T x) { return x * 2; }
 template <int K> __device__ int scaled(int x) { return K * x; } }"""
-    assert stored(body, before=before) == pytest.approx(expected)
+    size = "// problem = { M = 32, N = 32, K = 32 }"
+    together = [each for each in STATEMENTS if "return;" not in each[0]]
+    for group in (together, *([each] for each in STATEMENTS if each not in together)):
+        parts = (f"{{ float* C = all + 16 * {number}; {body} }}" for number, (body, _) in enumerate(group))
+        kernel = kernel_from("float* const all = C;\n" + "\n".join(parts), before=before, parameters=size)
+        for row, (body, expected) in zip(left_in_c(kernel).reshape(-1, 16).tolist(), group, strict=False):
+            assert row[: len(expected)] == pytest.approx(expected), body
 
 
 def test_float32_rounds_at_every_step() -> None:

@@ -49,12 +49,6 @@ def test_every_shipped_kernel(tmp_path: Path) -> None:
         assert_same(twins.run(number), traced(setup))
 
 
-def test_a_window_of_blocks(tmp_path: Path) -> None:
-    spec = load_kernel("04_tiled")
-    setup = setup_for(spec, Problem(20, 21, 9), {"TILE_WIDTH": 4}, blocks="1:3,4:5")
-    assert_same(HostTwins([setup], tmp_path).run(0, BlockRange((1, 3), (4, 5))), traced(setup))
-
-
 @pytest.mark.nightly
 def test_random_divergent_kernels(tmp_path: Path) -> None:
     jobs = []
@@ -90,17 +84,21 @@ SPACES = {
 }
 
 
-def test_functions_that_reach_into_every_kind_of_memory(tmp_path: Path) -> None:
-    jobs = [setup_for(kernel_from(f"__shared__ float s[4]; {each}", before=FUNCTIONS)) for each in SPACES.values()]
+BEFORE_THEY_ARE_DEFINED = (
+    "// at(p, i): an element\n__device__ float at(const float* p, int i); __device__ float twice(const float* p);",
+    "C[threadIdx.x] = at(A, threadIdx.x) + twice(B);",
+    "__device__ float twice(const float* p) { return at(p, 0) + at(p, 1); }\n"
+    "__device__ float at(const float* p, int i)\n{ return p[i]; }\n",
+)
+
+
+def test_functions_and_a_window_of_blocks(tmp_path: Path) -> None:
+    """Functions that reach into every kind of memory, and some that are defined after their use."""
+    specs = [kernel_from(f"__shared__ float s[4]; {each}", before=FUNCTIONS) for each in SPACES.values()]
+    before, body, after = BEFORE_THEY_ARE_DEFINED
+    specs.append(parse_kernel(kernel_from(body, before=before).text + after, "kernel.cu"))
+    window = setup_for(load_kernel("04_tiled"), Problem(20, 21, 9), {"TILE_WIDTH": 4}, blocks="1:3,4:5")
+    jobs = [*map(setup_for, specs), window]
     twins = HostTwins(jobs, tmp_path)
     for number, setup in enumerate(jobs):
-        assert_same(twins.run(number), traced(setup))
-
-
-def test_functions_that_are_defined_after_their_use(tmp_path: Path) -> None:
-    before = "// at(p, i): an element\n__device__ float at(const float* p, int i); __device__ float twice(const float* p);"
-    spec = kernel_from("C[threadIdx.x] = at(A, threadIdx.x) + twice(B);", before=before)
-    after = "__device__ float twice(const float* p) { return at(p, 0) + at(p, 1); }\n__device__ float at(const float* p, int i)\n{ return p[i]; }\n"
-    spec = parse_kernel(spec.text + after, "kernel.cu")
-    setup = setup_for(spec)
-    assert_same(HostTwins([setup], tmp_path).run(0), traced(setup))
+        assert_same(twins.run(number, BlockRange((1, 3), (4, 5)) if setup is window else None), traced(setup))

@@ -31,14 +31,13 @@ def _source(way: str, lane: int, by: int, width: int) -> int:
 @pytest.mark.parametrize("way", ["", "_up", "_down", "_xor"])
 def test_shuffles_of_all_types(way: str, ctype: str) -> None:
     chosen = random.Random(f"{way} {ctype}")
-    for _ in range(2):
-        width, block = chosen.choice([4, 8, 16, 32]), chosen.choice([32, 64, 96])
-        by = chosen.randrange(width)
-        mask = "0xffffffff, " if chosen.random() < 0.5 else ""
-        name = f"__shfl{way}{'_sync' if mask else ''}"
-        found = run(f"int t = threadIdx.x; C[t] = (float){name}({mask}({ctype})A[t], {by}, {width});", block=block)
-        expected = [lane // 32 * 32 + _source(way, lane % 32, by, width) for lane in range(block)]
-        assert found[:block].tolist() == expected
+    width, block = chosen.choice([4, 8, 16, 32]), chosen.choice([32, 64, 96])
+    by = chosen.randrange(width)
+    mask = "0xffffffff, " if chosen.random() < 0.5 else ""
+    name = f"__shfl{way}{'_sync' if mask else ''}"
+    found = run(f"int t = threadIdx.x; C[t] = (float){name}({mask}({ctype})A[t], {by}, {width});", block=block)
+    expected = [lane // 32 * 32 + _source(way, lane % 32, by, width) for lane in range(block)]
+    assert found[:block].tolist() == expected
 
 
 def test_a_lane_that_the_mask_names_must_arrive() -> None:
@@ -66,7 +65,7 @@ VOTES: list[tuple[str, Callable[[npt.NDArray[Any]], list[int]]]] = [
 
 @pytest.mark.parametrize(("call", "expected"), VOTES)
 def test_votes(call: str, expected: Callable[[npt.NDArray[Any]], list[int]]) -> None:
-    for factor in (0, 1, 7, 12345):
+    for factor in (0, 7):
         body = f"unsigned m = 0xffffffff; int t = threadIdx.x, p = t * {factor} % 5; unsigned r = {call};"
         found = run(f"{body} C[t] = r >> 16; C[{SIDE} + t] = r & 0xffff;")
         for warp in (0, 1):

@@ -16,7 +16,7 @@ from gemmviz.model.trace import Trace, Watched
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.run.engine import Recording
-from tests.conftest import kernel_from, sure
+from tests.conftest import kernel_from, sampled, sure
 
 
 def watched(setup: Setup, block: Triple, thread: Triple) -> tuple[Watched, Trace]:
@@ -104,7 +104,7 @@ def test_some_phases_show_what_the_variables_hold_there() -> None:
     assert [some.during(step) for step in range(len(kept))] == [whole.during(step) for step in kept]
 
 
-@pytest.mark.parametrize("name", [name for name in kernel_names() if name < "13"])
+@pytest.mark.parametrize("name", sampled([name for name in kernel_names() if name < "13"]))
 def test_the_index_of_each_access_follows_from_the_variables_that_are_shown(name: str) -> None:
     setup = setup_for(load_kernel(name))
     block, blocks = (0, 0, 0), BlockRange((0, 1), (0, 1))
