@@ -12,7 +12,7 @@ from pathlib import Path
 import gemmviz
 from gemmviz.files.resources import resource
 from gemmviz.python import library
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import text_width
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "packaging"))

@@ -20,7 +20,7 @@ def main() -> int:
     gc.disable()  # until the program is loaded: none of this is garbage
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     if _NOT_READING.isdisjoint(sys.argv[1:2]):
-        from gemmviz.files.kinds import names_kernel_file
+        from gemmviz.files.resources import names_kernel_file
 
         if any(map(names_kernel_file, sys.argv[1:])):
             from gemmviz.cuda.program import reader

@@ -62,7 +62,7 @@ def check() -> None:
 
 def libraries(purpose: str = "") -> int:
     """Install what a purpose needs where possible, and check for the libraries of a window or of pictures."""
-    from gemmviz.model.errors import GemmvizError
+    from gemmviz.model.messages import GemmvizError
     from gemmviz.render.qt.libraries import debian_packages, missing_libraries, platform_here, require_qt
 
     if not sys.platform.startswith("linux"):
@@ -92,7 +92,7 @@ def libraries(purpose: str = "") -> int:
 
 def _has_chinese_font() -> bool:
     """Whether the system has a font with Chinese characters, which pictures in Chinese need."""
-    from gemmviz.model.errors import GemmvizError
+    from gemmviz.model.messages import GemmvizError
     from gemmviz.render.svg import system_font
 
     try:

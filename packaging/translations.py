@@ -26,9 +26,8 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, lesson_path, load_kernel, pattern_kernel_names
-from gemmviz.files.glossary import original_glossary
-from gemmviz.files.languages import LESSONS, PROGRAM
-from gemmviz.model.translation import plural
+from gemmviz.files.languages import LESSONS, PROGRAM, original_glossary
+from gemmviz.model.messages import plural
 from gemmviz.teaching.lesson_file import original_lesson, translated
 
 ROOT = Path(__file__).resolve().parent.parent

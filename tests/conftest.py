@@ -33,7 +33,7 @@ from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.engine import Engine, Recording
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.teaching.remembered_answers import RememberedAnswers
+from gemmviz.teaching.exercises import RememberedAnswers
 from tests.app_model import TestModel
 
 DATA = Path(__file__).parent / "data"

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from gemmviz.cuda.launch.legality import device_for, setup_for
-from gemmviz.model.errors import Place
 from gemmviz.model.kernel import Launch
+from gemmviz.model.messages import Place
+from gemmviz.model.outline import SiteKind
 from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import AccessSink
-from gemmviz.model.site_kinds import SiteKind
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.trace import Check, Trace

@@ -13,8 +13,7 @@ from gemmviz.render.encoding import encode_png
 from gemmviz.render.qt.raster import Raster, start_qt
 from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares, text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.shots.export import ExportOptions
 from gemmviz.teaching.lesson_file import shipped_lesson

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from gettext import NullTranslations
 from pathlib import Path
 
-from gemmviz.model.translation import spoken
+from gemmviz.model.messages import spoken
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 
 ROOT = Path(__file__).resolve().parent.parent

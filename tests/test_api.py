@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import gemmviz
-from gemmviz.analysis.memory.counts import LaunchCounter, totals
+from gemmviz.analysis.counts import LaunchCounter, totals
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import commands, main
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
-from gemmviz.model.errors import SettingError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import SettingError
 from gemmviz.render.export import formats
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.scenes.catalog import views
@@ -101,7 +101,7 @@ def test_whatever_is_saved_can_be_loaded(tmp_path: Path) -> None:
 
 def test_a_saved_view_is_drawn_as_it_was_saved(tmp_path: Path) -> None:
     for view in ("warp", "rate"):
-        shot = replace(gemmviz.Shot(setup_for(load_kernel("tiled"))), view=view, at=Position(4), theme="light")
+        shot = structs.replace(gemmviz.Shot(setup_for(load_kernel("tiled"))), view=view, at=Position(4), theme="light")
         gemmviz.save(shot, tmp_path / "view.toml")
         assert main(["export", str(tmp_path / "view.toml"), "-o", str(tmp_path / "view.svg")]) == 0
         assert gemmviz.scene(tmp_path / "view.toml").svg == (tmp_path / "view.svg").read_text(encoding="utf-8")

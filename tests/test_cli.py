@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pptx
 import pytest
+from msgspec import structs
 from PIL import Image
 
 import gemmviz
@@ -19,9 +20,8 @@ from gemmviz.cli.running import ProgressBar
 from gemmviz.cuda.launch.catalog import all_kernel_names, kernel_names, lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.trace_file import read_trace
-from gemmviz.model.errors import DeviceError, GemmvizError
+from gemmviz.model.messages import DeviceError, GemmvizError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.engine import Engine, Recording
@@ -29,8 +29,8 @@ from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.shots.arguments import command_words
 from gemmviz.shots.shot import Against, Shot, default_shot, save_view
+from gemmviz.teaching.captions import caption_of
 from gemmviz.teaching.lesson_file import shipped_lesson
-from gemmviz.teaching.reveal import caption_of
 from tests.conftest import DATA, kernel_from, sampled, sure
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -331,7 +331,7 @@ def test_some_phases(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
 
 def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
     shot = default_shot()
-    shot = replace(
+    shot = structs.replace(
         shot, setup=shot.setup.changed(M=12), view="memory", focus=Focus((1, 0, 0), 0), at=Position(4), theme="light"
     )
     save_view(shot, tmp_path / "v.toml")
@@ -351,7 +351,7 @@ def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
 def test_the_command_line_of_a_comparison_draws_it(tmp_path: Path, device: str) -> None:
     setup = default_shot().setup
     other = setup.changed(TILE_WIDTH=2)
-    other = replace(other, device=device) if device else other
+    other = structs.replace(other, device=device) if device else other
     shot = Shot(setup, Focus(warp=0), "pair", Position(4), theme="dark", against=Against(other, "k"))
     words = command_words(shot)
     assert main([*words, "-o", str(tmp_path / "w.svg")]) == 0
@@ -362,7 +362,7 @@ def test_the_command_line_of_a_comparison_draws_it(tmp_path: Path, device: str) 
 
 
 def test_the_command_line_of_a_chart_of_one_tile_width_draws_it(tmp_path: Path) -> None:
-    shot = replace(default_shot(), view="amdahl", chart=replace(default_shot().chart, width=16))
+    shot = structs.replace(default_shot(), view="amdahl", chart=structs.replace(default_shot().chart, width=16))
     assert main([*command_words(shot), "-o", str(tmp_path / "w.svg")]) == 0
     assert (tmp_path / "w.svg").read_text(encoding="utf-8") == gemmviz.scene(shot).svg
 

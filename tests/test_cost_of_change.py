@@ -22,8 +22,8 @@ import gemmviz.gui.panels
 import gemmviz.render.formats
 import gemmviz.scenes.views
 import gemmviz.shots.kinds
-from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
-from gemmviz.analysis.memory.counts import Counts, count_steps
+from gemmviz.analysis.counts import Counts, count_steps
+from gemmviz.analysis.launch_hazards import LaunchHazards
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import commands, main
@@ -31,14 +31,14 @@ from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.files import extensions, resources
 from gemmviz.files.devices import device_names, devices
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.gui.window.actions.file_actions import export_actions
-from gemmviz.gui.window.actions.view_actions import other_pictures
+from gemmviz.gui.window.action import export_actions
 from gemmviz.gui.window.docks import panels
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions
-from gemmviz.model import site_kinds, sites
+from gemmviz.gui.window.view_actions import other_pictures
+from gemmviz.model import outline, sites
+from gemmviz.model.arrays import vector
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType
-from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Filling
 from gemmviz.model.sites import Kind, Operand
@@ -46,9 +46,8 @@ from gemmviz.render import svg
 from gemmviz.render.export import formats
 from gemmviz.run.data import Contents, check_result, matrices
 from gemmviz.scenes.catalog import view_named, views, views_of
-from gemmviz.scenes.kit import sentence, text
-from gemmviz.scenes.kit.primitives import Cells, Hit
-from gemmviz.scenes.kit.text import bundled_font
+from gemmviz.scenes.kit import primitives, sentence
+from gemmviz.scenes.kit.primitives import Cells, Hit, bundled_font
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots import metrics
@@ -141,12 +140,12 @@ def tries_scene(tries: Tries, options: ViewOptions) -> Scene:
 VIEW = View("Tries", Tries, tries_scene)
 """
 _TRIES = """
-from gemmviz.model.records import replace
+from msgspec import structs
 from gemmviz.scenes.views.tries_view import Tries
 from gemmviz.shots.subject import Subject
 
 def click(tries, shot, hit):
-    return replace(shot, view="stage")
+    return structs.replace(shot, view="stage")
 
 SUBJECT = Subject(Tries, lambda shot, context: Tries(shot.setup.problem.M), click=click)
 """
@@ -351,7 +350,7 @@ def test_the_table_alone_names_element_types() -> None:
 @pytest.mark.parametrize("kind", ["copy", "atomic", "fence", "warp barrier"])
 def test_few_files_name_a_kind_of_instruction(kind: str) -> None:
     """Of those that know traces; the reader of sources and the table's own names apart."""
-    apart = {"site_kinds.py"}
+    apart = {"outline.py"}
     layers = {"model", "files", "analysis", "scenes"}
     found = [path for path in naming(kind) if path.parts[0] in layers and path.name not in apart]
     assert 1 <= len(found) <= 5, found
@@ -372,7 +371,7 @@ def test_nothing_tells_kinds_by_the_number_of_operands() -> None:
         "gemmviz/files/trace_file.py: and len(site.operands) <= BOUNDS.operands",
         "gemmviz/model/sites.py: return self.operands[place] if place < len(self.operands) else None",
     ]
-    assert get_args(site_kinds.SiteKind) == tuple(sites.SITE_KINDS)
+    assert get_args(outline.SiteKind) == tuple(sites.SITE_KINDS)
 
 
 BROKEN = {
@@ -479,8 +478,8 @@ def test_what_an_installation_lacks_is_named(
     path.rename(tmp_path / "elsewhere")
     bundled_font.cache_clear()
     svg._subset.cache_clear()
-    text._advances.cache_clear()
-    text.text_width.cache_clear()
+    primitives._advances.cache_clear()
+    primitives.text_width.cache_clear()
     assert (
         main(
             ["lesson", "check", "slides"] if name == "assets/lessons" else ["export", "04_tiled", "-o", str(tmp_path / "x.svg")]
@@ -497,8 +496,8 @@ def test_a_damaged_font_is_named(assets: Path, tmp_path: Path, capsys: pytest.Ca
     (assets / "assets" / "fonts" / "Inter-Regular.otf").write_bytes(b"torn")
     bundled_font.cache_clear()
     svg._subset.cache_clear()
-    text._advances.cache_clear()
-    text.text_width.cache_clear()
+    primitives._advances.cache_clear()
+    primitives.text_width.cache_clear()
     assert main(["export", "04_tiled", "-o", str(tmp_path / "x.svg")]) == 1
     assert "Inter-Regular.otf: this font can't be read" in capsys.readouterr().err
     bundled_font.cache_clear()

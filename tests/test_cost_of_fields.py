@@ -105,15 +105,15 @@ def test_the_example_of_a_page_passes(page: Path, tmp_path: Path, edit: Edit) ->
 
 
 _WINDOW = """
-from gemmviz.model.records import replace
+from msgspec import structs
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QDoubleSpinBox
 from gemmviz.cli.main import main
-from gemmviz.gui.forms.setup_form import SetupForm
+from gemmviz.gui.setup_form import SetupForm
 from gemmviz.gui.window.action import MENUS
 from gemmviz.gui.window.menus import actions
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.shots.arguments import command_words
 from gemmviz.shots.shot import parse_shot, shot_text
 app = QApplication([])
@@ -143,12 +143,12 @@ assert session.state.history.undo_name == "marks dots", session.state.history.un
 session.undo()
 assert session.shot.marks == "none"
 # A saved view, and the command line
-shot = replace(session.shot, marks="dots", rule=1.25)
+shot = structs.replace(session.shot, marks="dots", rule=1.25)
 assert 'marks = "dots"' in shot_text(shot) and "rule = 1.25" in shot_text(shot)
 assert parse_shot(shot_text(shot)) == shot
 assert command_words(shot)[-4:] == ["--marks", "dots", "--rule", "1.25"]
 # Bounds and choices
-assert "Marks can't be 'stars' (choose none, dots)" in refused(lambda: replace(shot, marks="stars"))
+assert "Marks can't be 'stars' (choose none, dots)" in refused(lambda: structs.replace(shot, marks="stars"))
 assert "Rule can't be 5 (choose 0 to 4)" in refused(lambda: parse_shot(shot_text(shot).replace("rule = 1.25", "rule = 5.0")))
 """
 _SETTINGS = """
@@ -172,9 +172,9 @@ check.setChecked(True)
 assert session.shot.setup.fast is True and session.state.history.undo_name == "fast on"
 session.undo()
 assert session.shot.setup.fast is check.isChecked() is False
-assert command_words(replace(session.shot, setup=replace(session.shot.setup, fast=True))).count("--fast") == 1
+assert command_words(structs.replace(session.shot, setup=structs.replace(session.shot.setup, fast=True))).count("--fast") == 1
 # A saved view
-shot = replace(session.shot, setup=replace(session.shot.setup, alpha=1.5))
+shot = structs.replace(session.shot, setup=structs.replace(session.shot.setup, alpha=1.5))
 assert "alpha = 1.5\\n" in shot_text(shot)
 assert repr(parse_shot(shot_text(shot)).setup.alpha) == "1.5"
 assert parse_shot(shot_text(shot).replace("alpha = 1.5", "alpha = 2")).setup.alpha == 2.0
@@ -184,7 +184,7 @@ refused(lambda: parse_shot(shot_text(shot).replace("alpha = 1.5", 'alpha = "1.5"
 assert ["--alpha", "1.5"] == command_words(shot)[command_words(shot).index("--alpha"):][:2]
 Path("view.toml").write_text(shot_text(shot))
 assert main(["export", "view.toml", "--alpha", "2.5", "-o", "a.svg"]) == main(["counts", "04_tiled", "--alpha", "-0.5"]) == 0
-small = command_words(replace(shot, setup=replace(shot.setup, alpha=-1e-7)))
+small = command_words(structs.replace(shot, setup=structs.replace(shot.setup, alpha=-1e-7)))
 assert main(["export", *small[1:], "-o", "b.svg"]) == 0 and "-0.0000001" in small
 assert main(["counts", "04_tiled", "--alpha", "nan"]) == 2
 """

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gemmviz.cli.main import main
-from gemmviz.gui.window.actions.file_actions import export_actions
-from gemmviz.gui.window.actions.view_actions import other_pictures
+from gemmviz.gui.window.action import export_actions
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.gui.window.view_actions import other_pictures
 from gemmviz.scenes.catalog import views
 from tests.test_cost_of_change import forget
 

@@ -23,7 +23,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     from gemmviz.cuda.launch.catalog import load_kernel
     from gemmviz.cuda.launch.legality import setup_for
     from gemmviz.files.recordings import recorded_schedules, recordings, write_schedules
-    from gemmviz.files.whole import chart_csv, write_text
+    from gemmviz.files.resources import chart_csv, write_text
     from gemmviz.model.timing import Benchmark
     from gemmviz.model.trace import Outcome
     from gemmviz.render.export import formats, save_numbered, save_reel
@@ -63,7 +63,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
 
 def try_all(folder: Path, library: Path) -> None:
     """Runs in a process of its own, into which the library is loaded; prints how many writes each writer makes."""
-    from gemmviz.model.errors import GemmvizError
+    from gemmviz.model.messages import GemmvizError
 
     disk = ctypes.CDLL(str(library))
     disk.full_disk_disarm.restype = ctypes.c_long

@@ -21,7 +21,7 @@ import release
 from documents import tables
 
 from gemmviz import __version__
-from gemmviz.files.kinds import FILE_KINDS
+from gemmviz.files.resources import FILE_KINDS
 from gemmviz.render.export import formats
 from gemmviz.render.qt.libraries import missing_libraries
 from tests.bench.report import show

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import broken_limit, setup_for
 from gemmviz.cuda.twin.units import twin_for

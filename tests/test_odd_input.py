@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cli.main import main
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from tests.conftest import sampled
 
 BODY = 'extern "C" __global__ void k(const float* A, const float* B, float* C, int M, int N, int K) { C[0] = A[0]; }\n'

@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.model.errors import GemmvizError, SettingError, UsageError
-from gemmviz.model.problems.catalog import MULTIPLICATIONS, PROBLEM_KINDS
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, SettingError, UsageError
+from gemmviz.model.problems import MULTIPLICATIONS, PROBLEM_KINDS
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.engine import FallbackEngine
 from gemmviz.run.stored import StoredAnswers
@@ -19,10 +19,9 @@ from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.kit.view import LAYERS, ViewOptions
 from gemmviz.shots.export import prepared
-from gemmviz.shots.fields import fields_of, launch_lines, put
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.picture import picture
-from gemmviz.shots.shot import Shot, parse_shot, shot_text
+from gemmviz.shots.shot import Shot, fields_of, launch_lines, parse_shot, put, shot_text
 from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.quantities.counts import flops_of
 from tests.conftest import ENGINE, piece, sampled
@@ -66,7 +65,7 @@ def test_each_choice_of_parameters_is_right_with_sizes_that_do_not_divide(name: 
     for setup in legal_choices(kernel, kernel.problem):
         odd = setup.changed(**{size: number - 1 for size, number in kernel.problem.sizes.items() if size != "radius"})
         if launch_for(odd).threads_per_block <= 256:
-            assert run_of(replace(kernel, problem=odd.problem), **odd.parameters).whole.check.passed, odd.parameters
+            assert run_of(structs.replace(kernel, problem=odd.problem), **odd.parameters).whole.check.passed, odd.parameters
 
 
 BROKEN = [
@@ -105,7 +104,7 @@ BROKEN = [
 def test_a_broken_one_is_wrong(name: str, before: str, after: str, parameters: dict[str, int]) -> None:
     kernel = problem_kernel(name)
     assert before in kernel.text
-    broken = replace(kernel, text=kernel.text.replace(before, after), is_shipped=False)
+    broken = structs.replace(kernel, text=kernel.text.replace(before, after), is_shipped=False)
     check = run_of(broken, **parameters).whole.check
     assert not check.passed
     assert str(check).startswith(f"{kernel.problem.output_names[0]} is wrong: ")
@@ -119,9 +118,9 @@ def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
     for view in views():
         if subject_of_view(view).page == "benchmark" and name != "vector_add":
             continue  # of all kernels and sizes, whichever is shown
-        known = whole.about(replace(whole.shot, view=view))
+        known = whole.about(structs.replace(whole.shot, view=view))
         if view == "race" and name == "matrix_vector":
-            known = Knowledge(replace(known.shot, setup=setup.changed(rows=4, columns=4)), ENGINE)
+            known = Knowledge(structs.replace(known.shot, setup=setup.changed(rows=4, columns=4)), ENGINE)
         if view in ("pair", "pair_facts", "rounding"):
             continue
         if view in UNANSWERED and not answered.get(view):

@@ -1,5 +1,6 @@
 """Files from strangers: what they say is text, what they name is no path, and what is written takes nobody's place."""
 
+import dataclasses
 import os
 import pty
 import stat
@@ -9,6 +10,7 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QAction, QHelpEvent, Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolTip
@@ -17,16 +19,13 @@ from pytestqt.qtbot import QtBot
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
-from gemmviz.files.kinds import file_stem
-from gemmviz.files.resources import gemmviz_command
+from gemmviz.files.resources import atomic_write, file_stem, gemmviz_command, write_text
 from gemmviz.files.trace_file import write_trace
-from gemmviz.files.whole import atomic_write, write_text
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.stage.timeline import TimelineSlider
+from gemmviz.gui.timeline import TimelineSlider
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
 from gemmviz.shots.runs import recorded_run
 from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question
@@ -38,8 +37,8 @@ EVIL = "<img src=x onerror=alert(1)><b>x"
 def named(name: str, says: str = "", file: str = "", trace: Trace | None = None) -> Trace:
     trace = trace or trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     own = trace.setup.kernel
-    kernel = replace(own, name=name, is_shipped=False, title=says, description=says, file=file or own.file)
-    return replace(trace, setup=replace(trace.setup, kernel=kernel))
+    kernel = structs.replace(own, name=name, is_shipped=False, title=says, description=says, file=file or own.file)
+    return dataclasses.replace(trace, setup=dataclasses.replace(trace.setup, kernel=kernel))
 
 
 # Code
@@ -112,7 +111,7 @@ def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot
     window.session.show_recorded(recorded_run(named(EVIL, EVIL, EVIL)), EVIL)
     question = Question(EVIL, (Choice(EVIL, True, EVIL), Choice(EVIL, False, EVIL)))
     stop = LessonStep(window.session.shot, EVIL, EVIL, EVIL, EVIL)
-    stops = (stop, replace(stop, question=question), replace(stop, exercise=Exercise(EVIL, (), (EVIL,))))
+    stops = (stop, structs.replace(stop, question=question), structs.replace(stop, exercise=Exercise(EVIL, (), (EVIL,))))
     lesson = Lesson(EVIL, stops, EVIL)
     window.model.course.begin(lesson)
     window.docks.favour("lessons")
@@ -139,8 +138,8 @@ def test_the_tip_of_the_score_is_text(qtbot: QtBot) -> None:
     trace = named("mild")
     slider = TimelineSlider()
     qtbot.addWidget(slider)
-    arrays = tuple(replace(array, name=EVIL) if array.name == "C" else array for array in trace.arrays)
-    slider.show_run(Replay.of(replace(trace, arrays=arrays)), slider.theme)
+    arrays = tuple(structs.replace(array, name=EVIL) if array.name == "C" else array for array in trace.arrays)
+    slider.show_run(Replay.of(dataclasses.replace(trace, arrays=arrays)), slider.theme)
     slider.setRange(0, trace.steps - 1)
     slider.show()
     end = QPoint(slider.width() - 6, 20)

@@ -39,7 +39,7 @@ window.close()
 MOST = {"version": 30, "trace": 140, "window": 400}
 _LATER = (
     "gemmviz.gui.benchmark_page", "gemmviz.gui.export_dialog", "gemmviz.gui.lecture.wall",
-    "gemmviz.gui.window.tour", "gemmviz.run.opening.loader", "gemmviz.teaching.captions", "gemmviz.teaching.grading",
+    "gemmviz.gui.window.tour", "gemmviz.run.loader", "gemmviz.teaching.grading",
 )  # fmt: skip
 
 

@@ -85,11 +85,11 @@ PARSING = {
 }  # fmt: skip
 READERS_OF_TEXT = {
     "scenes/catalog.py",  # the name of a function
-    "scenes/kit/text.py",  # where lines break
+    "scenes/kit/primitives.py",  # where lines break
     "scenes/kit/sentence.py",  # whether a sentence begins with its count
     "scenes/stage/cells.py",  # a number in few characters
     "scenes/views/measured_view.py",  # a number as a power of ten
-    "scenes/kit/listing.py",  # the source
+    "scenes/kit/table.py",  # the source
     "scenes/stage/words.py",  # the source
     "scenes/views/source_view.py",  # the source
     "scenes/views/fragment_view.py",  # the name of an instruction

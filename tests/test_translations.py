@@ -16,16 +16,29 @@ from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import read_text
 from gemmviz.files.kernel_file import read_program_text
-from gemmviz.files.kinds import dialog_filters
 from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
 from gemmviz.files.recordings import recorded, shown_name
+from gemmviz.files.resources import dialog_filters
 from gemmviz.files.trace_file import read_trace
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.messages import (
+    ENGLISH,
+    GemmvizError,
+    UsageError,
+    asking,
+    language,
+    listed,
+    many,
+    ordinal,
+    percent,
+    plural,
+    speak,
+    told,
+    tr,
+    trn,
+)
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import ENGLISH, asking, language, listed, many, ordinal, percent, plural, speak, told, tr, trn
 from gemmviz.render.svg import scene_svg, subset_fonts, system_font
-from gemmviz.scenes.kit.primitives import Labels, Scene, points
-from gemmviz.scenes.kit.text import text_width, wrap_text
+from gemmviz.scenes.kit.primitives import Labels, Scene, points, text_width, wrap_text
 from gemmviz.teaching.lesson_file import lesson_title, original_lesson, shipped_lesson
 from gemmviz.teaching.text_checks import text_errors
 from tests.pseudo import plain_words, pseudo, wide

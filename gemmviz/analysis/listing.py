@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.model.cases import CodeCase, Listing
 from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.model.outline import COMMENT
-from gemmviz.model.records import replace
 
 # Two sources as lists of lines -> the pairs of lines that differ in names alone.
 
@@ -132,8 +131,8 @@ def _code_case(main: Listing, beside: Listing, text: Callable[[str], str]) -> Co
     of_left = tuple((i, *part) for i, _, line, other in texts for part in differing_parts(line, other))
     of_right = tuple((j, *part) for _, j, other, line in texts for part in differing_parts(line, other))
     return CodeCase(
-        replace(main, lit=frozenset(lit_right), renamed=right_names, parts=of_right),
-        replace(beside, lit=frozenset(lit_left), renamed=left_names, parts=of_left), not lit_left, tuple(pairs),
+        structs.replace(main, lit=frozenset(lit_right), renamed=right_names, parts=of_right),
+        structs.replace(beside, lit=frozenset(lit_left), renamed=left_names, parts=of_left), not lit_left, tuple(pairs),
     )  # fmt: skip
 
 

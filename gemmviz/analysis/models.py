@@ -5,13 +5,13 @@ from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.device import Device, Needs, OccupancyCase
+from gemmviz.model.messages import counted, marked, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.timing import Schedule
-from gemmviz.model.translation import counted, marked, tr
 
 # Occupancy: the number of blocks that an SM holds at once, by each of its limits.
 
@@ -146,8 +146,8 @@ class WhatIf(Struct, frozen=True):
     """Occupancy as a function of one resource: its name, its values (n,), and the resident warps for each."""
 
     name: str
-    values: npt.NDArray[np.int64]
-    warps: npt.NDArray[np.int64]
+    values: Longs
+    warps: Longs
 
     def nearest(self, value: int) -> int:
         """Index of the value that is nearest to the given one."""
@@ -172,13 +172,13 @@ def tried(needs: Needs, name: str, value: int) -> Needs:
     """The resources with one of them changed by the user: ``name`` as in ``what_ifs``."""
     match name:
         case "threads":
-            return replace(needs, threads=value)
+            return structs.replace(needs, threads=value)
         case "registers":
-            return replace(needs, registers=value)
-    return replace(needs, shared_bytes=value)
+            return structs.replace(needs, registers=value)
+    return structs.replace(needs, shared_bytes=value)
 
 
-def _what_if(device: Device, needs: Needs, name: str, values: npt.NDArray[np.int64]) -> WhatIf:
+def _what_if(device: Device, needs: Needs, name: str, values: Longs) -> WhatIf:
     warps = [occupancy_limits(device, tried(needs, name, value)).warps for value in values.tolist()]
     return WhatIf(name, values, np.array(warps, np.int64))
 
@@ -232,7 +232,7 @@ class Hiding(Struct, frozen=True):
     which the scheduler issues in the long run; ``warps``: the warps of one scheduler; ``most``: the warps that it can hold.
     """
 
-    busy: npt.NDArray[np.int64]
+    busy: Longs
     used: float
     warps: int
     most: int
@@ -310,7 +310,7 @@ def states(schedule: Schedule, at_ns: float) -> npt.NDArray[np.int8]:
     return np.where(schedule.stop_ns <= at_ns, DONE, np.where(running, RUNNING, WAITING)).astype(np.int8)
 
 
-def residents(schedule: Schedule, sms: int, columns: int, span_ns: int) -> npt.NDArray[np.int32]:
+def residents(schedule: Schedule, sms: int, columns: int, span_ns: int) -> Ints:
     """Blocks on each SM in the middle of each of ``columns`` intervals of a span: (sms, columns)."""
     middles = (np.arange(columns) + 0.5) * span_ns / columns
     changes = np.zeros((sms, columns + 1), np.int32)

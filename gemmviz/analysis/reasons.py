@@ -8,16 +8,15 @@ it. Where the model does not hold, causes are ranked by their counted excess.
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.analysis.memory.counts import BranchCounts, Counts, LaunchCounts, loads_per_element, values_read
+from gemmviz.analysis.counts import BranchCounts, Counts, LaunchCounts, loads_per_element, values_read
 from gemmviz.analysis.models import OccupancyLimits
 from gemmviz.model.cases import Cause
 from gemmviz.model.device import Device
+from gemmviz.model.messages import listed, many, number, spaced, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Site, Space
-from gemmviz.model.translation import listed, many, number, spaced, tr
 
 # A model of a launch's time, from its counts: the longest of three kinds of work that run side by side.
 
@@ -90,9 +89,9 @@ class Launched(Struct, frozen=True):
 
     def without(self, cause: Cause, **changed: float) -> Cause:
         """A cause with its cost: of the work that remains with these changes."""
-        now, work = self.model_ms, replace(self.work, **changed)
-        cause = replace(cause, spared=self.work.passes - work.passes)
-        return cause if now is None else replace(cause, cost_ms=max(0.0, now - work.time_ms(self.limits.device)))
+        now, work = self.model_ms, structs.replace(self.work, **changed)
+        cause = structs.replace(cause, spared=self.work.passes - work.passes)
+        return cause if now is None else structs.replace(cause, cost_ms=max(0.0, now - work.time_ms(self.limits.device)))
 
 
 def causes_of(launched: Launched) -> tuple[Cause, ...]:
@@ -133,7 +132,7 @@ def _coalescing(launched: Launched) -> Iterator[Cause]:
         needed=f"{needed:.3g}",
         times=times,
     )
-    yield launched.without(replace(cause, kind="coalescing", sentence=sentence), lines=sum(_needed_lines(counts)))
+    yield launched.without(structs.replace(cause, kind="coalescing", sentence=sentence), lines=sum(_needed_lines(counts)))
 
 
 def _bank_conflicts(launched: Launched) -> Iterator[Cause]:
@@ -148,7 +147,7 @@ def _bank_conflicts(launched: Launched) -> Iterator[Cause]:
         needed=f"{needed:.3g}",
     )
     ideal = launched.counts.total("shared").ideal_wavefronts
-    yield launched.without(replace(cause, kind="banks", sentence=sentence), wavefronts=ideal)
+    yield launched.without(structs.replace(cause, kind="banks", sentence=sentence), wavefronts=ideal)
 
 
 def _idle_sms(launched: Launched) -> Iterator[Cause]:

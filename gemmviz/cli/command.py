@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.files.whole import check_output, is_file
-from gemmviz.model.errors import GemmvizError
+from gemmviz.files.resources import check_output, is_file
+from gemmviz.model.messages import GemmvizError
 
 
 class Command(Struct, frozen=True):

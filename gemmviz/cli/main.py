@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NoReturn, TextIO
 
+from msgspec import structs
+
 from gemmviz import RELEASES, __version__
 from gemmviz.cli.command import Command, check_outputs, print_error
 from gemmviz.files.extensions import Catalog, extensions_in
-from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError, closest
-from gemmviz.model.records import replace
-from gemmviz.model.translation import capital
+from gemmviz.model.messages import Cancelled, GemmvizError, SettingError, UsageError, capital, closest
 
 # Output to a terminal, without control characters.
 
@@ -154,7 +154,7 @@ def _with_arguments(command: Command, name: str, parser: argparse.ArgumentParser
         def fail(args: argparse.Namespace) -> int:
             raise reason
 
-        return replace(command, run=fail)
+        return structs.replace(command, run=fail)
     return command
 
 

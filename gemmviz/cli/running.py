@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from types import FrameType
 
-from gemmviz.analysis.hazards.hazard import Hazard
+from gemmviz.analysis.hazard import Hazard
 from gemmviz.cli.command import print_error
 from gemmviz.cuda.launch.launch_form import not_confirmed, with_basis, wrong_result
 from gemmviz.files.devices import device_names
 from gemmviz.model.device import DEFAULT_DEVICE
-from gemmviz.model.errors import GemmvizError, cancellable, checkpoint
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError, cancellable, checkpoint
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Outcome
 from gemmviz.run.choosing import CHOICES, choice_for, engine_for, has_cupy

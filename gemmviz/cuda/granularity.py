@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda import nodes as n
 from gemmviz.cuda.types import UCHAR, USHORT, ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of
 from gemmviz.cuda.walk import nodes_of, parts
-from gemmviz.model.records import replace
 
 # Integers that hold something of a memory's contents, such as elements of an int8 matrix or four floats copied as an int4.
 
@@ -270,7 +269,7 @@ def contents(program: n.Program) -> SlotContents:
             if not several.isdisjoint(more):
                 more |= several
         if more == known.slots:
-            return replace(known, is_empty=not any(map(known.has, _integers(program))))
+            return structs.replace(known, is_empty=not any(map(known.has, _integers(program))))
         slots = frozenset(more)
         known = SlotContents(number_slots(program, slots), slots, targets)
 

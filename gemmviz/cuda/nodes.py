@@ -13,8 +13,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from gemmviz.cuda.types import AddressSpace, CType, PointerType, Scalar, StructType, VectorType
-from gemmviz.model.errors import Place
-from gemmviz.model.site_kinds import SiteKind, phase_loop
+from gemmviz.model.messages import Place
+from gemmviz.model.outline import SiteKind, phase_loop
 
 Number = int | float | bool
 

@@ -25,8 +25,8 @@ import psutil
 from gemmviz.cuda.nodes import Program
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.files.resources import NO_CONSOLE, child_environment, gemmviz_command, read_frame, resource, write_frame
-from gemmviz.model.errors import ENDLESS, Cancelled, GemmvizError, InstallationError, SourceError, checkpoint
 from gemmviz.model.kernel import BLANK, KernelSpec, place_in
+from gemmviz.model.messages import ENDLESS, Cancelled, GemmvizError, InstallationError, SourceError, checkpoint
 
 # The client side of the reader process: starts it, sends requests, and replaces it if it crashes or exceeds a limit.
 

@@ -17,10 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.parser.unit import load_parser, parse
-from gemmviz.cuda.reader.errors import parse_refusal
+from gemmviz.cuda.reader.cursors import parse_refusal
 from gemmviz.cuda.reader.read import read_program
 from gemmviz.files.resources import read_frame, write_frame
-from gemmviz.model.errors import GemmvizError, SourceError
+from gemmviz.model.messages import GemmvizError, SourceError
 
 if TYPE_CHECKING:
     from gemmviz.model.outline import FileOutline
@@ -43,7 +43,7 @@ def missing(source: SourceText) -> tuple[str, ...]:
 
 def outline(source: SourceText) -> "FileOutline":
     """Kernels and launches of a text."""
-    from gemmviz.cuda.launch.host_code.outline import unit_outline  # imported here so that the process is ready sooner
+    from gemmviz.cuda.launch.host_code.launches import unit_outline  # imported here so that the process is ready sooner
 
     return unit_outline(parse(source))
 

@@ -1,5 +1,6 @@
 """The types of CUDA C that kernels use, C's rules for mixing them, and the table of matrix instructions."""
 
+import dataclasses
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
@@ -7,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType, element_type_of_c
-from gemmviz.model.records import replace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,7 +109,7 @@ class PointerType:
         return f"{self.to}*"
 
     def into(self, space: AddressSpace | None) -> "PointerType":
-        return replace(self, space=space)
+        return dataclasses.replace(self, space=space)
 
 
 class ArrayType(Struct, frozen=True):

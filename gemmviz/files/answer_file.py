@@ -4,6 +4,7 @@ They are made for the shipped lessons, whose steps are shown without running any
 answers depend on, so that none is used for another kernel, size or device.
 """
 
+import dataclasses
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,16 +12,15 @@ from typing import Any
 from zipfile import ZIP_LZMA, ZipFile
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.files.codec import from_json, from_plain, to_json, to_plain
-from gemmviz.files.resources import ROOT
+from gemmviz.files.resources import ROOT, is_file
 from gemmviz.files.trace_file import arrays_of, facts_of, trace_of
-from gemmviz.files.whole import is_file
+from gemmviz.model.arrays import AnyArray
 from gemmviz.model.device import Device
-from gemmviz.model.errors import ErrorId, KernelFault, Place
-from gemmviz.model.records import fields, replace
+from gemmviz.model.messages import ErrorId, KernelFault, Place
+from gemmviz.model.records import fields
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import SumKey
 from gemmviz.model.sites import MemoryArray, Site
@@ -32,7 +32,7 @@ _VERSION, _KEY_LENGTH = 1, 24
 _DEFAULT_CONTENTS = ("old_outputs", "zeros")  # contents that older answers don't name
 _NOT_ASKED = ("name", "file", "title", "description", "is_shipped")  # fields of a kernel that change no answer
 StoredNumber = bool | int | float | str
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, AnyArray]
 
 
 class Sums(Struct, frozen=True):
@@ -177,10 +177,10 @@ def _trace_of(plain: _AnswerManifest, arrays: Arrays, setup: Setup) -> Trace | N
     own = {name.removeprefix("trace."): array for name, array in arrays.items() if name.startswith("trace.")}
     for array in own.values():
         array.flags.writeable = False
-    trace = replace(trace_of({**plain.trace, "setup": to_plain(setup)}, own), setup=setup, stop=plain.stop)
+    trace = dataclasses.replace(trace_of({**plain.trace, "setup": to_plain(setup)}, own), setup=setup, stop=plain.stop)
     if "stored.rows" not in arrays:
         return trace
-    return replace(trace, stored=dict(zip(arrays["stored.rows"].tolist(), arrays["stored.values"], strict=True)))
+    return dataclasses.replace(trace, stored=dict(zip(arrays["stored.rows"].tolist(), arrays["stored.values"], strict=True)))
 
 
 def _fault_of(plain: _AnswerManifest, setup: Setup) -> KernelFault | None:

@@ -10,7 +10,7 @@ from gemmviz.files.codec import read_toml
 from gemmviz.files.extensions import Candidate, Catalog, entry_points, extension_error, folders_of, package_of
 from gemmviz.files.resources import resources, user_folder
 from gemmviz.model.device import DEFAULT_DEVICE, Device, Gpu
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.messages import GemmvizError, UsageError
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.model.messages import GemmvizError, Place
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -12,8 +12,7 @@ from pathlib import Path, PurePath
 from msgspec import Struct
 
 from gemmviz.files.resources import packages_folder
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.translation import listed, tr
+from gemmviz.model.messages import GemmvizError, listed, tr
 
 MODULES = {"film": ("av", "PIL"), "slides": ("pptx", "PIL")}  # the modules of each extra of pyproject.toml
 _INSTALLS = {  # the command for each way of installing, by a folder in the environment's path

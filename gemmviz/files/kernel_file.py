@@ -9,12 +9,10 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, field
 
-from gemmviz.files.codec import FormatError, check_plain_file, read_fields, toml_to_plain
-from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
-from gemmviz.model.errors import Place, SettingError, SourceError, UsageError
+from gemmviz.files.codec import FieldPath, FormatError, check_plain_file, nearest_place, read_fields, toml_places, toml_to_plain
 from gemmviz.model.kernel import LARGEST_NUMBER, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text
+from gemmviz.model.messages import Place, SettingError, SourceError, UsageError, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import tr
 
 # The text of a C++ file, in any encoding that people save it in: UTF-8, UTF-16, GBK or Latin-1.
 

@@ -1,6 +1,9 @@
-"""The languages of the program: their compiled catalogues, and the choice between them."""
+"""The languages of the program: their compiled catalogues, and the choice between them; and the glossary of the documentation,
+which the window shows too.
+"""
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
 from gettext import GNUTranslations
@@ -9,8 +12,7 @@ from msgspec import Struct
 
 from gemmviz.files.codec import read_json
 from gemmviz.files.resources import ROOT, resource
-from gemmviz.model.errors import UsageError
-from gemmviz.model.translation import ENGLISH, speak
+from gemmviz.model.messages import ENGLISH, UsageError, language, speak, tr
 
 VARIABLE = "GEMMVIZ_LANGUAGE"  # of the environment; child processes inherit it
 _SYSTEM = ("LC_ALL", "LC_MESSAGES", "LANG")
@@ -69,3 +71,67 @@ def system_language(environment: Mapping[str, str] = os.environ) -> str:
 def _translated() -> dict[str, _Facts]:
     """The languages that have catalogues."""
     return read_json(resource(f"{_CATALOGUES}/languages.json"), dict[str, _Facts])
+
+
+# The glossary of the documentation, which the window shows too.
+
+_FILE = "docs/glossary.md"
+_MARKS = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*`]([^*`]*)[*`]")  # links, and emphasised words
+
+
+class GlossaryEntry(Struct, frozen=True):
+    """Words that belong together, and what they mean."""
+
+    title: str
+    text: str
+
+    @property
+    def message(self) -> str:
+        """Both as one message of a catalogue, on two lines."""
+        return f"{self.title}\n{self.text}"
+
+
+class FoundTerm(Struct, frozen=True):
+    """A term of an entry in a text: from one index to another."""
+
+    entry: GlossaryEntry
+    start: int
+    end: int
+
+
+def glossary() -> tuple[GlossaryEntry, ...]:
+    """All entries in the order of the file, in the program's language. Raises InstallationError if the file is missing."""
+    return tuple(GlossaryEntry(*tr(each.message).split("\n", 1)) for each in original_glossary())
+
+
+@cache
+def original_glossary() -> tuple[GlossaryEntry, ...]:
+    """All entries as they were written."""
+    entries = []
+    for block in resource(_FILE).read_text(encoding="utf-8").split("\n\n"):
+        head, mark, text = block.partition("\n: ")
+        if mark:
+            entries.append(GlossaryEntry(head, _MARKS.sub(lambda match: match[1] or match[2] or "", " ".join(text.split()))))
+    return tuple(entries)
+
+
+@cache
+def _terms(language: str) -> tuple[re.Pattern[str], dict[str, GlossaryEntry]]:
+    """A pattern that finds all terms of the program's language, the longest first, and the entry of each."""
+    by_term = {term.lower(): entry for entry in glossary() for term in re.split(", |、", entry.title)}
+    longest = sorted(by_term, key=len, reverse=True)
+    pattern = rf"(?<![\w-])({'|'.join(map(re.escape, longest))})(?:e?s)?(?![\w-])"
+    return re.compile(pattern, re.IGNORECASE | re.ASCII), by_term  # ASCII: words of Chinese have no ends
+
+
+def term_at(text: str, index: int) -> FoundTerm | None:
+    """The term of a text that is at an index, None if there is none."""
+    pattern, by_term = _terms(language())
+    return next(
+        (
+            FoundTerm(by_term[match[1].lower()], match.start(), match.end())
+            for match in pattern.finditer(text)
+            if match.start() <= index < match.end()
+        ),
+        None,
+    )

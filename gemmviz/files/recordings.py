@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.files.codec import (
     FormatError,
@@ -24,16 +24,13 @@ from gemmviz.files.codec import (
     to_json,
     to_plain,
 )
-from gemmviz.files.resources import ROOT, resource, resources
-from gemmviz.files.whole import atomic_write, write_text
+from gemmviz.files.resources import ROOT, atomic_write, resource, resources, write_text
 from gemmviz.model.device import Device
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER
+from gemmviz.model.messages import GemmvizError, capital, marked, tr
 from gemmviz.model.recording import Recorded, row_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Benchmark, LaunchCounters, MachineCode, Measured, RecordedCounters, RecordedSchedules, Schedule
-from gemmviz.model.translation import capital, marked, tr
 
 # Reads and writes benchmark files, of which some ship with gemmviz: JSON with one row per line, so that diffs are readable.
 
@@ -277,7 +274,7 @@ def read_schedules(path: Path) -> RecordedSchedules:
             start = arrays[f"start_{number}"].astype(np.int64)
             stop = start + arrays[f"length_{number}"].astype(np.int64)
             schedules.append(Schedule(arrays[f"sm_{number}"].astype(np.int32), start, stop, launch.tick_ns))
-    return replace(index, schedules=tuple(schedules))
+    return structs.replace(index, schedules=tuple(schedules))
 
 
 @cache

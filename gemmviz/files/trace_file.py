@@ -14,7 +14,6 @@ from typing import IO, Any, NoReturn, get_type_hints
 
 import numpy as np
 import numpy.lib.format as npy
-import numpy.typing as npt
 from msgspec import Struct, defstruct
 
 from gemmviz.files.codec import (
@@ -28,14 +27,13 @@ from gemmviz.files.codec import (
     to_plain,
 )
 from gemmviz.files.devices import device_names
-from gemmviz.files.whole import atomic_write
-from gemmviz.model.arrays import Ints
+from gemmviz.files.resources import atomic_write
+from gemmviz.model.arrays import AnyArray, Ints
 from gemmviz.model.element_types import ELEMENT_TYPES
-from gemmviz.model.errors import GemmvizError, Place, SettingError, TraceFileError, UsageError
+from gemmviz.model.messages import GemmvizError, Place, SettingError, TraceFileError, UsageError, tr
 from gemmviz.model.records import fields
 from gemmviz.model.sites import NUMBERED_BARRIERS, SITE_KINDS, MemoryArray, Operand, Site
 from gemmviz.model.trace import BOUNDS, CONSTANT, Touches, Trace
-from gemmviz.model.translation import tr
 
 FORMAT = "gemmviz trace"
 VERSION = 5
@@ -107,13 +105,13 @@ def _untimed_member(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name)
 
 
-def arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
+def arrays_of(trace: Trace) -> dict[str, AnyArray]:
     """The arrays of a trace by name."""
     arrays = {name: getattr(trace, name) for name in _STORED_TYPES}
     return {name: each for name, each in arrays.items() if each is not None and (name in _ALWAYS or each.size)}
 
 
-def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> Manifest:
+def _manifest_of(trace: Trace, arrays: dict[str, AnyArray]) -> Manifest:
     stored = {name: StoredArray(_STORED_TYPES[name], array.shape) for name, array in arrays.items()}
     return Manifest(FORMAT, VERSION, trace.setup.kernel.text_hash, stored, facts_of(trace))
 
@@ -136,7 +134,7 @@ def read_from_folder(folder: Path) -> Trace:
     return trace_of(manifest.trace, arrays)
 
 
-def _mapped(path: Path) -> npt.NDArray[Any]:
+def _mapped(path: Path) -> AnyArray:
     """An array, read-only. A large one is memory-mapped, on systems where a file in use can be deleted."""
     maps = os.name == "posix" and path.stat().st_size > _SMALL_BYTES
     array = np.asarray(np.load(path, mmap_mode="r" if maps else None, allow_pickle=False))
@@ -215,7 +213,7 @@ def _check_members(archive: zipfile.ZipFile, manifest: Manifest, file: str) -> N
         refuse(file, "its members are not those that it lists")
 
 
-def _read_array(archive: zipfile.ZipFile, name: str, declared: StoredArray, file: str) -> npt.NDArray[Any]:
+def _read_array(archive: zipfile.ZipFile, name: str, declared: StoredArray, file: str) -> AnyArray:
     """One member, after a check that its own header, the manifest and its size in the archive agree."""
     info = archive.getinfo(f"{name}.npy")
     try:
@@ -249,7 +247,7 @@ def facts_of(trace: Trace) -> dict[str, Any]:
     return {each.name: to_plain(getattr(trace, each.name)) for each in fields(_FACTS)}
 
 
-def trace_of(facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
+def trace_of(facts: dict[str, Any], arrays: dict[str, AnyArray]) -> Trace:
     """The trace with these arrays and facts. Raises FormatError."""
     read: Any = from_plain(facts, _FACTS)
     values: dict[str, Any] = {each.name: getattr(read, each.name) for each in fields(_FACTS)}

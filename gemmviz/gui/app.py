@@ -16,7 +16,7 @@ from gemmviz.files.languages import VARIABLE, languages, use_language
 from gemmviz.files.resources import resource
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.translation import language
+from gemmviz.model.messages import language
 from gemmviz.session.playing import Player
 from gemmviz.shots.shot import Shot
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import structs
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import (
@@ -24,19 +25,16 @@ from PySide6.QtWidgets import (
 
 from gemmviz.files.recordings import shown_name
 from gemmviz.gui.export_dialog import ExportDialog
-from gemmviz.gui.widgets.controls import MENU_SHEET, choice, line, plain, quietly, tip_text
+from gemmviz.gui.widgets.controls import MENU_SHEET, Refresh, choice, line, plain, quietly, tip_text
 from gemmviz.gui.widgets.dialogs import ask_to_save_benchmark, chart_of, save_numbers
 from gemmviz.gui.widgets.input import WheelGuard
-from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Chart, Curve, Opens
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, marked, tr
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.speeds import widths_of
-from gemmviz.scenes.kit.curves import curve_colours
+from gemmviz.scenes.kit.chart import curve_colours
 
 if TYPE_CHECKING:
     from gemmviz.gui.chart_plot import ChartPlot
@@ -143,7 +141,7 @@ class BenchmarkPage(QWidget):
         self.source = choice(tr("Measurements"), tr("The measurements to show"))
         self.source.setMinimumContentsLength(_LONG)
         self.source.activated.connect(
-            lambda _: self.model.commands.choose_curves(replace(session.shot.chart, source=self._source))
+            lambda _: self.model.commands.choose_curves(structs.replace(session.shot.chart, source=self._source))
         )
         tip = tr("Width of tiles and blocks: the fastest of each kernel, or one width for all")
         self.width_ = choice(tr("Width"), tip, ((tr(_FASTEST), 0),))
@@ -276,7 +274,7 @@ class BenchmarkPage(QWidget):
 
     def _choose(self, **changes: object) -> None:
         session = self.session
-        self.model.commands.choose_curves(replace(session.shot.chart, **changes))  # type: ignore[arg-type]
+        self.model.commands.choose_curves(structs.replace(session.shot.chart, **changes))  # type: ignore[arg-type]
 
     def _on_opened(self, opens: Opens) -> None:
         """Show the kernel of a point at its size."""
@@ -309,7 +307,7 @@ class BenchmarkPage(QWidget):
 
     def _on_toggled(self, shown: dict[str, bool]) -> None:
         before = self.session.shot.chart
-        self.model.commands.choose_curves(replace(before, shown={**before.shown, **shown}))
+        self.model.commands.choose_curves(structs.replace(before, shown={**before.shown, **shown}))
 
     # Measuring
 

@@ -1,5 +1,6 @@
 """An interactive chart: pyqtgraph draws the same ``Chart`` that the scenes draw."""
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,11 +15,18 @@ from gemmviz.gui.widgets.dialogs import copy_scene, save_numbers, save_scene
 from gemmviz.gui.widgets.fact_table import FactGrid, PictureTables
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
-from gemmviz.model.records import replace
-from gemmviz.model.translation import number, tr
+from gemmviz.model.messages import number, tr
 from gemmviz.render.qt.painter import font
-from gemmviz.scenes.kit.chart import bar_colour, chart_columns, chart_rows, chart_scene, chart_words
-from gemmviz.scenes.kit.curves import apart, curve_colours, curve_names
+from gemmviz.scenes.kit.chart import (
+    apart,
+    bar_colour,
+    chart_columns,
+    chart_rows,
+    chart_scene,
+    chart_words,
+    curve_colours,
+    curve_names,
+)
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.scale import ticks, y_range
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -353,7 +361,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         """Return the chart as a scene in the format of a slide, as it is saved."""
         assert self.chart is not None
         scene = chart_scene(self.chart, ViewOptions(self.theme))
-        return replace(scene, title=self.chart.title, description=chart_words(self.chart))
+        return dataclasses.replace(scene, title=self.chart.title, description=chart_words(self.chart))
 
 
 def _without_here(chart: Chart) -> tuple[Any, ...]:

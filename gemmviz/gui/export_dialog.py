@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from msgspec import structs
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -30,15 +31,12 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.files.extras import extras_command, missing_extras, missing_packages, pip_command
-from gemmviz.files.resources import gemmviz_command
-from gemmviz.files.whole import sweep
+from gemmviz.files.resources import gemmviz_command, sweep
 from gemmviz.gui.preferences import Preferences
 from gemmviz.gui.widgets.controls import plain, set_name
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.records import replace
-from gemmviz.model.translation import listed, marked, tr
+from gemmviz.model.messages import GemmvizError, UsageError, listed, marked, tr
 from gemmviz.render.export import formats
 from gemmviz.render.reel import DEFAULT_LICENCE, LICENCES, Deck, FigureOptions, Film, Format, RenderOptions, Still, WebPage
 from gemmviz.scenes.catalog import view_named
@@ -431,9 +429,9 @@ class ExportDialog(QDialog):
         subject, shot = self.session.display.subject, self.session.display.drawn
         if subject is None or not view_named(shot.view).is_ready(subject):
             return
-        shot = replace(shot, theme=job.theme or self.session.shot.theme, code=job.has_code)
+        shot = structs.replace(shot, theme=job.theme or self.session.shot.theme, code=job.has_code)
         if shot.theme == "system":
-            shot = replace(shot, theme="dark" if self.model.theme.is_dark else "light")
+            shot = structs.replace(shot, theme="dark" if self.model.theme.is_dark else "light")
         shot = only_part(shot, job.manner.only) if job.manner.only else shot
         stage = Prepared(shot, self.session.player.played.steps, lambda step: subject)
         at = self.session.navigation
@@ -469,7 +467,7 @@ class ExportDialog(QDialog):
         measured = display.subject if display.is_benchmark else None
         shot = self.session.shot
         if shot.theme == "system" and not job.theme and job.manner.look.figure is None:
-            job = replace(job, theme="dark" if self.model.theme.is_dark else "light")
+            job = structs.replace(job, theme="dark" if self.model.theme.is_dark else "light")
         self._folder = TemporaryDirectory(prefix="gemmviz-export-")
         try:
             source = write_source(

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QByteArray
 
-from gemmviz.files.whole import is_file
-from gemmviz.model.errors import GemmvizError
+from gemmviz.files.resources import is_file
+from gemmviz.model.messages import GemmvizError
 from gemmviz.shots.shot import Shot, parse_shot, shot_text
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson

@@ -19,7 +19,7 @@ from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import choice, line
 from gemmviz.gui.widgets.input import keep_keys
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import many, marked, tr
+from gemmviz.model.messages import many, marked, tr
 from gemmviz.render.qt.painter import font
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.teaching.lesson_file import lesson_title

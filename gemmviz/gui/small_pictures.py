@@ -8,14 +8,13 @@ from functools import cached_property, partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from psygnal import Signal
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAction, QColor, QIcon, QPixmap
 
 from gemmviz.cuda.launch.catalog import lesson_names
-from gemmviz.model.errors import Cancelled, GemmvizError, checkpoint, is_cancelled
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Cancelled, GemmvizError, checkpoint, is_cancelled
 from gemmviz.render.encoding import encode_png
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
@@ -110,7 +109,7 @@ class Thumbnails(_Pictures):
         with suppress(GemmvizError):  # what can't be drawn ends the moving picture
             for frame in thumbnail_frames(shipped_lesson(card.facts.name), theme):
                 frames.append(self._painted(frame))
-        self._post(partial(self._keep, theme, replace(card, frames=tuple(frames))))
+        self._post(partial(self._keep, theme, structs.replace(card, frames=tuple(frames))))
 
     def _keep(self, theme: str, card: CardContents) -> None:
         if theme == self.theme:

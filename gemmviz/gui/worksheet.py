@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from gemmviz.analysis.listing import first_line, listing_of
 from gemmviz.gui.widgets.controls import selectable_line, step_button
 from gemmviz.gui.widgets.scene_widget import SceneWidget
-from gemmviz.gui.widgets.worksheet_text import WorksheetEdit
+from gemmviz.gui.widgets.source_text import WorksheetEdit
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import tr
 from gemmviz.render.qt.painter import font
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.kit.theme import Theme

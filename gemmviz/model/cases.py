@@ -2,18 +2,17 @@
 
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
+from gemmviz.model.arrays import Longs
 from gemmviz.model.device import Device, Needs
 from gemmviz.model.kernel import Launch
+from gemmviz.model.messages import listed, marked, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import AccessTimes
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site, Space
 from gemmviz.model.trace import Check
-from gemmviz.model.translation import listed, marked, tr
 
 # Recorded times of kernels and of the copies around them, and what a faster kernel can gain beside those copies.
 
@@ -212,7 +211,7 @@ class LoopRun(Struct, frozen=True, eq=False):  # arrays have no truth: one run's
     lines: tuple[str, ...]
     threads: int
     steps: int
-    stored: npt.NDArray[np.int64]
+    stored: Longs
     counters: tuple[Counter, ...]
 
 

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
-
-from gemmviz.model.records import replace
+from msgspec import Struct, structs
 
 Role = Literal["needed", "also needed", "lost"]
 Opens = tuple[str, int, tuple[tuple[str, int], ...]]  # a kernel's name, N, and its parameters
@@ -90,11 +88,11 @@ class Chart(Struct, frozen=True):
         """A copy with the curves that are visible: those ``shown`` at first or chosen by label, without the hidden ones."""
         curves = tuple(curve for curve in self.curves if chosen.get(curve.label, curve.shown))
         shown = {curve.family for curve in curves}
-        return replace(self, curves=curves, asides=tuple(aside for aside in self.asides if aside.family in shown))
+        return structs.replace(self, curves=curves, asides=tuple(aside for aside in self.asides if aside.family in shown))
 
     def evenly(self) -> "Chart":
         """A copy with linear instead of logarithmic axes."""
-        return replace(self, x=replace(self.x, is_log=False), y=replace(self.y, is_log=False))
+        return structs.replace(self, x=structs.replace(self.x, is_log=False), y=structs.replace(self.y, is_log=False))
 
     @property
     def xs(self) -> list[float]:

@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError, noun, tr
 from gemmviz.model.records import fields
-from gemmviz.model.translation import noun, tr
 
 _WORD_SIZE = 4
 REGISTER_BYTES = 4

@@ -10,24 +10,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.messages import UsageError, closest
 
 if TYPE_CHECKING:
     import numpy as np
-    import numpy.typing as npt
 
-    from gemmviz.model.arrays import Floats
+    from gemmviz.model.arrays import AnyArray, Floats
 
 _BFLOAT16_SHIFT = 16  # a bfloat16 is the upper half of a float32
 
 
-def _from_bfloat16(stored: "npt.NDArray[Any]") -> "Floats":
+def _from_bfloat16(stored: "AnyArray") -> "Floats":
     import numpy as np
 
     return (stored.astype(np.uint32) << _BFLOAT16_SHIFT).view(np.float32).astype(np.float64)
 
 
-def _to_bfloat16(values: "npt.NDArray[Any]") -> "npt.NDArray[Any]":
+def _to_bfloat16(values: "AnyArray") -> "AnyArray":
     """Bits of the nearest bfloat16 values, ties to even; NaN stays NaN."""
     import numpy as np
 
@@ -70,8 +69,8 @@ class ElementType(Struct, frozen=True, dict=True):
     significant: int = 0
     digits: int = 20
     spellings: tuple[tuple[str, ...], ...] = ()
-    decode: "Callable[[npt.NDArray[Any]], Floats] | None" = None
-    encode: "Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None" = None
+    decode: "Callable[[AnyArray], Floats] | None" = None
+    encode: "Callable[[AnyArray], AnyArray] | None" = None
 
     @cached_property
     def stored(self) -> "np.dtype[Any]":
@@ -100,11 +99,11 @@ class ElementType(Struct, frozen=True, dict=True):
         """Unit roundoff: the largest relative error of one rounding; 0 for exact types. Results are checked with it."""
         return 2.0**-self.significant if self.significant else 0.0
 
-    def numbers(self, stored: "npt.NDArray[Any]") -> "Floats":
+    def numbers(self, stored: "AnyArray") -> "Floats":
         """Values of stored elements: float64 of the same shape."""
         return stored.astype("float64", copy=False) if self.decode is None else self.decode(stored)
 
-    def elements(self, numbers: "npt.NDArray[Any]") -> "npt.NDArray[Any]":
+    def elements(self, numbers: "AnyArray") -> "AnyArray":
         """Numbers in their stored form: an array of ``stored``, of the same shape."""
         return numbers.astype(self.stored) if self.encode is None else self.encode(numbers)
 

@@ -6,12 +6,10 @@ from collections.abc import Collection, Iterator, Sequence, Sized
 from functools import lru_cache
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
-from gemmviz.model.errors import Place, SourceError, UsageError
+from gemmviz.model.messages import Place, SourceError, UsageError, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
 
 BLANK = re.compile(r"/\*\?\*/")  # a place for a student to fill in
 NULL_POINTER = "nullptr"  # among the args: a pointer that the kernel gets no array for
@@ -118,7 +116,7 @@ class KernelSpec(Struct, frozen=True):
         if not answers:
             return self
         left = iter(answers)
-        return replace(self, text=BLANK.sub(lambda hole: next(left, hole[0]), self.text), is_shipped=False)
+        return structs.replace(self, text=BLANK.sub(lambda hole: next(left, hole[0]), self.text), is_shipped=False)
 
     def without(self, places: Collection[Place]) -> "KernelSpec":
         """A copy with spaces in some places of its text, each within one line. Raises UsageError for a longer one."""
@@ -128,7 +126,7 @@ class KernelSpec(Struct, frozen=True):
             if place.end_line != place.line:
                 raise UsageError(tr("the barrier in line {line} is longer than a line", line=place.line))
             lines[place.line - 1] = line[: place.column - 1] + " " * (last - place.column + 1) + line[last:]
-        return replace(self, text="\n".join(lines), is_shipped=False)
+        return structs.replace(self, text="\n".join(lines), is_shipped=False)
 
     @property
     def defaults(self) -> dict[str, int]:

@@ -1,12 +1,37 @@
-"""What a project's files hold: its kernels with their parameters, and its launches as formulas over the host code's names."""
+"""What the reader process tells of files, without NumPy: kernels with their parameters, launches as formulas over the names of
+the host's code, the kinds of sites, and the loop whose trips are phases.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from gemmviz.model.errors import Place
+from gemmviz.model.messages import Place, marked
+
+# The kinds of sites, and the loop whose trips are phases: what the reader process needs of a trace, without NumPy.
+
+SiteKind = Literal[
+    "load", "store", "copy", "atomic", "barrier", "warp barrier", "init", "arrive", "wait", "matrix", "product", "fence",
+    "branch",
+]  # fmt: skip
+WORDS = (  # of the kinds, for several threads and for one: messages of the catalogue
+    marked("load"), marked("store"), marked("copy"), marked("atomic"), marked("barrier"), marked("warp barrier"),
+    marked("init"), marked("arrive"), marked("wait"), marked("matrix"), marked("product"), marked("fence"), marked("branch"),
+    marked("loads"),
+    marked("stores"),
+)  # fmt: skip
+
+
+def phase_loop(holds_barrier: Sequence[bool], loops_of_loads: Iterable[tuple[int, ...]]) -> int:
+    """Number of the loop whose trips are the phases: the first that contains a barrier (loops are numbered outermost first),
+    else the outermost around a global load, else -1.
+    """
+    if any(holds_barrier):
+        return list(holds_barrier).index(True)
+    return next((loops[0] for loops in loops_of_loads if loops), -1)
+
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)  # in the text of C++
 HostNameKind = Literal["macro", "global", "local", "parameter", "member", "template"]

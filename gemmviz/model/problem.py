@@ -6,10 +6,9 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from gemmviz.model.errors import SettingError, closest
+from gemmviz.model.messages import SettingError, closest, tr
 from gemmviz.model.problem_kind import Control, ProblemArray, ProblemKind, Setting, Shape, Size
-from gemmviz.model.problems.catalog import MULTIPLY, problem_kind
-from gemmviz.model.translation import tr
+from gemmviz.model.problems import MULTIPLY, problem_kind
 
 _LARGEST, _MOST_ELEMENTS, _MOST_ARRAYS, _MOST_DIMENSIONS = 2**31 - 1, 2**31, 16, 4
 _PROBLEM_KEYS = ("kind", "arrays", "outputs")

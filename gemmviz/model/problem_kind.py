@@ -5,12 +5,11 @@ from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
-from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.records import fields, is_record_type, replace
-from gemmviz.model.translation import tr
+from gemmviz.model.arrays import AnyArray, Floats, Longs
+from gemmviz.model.messages import tr
+from gemmviz.model.records import fields, is_record_type
 
 # Descriptions of the fields of a dataclass that users can set: labels, help, flags, choices and bounds.
 
@@ -90,7 +89,7 @@ class Setting(Struct, frozen=True):
 
     def within(self, name: str) -> "Setting":
         """The same field, seen from a dataclass with the present one as its field ``name``."""
-        return replace(self, path=(name, *self.path))
+        return structs.replace(self, path=(name, *self.path))
 
     def shown(self, value: Any) -> str:
         """A value as text for users."""
@@ -159,7 +158,7 @@ def _limited_fields(kind: Any) -> tuple[Setting, ...]:
 def _put(value: Any, path: Sequence[str], new: Any) -> Any:
     inner = new if len(path) == 1 else _put(getattr(value, path[0]), path[1:], new)
     changed = {path[0]: inner}
-    return replace(value, **changed) if is_record_type(type(value)) else value.__replace__(**changed)
+    return structs.replace(value, **changed) if is_record_type(type(value)) else value.__replace__(**changed)
 
 
 _Role = Literal["input", "output", "both"]
@@ -213,8 +212,8 @@ class ReferenceRequest(Struct, frozen=True):
 
     sizes: Sizes
     factors: Mapping[str, float]
-    arrays: Mapping[str, npt.NDArray[Any]]
-    after: Mapping[str, npt.NDArray[Any]]
+    arrays: Mapping[str, AnyArray]
+    after: Mapping[str, AnyArray]
     output: str
     places: tuple[Longs, ...]
     roundoff: float = 0.0

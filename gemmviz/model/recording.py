@@ -6,9 +6,9 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from msgspec import Struct
 
 from gemmviz.model.device import Device, Gpu
+from gemmviz.model.messages import tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.model.translation import tr
 
 _RecordedRow = TypeVar("_RecordedRow")
 

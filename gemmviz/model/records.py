@@ -4,18 +4,9 @@ their fields.
 
 import dataclasses
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import NODEFAULT, Struct, structs
-
-_Record = TypeVar("_Record")
-
-
-def replace(record: _Record, /, **changes: Any) -> _Record:
-    """A copy of a record with other values of some fields."""
-    if isinstance(record, Struct):
-        return structs.replace(record, **changes)
-    return dataclasses.replace(record, **changes)  # type: ignore[type-var]
 
 
 def is_record_type(kind: Any) -> bool:

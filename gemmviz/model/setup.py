@@ -7,16 +7,14 @@ messages and the names of undo steps are derived from the field.
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from msgspec.structs import force_setattr
 
 from gemmviz.model.device import DEFAULT_DEVICE
-from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import LARGEST_NUMBER, KernelSpec
+from gemmviz.model.messages import SettingError, marked, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Control, Setting, first_trouble, settings_of
-from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
 
 # Contents of the arrays before a kernel runs.
 
@@ -129,7 +127,7 @@ class Setup(Struct, frozen=True):
         sizes = {name: value for name, value in numbers.items() if name in self.problem.sizes}
         others = {name: value for name, value in numbers.items() if name not in sizes}
         problem = self.problem.__replace__(**sizes) if sizes else self.problem
-        return replace(self, problem=problem, parameters={**self.parameters, **others})
+        return structs.replace(self, problem=problem, parameters={**self.parameters, **others})
 
     @property
     def as_launched(self) -> "Setup":
@@ -140,7 +138,7 @@ class Setup(Struct, frozen=True):
         if not told or self.problem.sizes != self.kernel.problem.sizes:
             return self
         try:
-            return replace(self.changed(**told), blocks="", phases="")
+            return structs.replace(self.changed(**told), blocks="", phases="")
         except SettingError:
             return self
 

@@ -163,7 +163,7 @@ class LaunchSink(Protocol):
         """Adds sums, columns as in ``COST_COLUMNS``, by site, index of the operand and phase (-1 outside of phases)."""
 
 
-# Costs of accesses, summed over warps. See gemmviz.analysis.memory.counts for their definitions.
+# Costs of accesses, summed over warps. See gemmviz.analysis.counts for their definitions.
 COST_COLUMNS = (
     "requests", "lanes", "bytes_asked", "bytes_used", "sectors", "needed_sectors", "ideal_sectors", "lines", "wavefronts",
     "ideal_wavefronts",

@@ -8,15 +8,13 @@ of it are computed once for all threads that share it.
 import re
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.model.errors import SettingError, UsageError
+from gemmviz.model.arrays import AnyArray, Bools, Unsigned
 from gemmviz.model.kernel import Launch
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import SettingError, UsageError, tr
 
 Triple = tuple[int, int, int]
 Range = tuple[int, int]
@@ -133,7 +131,7 @@ class ThreadSpace(Struct, frozen=True, dict=True):
         """Warps of a block; the last one may be partly filled."""
         return -(-self.threads_per_block // self.warp_size)
 
-    def index(self, of_block: bool, axis: int) -> npt.NDArray[np.uint32] | int:
+    def index(self, of_block: bool, axis: int) -> Unsigned | int:
         """BlockIdx or threadIdx along x, y or z (0, 1, 2), shaped for broadcasting; a plain int if it doesn't vary."""
         extents = self.blocks.extents if of_block else self.launch.block
         start = self.blocks.ranges[axis][0] if of_block else 0
@@ -164,19 +162,19 @@ class ThreadSpace(Struct, frozen=True, dict=True):
         x, y, z = (start for start, _ in self.blocks.ranges)
         return (bx + x, by + y, bz + z), (tx, ty, tz)
 
-    def parts_warps(self, some: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> bool:
+    def parts_warps(self, some: Bools, others: Bools) -> bool:
         """Whether a warp has threads of both sets; both arrays broadcast over the axes."""
         either = [np.any(self._per_warp(each), axis=-1) for each in (some, others)]
         return bool((either[0] & either[1]).any())
 
-    def _per_warp(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def _per_warp(self, flags: Bools) -> Bools:
         """Flags over the axes as (varied blocks, warps, threads of a warp), the last warp padded with false."""
         rows = self.per_block(flags.reshape((1,) * (len(self.shape) - flags.ndim) + flags.shape))
         if missing := -self.threads_per_block % self.warp_size:
             rows = np.pad(rows, ((0, 0), (0, missing)))
         return rows.reshape(len(rows), -1, self.warp_size)
 
-    def per_block(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def per_block(self, values: AnyArray) -> AnyArray:
         """``values`` broadcast over the threads, but over blocks only where they vary: ``(varied blocks, threads)``.
 
         A count of the result stands for ``blocks.count / varied blocks`` times as many blocks.

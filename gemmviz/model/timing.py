@@ -4,15 +4,14 @@ from collections.abc import Container, Mapping
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
+from gemmviz.model.arrays import Ints, Longs
+from gemmviz.model.messages import tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import Recorded, row_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Check
-from gemmviz.model.translation import tr
 
 
 class Timing(Struct, frozen=True):
@@ -242,7 +241,7 @@ class Benchmark(Recorded[Measured], frozen=True, dict=True):
         return {(row.variant, row.problem): row.gflops for row in self.rows if row.base == CUBLAS}
 
     def with_row(self, row: Measured) -> "Benchmark":
-        return replace(self, rows=(*self.rows, row))
+        return structs.replace(self, rows=(*self.rows, row))
 
 
 # The SM and the time of each block of a launch.
@@ -255,9 +254,9 @@ class Schedule(Struct, frozen=True):
     ``tick_ns``: resolution of the GPU's clock, as observed.
     """
 
-    sm: npt.NDArray[np.int32]
-    start_ns: npt.NDArray[np.int64]
-    stop_ns: npt.NDArray[np.int64]
+    sm: Ints
+    start_ns: Longs
+    stop_ns: Longs
     tick_ns: int
 
     @property
@@ -268,7 +267,7 @@ class Schedule(Struct, frozen=True):
     def duration_ns(self) -> int:
         return int(self.stop_ns.max())
 
-    def resident(self) -> npt.NDArray[np.int64]:
+    def resident(self) -> Longs:
         """The largest number of blocks that each SM held at once, by SM number."""
         most = np.zeros(int(self.sm.max()) + 1, np.int64)
         for number in np.unique(self.sm):

@@ -9,17 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.model.arrays import Floats, Ints, Longs
+from gemmviz.model.arrays import SCALAR, Bools, Floats, Ints, Longs, Singles
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.errors import GemmvizError, KernelFault, Place
 from gemmviz.model.kernel import Launch
-from gemmviz.model.layouts import SCALAR
+from gemmviz.model.messages import GemmvizError, KernelFault, Place, many, tr
+from gemmviz.model.outline import phase_loop
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.model.site_kinds import phase_loop
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.model.translation import many, tr
 
 INTERPRETER = "interpreter"
 INACTIVE = -1
@@ -130,7 +128,7 @@ class Trace:
     epoch: Ints
     element: Ints
     check: Check
-    value: npt.NDArray[np.float32] | None = None
+    value: Singles | None = None
     origin_step: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     origin_array: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     origin: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int32))
@@ -139,7 +137,7 @@ class Trace:
     by: str = INTERPRETER
     phases: tuple[int, int] | None = None
     stop: EarlyExit | None = None
-    stored: Mapping[int, npt.NDArray[np.float64]] = field(default_factory=dict, compare=False)
+    stored: Mapping[int, Floats] = field(default_factory=dict, compare=False)
 
     @property
     def steps(self) -> int:
@@ -447,7 +445,7 @@ class RaceCase(Struct, frozen=True, eq=False):  # arrays have no truth: one run'
         return self.problem.output_names[0]
 
     @property
-    def spoilt(self) -> npt.NDArray[np.bool_]:
+    def spoilt(self) -> Bools:
         """Which elements are wrong."""
         with np.errstate(invalid="ignore"):
             return np.asarray(~np.isclose(self.right, self.wrong, rtol=1e-5, atol=1e-6, equal_nan=True))

@@ -21,19 +21,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.kinds import FILE_KINDS, kind_of
 from gemmviz.files.recordings import benchmark_text, read_benchmark
+from gemmviz.files.resources import FILE_KINDS, check_output, kind_of, write_text
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.files.whole import check_output, write_text
-from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, UsageError, many
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.translation import many
 from gemmviz.python.library import (
     Count,
     Kernel,
@@ -54,7 +51,7 @@ from gemmviz.render.figure import figure_html
 from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import DEFAULT_LICENCE, Deck, FigureOptions, FigureTheme, Film, Reel, WebPage, figure_name
 from gemmviz.run.engine import Engine
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.shots.export import ExportOptions, prepare, prepare_benchmark, prepared, run_reel, step_numbered
 from gemmviz.shots.shot import SYSTEM_THEME, Shot, save_view
 from gemmviz.teaching.lesson import Lesson
@@ -226,12 +223,14 @@ def _player_reel(what: Run | Shot | Lesson, theme: str = "", step: int | None = 
     if isinstance(what, Lesson):
         if step is not None:
             raise UsageError("a lesson begins with its first step", remedy="leave out step")
-        return lesson_reel(what, _cpu_engine, ExportOptions(), lambda shot: replace(shot, theme=theme or shot.theme))
+        return lesson_reel(what, _cpu_engine, ExportOptions(), lambda shot: structs.replace(shot, theme=theme or shot.theme))
     shot = what.known.shot if isinstance(what, Run) else what
-    shot = replace(shot, theme=theme or shot.theme)
+    shot = structs.replace(shot, theme=theme or shot.theme)
     stage = prepared(what.known.about(shot)) if isinstance(what, Run) else prepare(shot, _cpu_engine)
     if step is not None and stage.replay is not None:
-        stage = replace(stage, shot=replace(stage.shot, at=step_numbered(whole_number("step", step), stage.replay)))
+        stage = structs.replace(
+            stage, shot=structs.replace(stage.shot, at=step_numbered(whole_number("step", step), stage.replay))
+        )
     shown = [stage.step] if theme else list(range(stage.steps))
     return run_reel(stage, ExportOptions(), shown, range(stage.steps))
 

@@ -13,19 +13,17 @@ from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_names
 from gemmviz.cuda.launch.legality import launch_for, setup_for, tied
-from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, KernelFault, UsageError, all_blocks, many
 from gemmviz.model.trace import Outcome
-from gemmviz.model.translation import all_blocks, many
 from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for, run
 from gemmviz.run.engine import record_limit
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import SupportsIndex, TypeAlias
 
-    from gemmviz.analysis.memory.counts import LaunchCounts
+    from gemmviz.analysis.counts import LaunchCounts
     from gemmviz.analysis.replay.replay import Replay
     from gemmviz.model.kernel import KernelSpec
     from gemmviz.model.setup import Setup
@@ -185,7 +183,7 @@ class Count(Struct, frozen=True, eq=False):
     @property
     def totals(self) -> dict[str, int]:
         """Sums by kind of access, named like the hardware's counters: requests, sectors of 32 bytes, bytes, wavefronts."""
-        from gemmviz.analysis.memory.counts import totals
+        from gemmviz.analysis.counts import totals
 
         return totals(self.counts)
 
@@ -240,7 +238,7 @@ def trace(
     DeviceError if there is no GPU. A kernel that faults gives the run up to the fault; on "gpu" it raises KernelFault.
     """
     setup = setup_with(kernel, {**(parameters or {}), **numbers})
-    setup = replace(setup, blocks=blocks or setup.blocks, phases=phases or setup.phases)
+    setup = structs.replace(setup, blocks=blocks or setup.blocks, phases=phases or setup.phases)
     around = (0, 0, 0) if isinstance(kernel, str | PathLike | Kernel) else kernel.focus.block
     outcome = run(setup, around, engine_named(on, setup.kernel), values=values, most_bytes=record_limit())
     if outcome.trace is None:

@@ -6,9 +6,8 @@ import zlib
 from html import escape
 
 import numpy as np
-import numpy.typing as npt
 
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Bytes, Floats, Unsigned
 
 # Text for XML documents, without the characters that XML forbids (XML 1.0, 2.2: Char).
 
@@ -62,7 +61,7 @@ def _rdf_text(name: str, text: str) -> str:
 
 # PNG encoding of pixels; and texts in a PNG file that say what it shows.
 
-Colours = npt.NDArray[np.uint8]  # (n, 3): red, green, blue
+Colours = Bytes  # (n, 3): red, green, blue
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _EIGHT_BITS, _RGB, _PALETTE, _RGBA = 8, 2, 3, 6
@@ -74,14 +73,14 @@ _LEVEL = 7  # of compression: level 8 takes three times as long and saves 5 %
 _ROWS_COUNTED = 4  # every fourth row says which colours cover most pixels
 
 
-def encode_png(pixels: npt.NDArray[np.uint8], quick: bool = False) -> bytes:
+def encode_png(pixels: Bytes, quick: bool = False) -> bytes:
     """Return a PNG file of (rows, columns, 3) uint8, or (rows, columns, 4) with opacity. ``quick`` takes half the time and
     gives a larger file.
     """
     return _file(pixels, _RGB if pixels.shape[2] == 3 else _RGBA, level=1 if quick else _LEVEL)
 
 
-def encode_picture(pixels: npt.NDArray[np.uint32]) -> bytes:
+def encode_picture(pixels: Unsigned) -> bytes:
     """Return a PNG file of (rows, columns) colours, 0xRRGGBB, in less than half of the bytes: with a palette.
 
     The smooth edges of letters have thousands of colours. They get the nearest one of the palette, which can't be told from
@@ -107,7 +106,7 @@ def encode_picture(pixels: npt.NDArray[np.uint32]) -> bytes:
     return _file(entries[place][:, :, None], _PALETTE, _chunk(b"PLTE", palette.tobytes()))
 
 
-def _with_all_colours(pixels: npt.NDArray[np.uint32]) -> bytes:
+def _with_all_colours(pixels: Unsigned) -> bytes:
     return encode_png(np.stack([pixels >> 16, pixels >> 8, pixels], axis=2).astype(np.uint8))
 
 
@@ -130,7 +129,7 @@ def _distances(some: Colours, others: Colours) -> Floats:
     return distances
 
 
-def _file(samples: npt.NDArray[np.uint8], kind: int, palette: bytes = b"", level: int = _LEVEL) -> bytes:
+def _file(samples: Bytes, kind: int, palette: bytes = b"", level: int = _LEVEL) -> bytes:
     """Return a file of (rows, columns, samples of a pixel). Rows are stored without a filter, which suits pictures of few
     colours (PNG specification, 12.7).
     """

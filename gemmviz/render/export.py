@@ -11,12 +11,11 @@ from html import escape
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import structs
+
 from gemmviz.files.extensions import Catalog, extensions_in
-from gemmviz.files.resources import resource
-from gemmviz.files.whole import atomic_write
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.files.resources import atomic_write, resource
+from gemmviz.model.messages import UsageError, tr
 from gemmviz.render.film import FILMS
 from gemmviz.render.pack import packed
 from gemmviz.render.reel import Deck, Film, Format, Reel, RenderOptions, Still, WebPage
@@ -139,7 +138,7 @@ def _number_of(path: Path, suffix: str) -> int:
 
 def _reel_with_progress(reel: Reel, on_progress: OnProgress) -> Reel:
     """Return a reel that reports each picture that is drawn."""
-    return replace(
+    return structs.replace(
         reel,
         slides=lambda: _items_with_progress(reel.slides(), reel.slide_count, on_progress),
         frames=lambda fps: _items_with_progress(reel.frames(fps), reel.frame_count(fps), on_progress),

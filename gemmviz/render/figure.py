@@ -4,14 +4,14 @@ The element is a ``figure`` without identifiers, style attributes or blank lines
 notebooks, more than once.
 """
 
+import dataclasses
 import json
 import re
 from html import escape
 
 import numpy as np
 
-from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import tr
 from gemmviz.render.encoding import legible
 from gemmviz.render.export import page_asset, page_script
 from gemmviz.render.pack import packed
@@ -39,7 +39,9 @@ _CSS_FAMILIES: dict[Face, str] = {
 
 def still_image(scene: Scene, description: str) -> str:
     """Return the ``img`` element of a scene, which fills its column. ``description``: what a screen reader says."""
-    plain = replace(scene, primitives=_drawable(scene.primitives), above=_drawable(scene.above), words=_drawable(scene.words))
+    plain = dataclasses.replace(
+        scene, primitives=_drawable(scene.primitives), above=_drawable(scene.above), words=_drawable(scene.words)
+    )
     width, height = f"{scene.width:g}", f"{scene.height:g}"
     ground = f'<rect width="{width}" height="{height}" fill="{scene.background}"/>'
     groups = _TAG.sub(_shorter, scene_groups(plain, "inherited", _CSS_FAMILIES, has_ids=False))
@@ -69,7 +71,7 @@ def _drawable(primitives: tuple[Primitive, ...]) -> tuple[Primitive, ...]:
 def _cells_and_grid(cells: Cells) -> tuple[Primitive, ...]:
     """Return a table whose neighbours of one colour can be joined, and the lines between its cells."""
     labels = cells.labels if cells.label_size >= _LEAST_LABEL else None
-    table = replace(cells, line=None, labels=labels)
+    table = dataclasses.replace(cells, line=None, labels=labels)
     if cells.line is None or not cells.gap:
         return (table,)
     return table, Lines(f"{cells.key}-lines", _grid_lines(cells), cells.line, cells.gap)

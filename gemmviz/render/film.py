@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct, field
 
-from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.messages import GemmvizError, UsageError, marked, tr
 from gemmviz.render.encoding import Colours, most_different
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Film, Frame, Reel, RenderOptions

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.messages import marked, tr
 from gemmviz.render.reel import Reel, Step
 from gemmviz.render.svg import subset_fonts
 from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Labels, Lines, Primitive, Rects, Scene, Squares

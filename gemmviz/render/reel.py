@@ -1,5 +1,6 @@
 """The content of an export: still pictures, and the same content as a film. Each picture is drawn on request."""
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -10,9 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 
 from gemmviz.files.resources import resource
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import UsageError, tr
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.transition import PaintLayer
 
@@ -115,7 +114,7 @@ class Frame(Struct, frozen=True):
     @property
     def scene(self) -> Scene:
         """The whole scene of the frame."""
-        return replace(self.still, primitives=(*self.still.primitives, *self.motion))
+        return dataclasses.replace(self.still, primitives=(*self.still.primitives, *self.motion))
 
 
 class Slide(Struct, frozen=True):

@@ -1,5 +1,6 @@
 """Pictures as slides of a presentation, with python-pptx."""
 
+import dataclasses
 import io
 import zipfile
 from collections import deque
@@ -11,23 +12,33 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pptx
+from msgspec import structs
 from pptx.dml.color import RGBColor
 from pptx.opc.constants import RELATIONSHIP_TYPE
 from pptx.opc.package import Part
 from pptx.opc.packuri import PackURI
 from pptx.util import Emu
 
-from gemmviz.model.records import replace
+from gemmviz.model.arrays import Bytes
 from gemmviz.render.encoding import encode_png, legible, xml_attribute, xml_text
 from gemmviz.render.film import MP4, save_film
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame, Reel, RenderOptions, Slide
 from gemmviz.render.svg import scene_svg
-from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import (
+    ANCHORED,
+    Anchor,
+    Cells,
+    Face,
+    Labels,
+    Lines,
+    Primitive,
+    Rects,
+    Scene,
+    Squares,
+    text_width,
+)
 
 # A scene as DrawingML, the shapes of office programs (ECMA-376, part 1, chapter 20).
 
@@ -295,14 +306,14 @@ class _Deck:
             f'<asvg:svgBlip xmlns:asvg="{_SVG_NAMESPACE}" r:embed="{number}"/></a:ext></a:extLst>'
         ))  # fmt: skip
 
-    def painted(self, frame: Frame) -> "npt.NDArray[np.uint8]":
+    def painted(self, frame: Frame) -> "Bytes":
         """Return the pixels of a picture."""
         if self._raster is None:
             require_qt()
             from gemmviz.render.qt.raster import Raster
 
             self._raster = Raster(self._look)
-        pixels: npt.NDArray[np.uint8] = self._raster.array(frame)
+        pixels: Bytes = self._raster.array(frame)
         return pixels
 
     def _add_number(self, slide: Any) -> None:
@@ -338,8 +349,8 @@ def _without_title(slide: Slide) -> tuple[Slide, Labels | None]:
     title = next((each for each in drawn if "".join(each.texts).replace(" ", "") == slide.title.replace(" ", "")), None)
     if title is None:
         return slide, None
-    kept = replace(slide.scene, words=tuple(each for each in words if each is not title))
-    return replace(slide, scene=kept), title
+    kept = dataclasses.replace(slide.scene, words=tuple(each for each in words if each is not title))
+    return structs.replace(slide, scene=kept), title
 
 
 def _alternative(content: Slide) -> str:

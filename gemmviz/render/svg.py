@@ -17,11 +17,26 @@ from fontTools.pens.svgPathPen import SVGPathPen
 from fontTools.pens.transformPen import TransformPen
 from fontTools.ttLib import TTFont
 
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import GemmvizError, tr
 from gemmviz.render.encoding import encode_png, legible, xml_attribute, xml_text
-from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.kit.text import CAP_HEIGHT, bundled_font, font_path, is_wide, text_width, wide_characters
+from gemmviz.scenes.kit.primitives import (
+    ANCHORED,
+    CAP_HEIGHT,
+    Anchor,
+    Cells,
+    Face,
+    Labels,
+    Lines,
+    Primitive,
+    Rects,
+    Scene,
+    Squares,
+    bundled_font,
+    font_path,
+    is_wide,
+    text_width,
+    wide_characters,
+)
 from gemmviz.scenes.kit.theme import channels
 
 # The font of the system for characters that the bundled fonts don't have, and the glyphs of it that a file embeds.

@@ -10,22 +10,19 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.cuda.nodes import If, Mbarrier, Program
 from gemmviz.cuda.twin.units import Twin
 from gemmviz.cuda.walk import nodes_of, touches_of
-from gemmviz.model.arrays import Ints
-from gemmviz.model.errors import OUT_OF_RANGE, GemmvizError, KernelFault
+from gemmviz.model.arrays import Bools, Ints, Longs, Unsigned
+from gemmviz.model.messages import OUT_OF_RANGE, GemmvizError, KernelFault, tr
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import NUMBERED_BARRIERS, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
-from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
-from gemmviz.run.cpu.simt.machine import NeedsValues
-from gemmviz.run.cpu.simt.tracks import has_barriers
+from gemmviz.run.cpu.simt.machine import NeedsValues, has_barriers
 
 OUTSIDE, NOTHING = 0x7FFFFFFF, 0xFFFFFFFF
 
@@ -37,7 +34,7 @@ class Path(Struct, frozen=True):
 
     access: Ints
     visits: Ints
-    recorded: npt.NDArray[np.bool_]
+    recorded: Bools
     completes: Ints
 
 
@@ -47,7 +44,7 @@ class PathBook(Struct):
     twin: Twin
     paths: dict[int, Path] = field(default_factory=dict)
 
-    def learn(self, path: int, events: npt.NDArray[np.uint32]) -> None:
+    def learn(self, path: int, events: Unsigned) -> None:
         """Adds the path with this hash from the events that a thread recorded of it."""
         self.paths[path] = Path(*self.twin.path(events))
 
@@ -61,7 +58,7 @@ class Steps(Struct, frozen=True):
     access: Ints
     visits: Ints
     epoch: Ints
-    of_path: tuple[npt.NDArray[np.int64], ...]
+    of_path: tuple[Longs, ...]
     completes: Ints
 
 
@@ -151,7 +148,7 @@ def steps_of(program: Program, paths: Sequence[Path], known: KnownOrder | None =
     return Steps(accesses, visits[chosen][is_recorded], epoch[is_recorded], of_path, completes)
 
 
-def _known_places(program: Program, known: KnownOrder | None, access: Ints, visits: Ints) -> npt.NDArray[np.int64] | None:
+def _known_places(program: Program, known: KnownOrder | None, access: Ints, visits: Ints) -> Longs | None:
     """The place of each access of some paths in a known order; None if one isn't in it. A branch at which no warp parts isn't:
     its place is that of the access after it.
     """
@@ -167,7 +164,7 @@ def _known_places(program: Program, known: KnownOrder | None, access: Ints, visi
     return places
 
 
-def _known_completes(program: Program, access: Ints, known: KnownOrder, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+def _known_completes(program: Program, access: Ints, known: KnownOrder, places: Longs) -> Ints:
     """The step at which each step completes, in a known order, as ``_completes``."""
     is_async = np.array([each.is_async for each in program.accesses], bool)[access]
     if not is_async.any():
@@ -179,9 +176,7 @@ def _known_completes(program: Program, access: Ints, known: KnownOrder, places: 
     return completes
 
 
-def _completes(
-    program: Program, access: Ints, paths: Sequence[Path], of_row: Sequence[npt.NDArray[np.int64]]
-) -> npt.NDArray[np.int32]:
+def _completes(program: Program, access: Ints, paths: Sequence[Path], of_row: Sequence[Longs]) -> Ints:
     """The step at which each step completes, as in a Trace: the last of the waits by which the threads complete their part."""
     is_async = np.array([each.is_async for each in program.accesses], bool)[access]
     if not is_async.any():
@@ -224,12 +219,12 @@ class Slots(Struct, frozen=True):
     """
 
     access: Ints
-    threads: npt.NDArray[np.int64]
-    row: npt.NDArray[np.int64]
+    threads: Longs
+    row: Longs
     array: Ints
-    base: npt.NDArray[np.uint32]
-    unit: npt.NDArray[np.uint32]
-    last: npt.NDArray[np.uint32]
+    base: Unsigned
+    unit: Unsigned
+    last: Unsigned
 
 
 class Alignment(Struct, frozen=True):
@@ -249,8 +244,8 @@ class Alignment(Struct, frozen=True):
 def alignment(
     binding: Binding,
     paths: Sequence[Path],
-    taken: npt.NDArray[np.int64],
-    least_words: Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.NDArray[np.uint32]],
+    taken: Longs,
+    least_words: Callable[[Longs, Longs], Unsigned],
     regions: Mapping[int, Region],
     space: ThreadSpace,
 ) -> Alignment:
@@ -289,9 +284,7 @@ def alignment(
     )
 
 
-def without_agreement(
-    lined_up: Alignment, space: ThreadSpace, element: Ints
-) -> tuple[Alignment, "npt.NDArray[np.int64] | slice"]:
+def without_agreement(lined_up: Alignment, space: ThreadSpace, element: Ints) -> tuple[Alignment, "Longs | slice"]:
     """The alignment without the steps of branches at which the lanes of each warp agree, and the rows that are left of its
     record ``element`` (rows, threads).
     """
@@ -320,9 +313,9 @@ def without_agreement(
 def _slots_of_path(
     binding: Binding,
     access: Ints,
-    rows: npt.NDArray[np.int64],
-    threads: npt.NDArray[np.int64],
-    words: npt.NDArray[np.uint32],
+    rows: Longs,
+    threads: Longs,
+    words: Unsigned,
     regions: Mapping[int, Region],
 ) -> Slots:
     array = _arrays_reached(binding, access, words, regions)
@@ -341,7 +334,7 @@ def _slots_of_path(
     return Slots(access, threads, rows, array, base[array], unit[array], last)
 
 
-def _arrays_reached(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:
+def _arrays_reached(binding: Binding, access: Ints, words: Unsigned, regions: Mapping[int, Region]) -> Ints:
     """Numbers of the arrays that a path's accesses went to, (n,): for one thread's words, the array around each or nearest."""
     numbers = sorted(regions, key=lambda number: regions[number].base)
     bases = np.array([regions[number].base for number in numbers], np.int64)

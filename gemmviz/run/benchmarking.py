@@ -7,14 +7,13 @@ from datetime import date
 from math import prod
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, legal_choices, setup_for
-from gemmviz.model.errors import Cancelled, GemmvizError, is_cancelled
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import Cancelled, GemmvizError, is_cancelled
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import CUBLAS, HALF, Benchmark, Measured, Transfer
 from gemmviz.run.worker.remote import RemoteGpu
@@ -130,7 +129,7 @@ def _measure(gpu: RemoteGpu, case: Case, device: str, transfers: dict[tuple[Prob
         key = case.problem, row.variant_of_inputs
         if key not in transfers:
             transfers[key] = gpu.time_copies(setup)
-        return replace(row, transfer=transfers[key])
+        return structs.replace(row, transfer=transfers[key])
     except GemmvizError as error:
         return _failed(case, str(error))
 

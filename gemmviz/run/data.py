@@ -10,7 +10,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.cuda.functions import function_for
@@ -18,9 +17,9 @@ from gemmviz.cuda.granularity import given_once
 from gemmviz.cuda.nodes import Assign, Atomic, Binary, Call, Convert, Loop, MatrixProduct, Program, Unrolled
 from gemmviz.cuda.types import HALF, MATRIX_INSTRUCTIONS, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import nodes_of, parts
-from gemmviz.model.arrays import Bools, Floats, Longs
+from gemmviz.model.arrays import AnyArray, Bools, Floats, Longs
 from gemmviz.model.element_types import ElementType, element_type
-from gemmviz.model.errors import checkpoint
+from gemmviz.model.messages import checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Reference, ReferenceRequest, Shape
 from gemmviz.model.setup import Filling
@@ -34,10 +33,10 @@ class _MatrixCache:
     """A cache of random matrices: the two latest, and older ones while all together take at most 64 MiB."""
 
     def __init__(self) -> None:
-        self._matrices: OrderedDict[tuple[int, str, int], npt.NDArray[Any]] = OrderedDict()
+        self._matrices: OrderedDict[tuple[int, str, int], AnyArray] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: tuple[int, str, int], make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    def get(self, key: tuple[int, str, int], make: Callable[[], AnyArray]) -> AnyArray:
         with self._lock:
             cached = self._matrices.pop(key, None)
         data = make() if cached is None else cached
@@ -51,7 +50,7 @@ class _MatrixCache:
 _inputs_cache = _MatrixCache()
 
 
-def _random_matrix(size: int, element: ElementType, seed: int) -> npt.NDArray[Any]:
+def _random_matrix(size: int, element: ElementType, seed: int) -> AnyArray:
     generator = np.random.default_rng(seed)
     data = np.empty(size, element.stored)
     for start in range(0, size, _CHUNK):
@@ -68,7 +67,7 @@ def _random_matrix(size: int, element: ElementType, seed: int) -> npt.NDArray[An
     return data
 
 
-def _drawn(size: int, element: ElementType, filling: Filling, number: int) -> npt.NDArray[Any]:
+def _drawn(size: int, element: ElementType, filling: Filling, number: int) -> AnyArray:
     if filling.pattern == "random":
         seed = filling.seed * 2 + number
         return _inputs_cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed))
@@ -79,9 +78,9 @@ def _drawn(size: int, element: ElementType, filling: Filling, number: int) -> np
     return data
 
 
-def _bins(size: int, bins: int, element: ElementType, filling: Filling, number: int) -> npt.NDArray[Any]:
+def _bins(size: int, bins: int, element: ElementType, filling: Filling, number: int) -> AnyArray:
     """Whole numbers from 0 to ``bins`` - 1."""
-    patterns: dict[str, Callable[[], npt.NDArray[Any]]] = {
+    patterns: dict[str, Callable[[], AnyArray]] = {
         "random": lambda: np.random.default_rng(filling.seed * 2 + number).integers(0, bins, size),
         "index": lambda: np.arange(size) % bins,
         "ones": lambda: np.full(size, min(1, bins - 1)),
@@ -91,9 +90,7 @@ def _bins(size: int, bins: int, element: ElementType, filling: Filling, number: 
     return data
 
 
-def initial_array(
-    problem: Problem, name: str, shape: Shape, types: dict[str, ElementType], filling: Filling
-) -> npt.NDArray[Any]:
+def initial_array(problem: Problem, name: str, shape: Shape, types: dict[str, ElementType], filling: Filling) -> AnyArray:
     """One array before the run, flat in memory order: read-only values of an input, or zeros or NaN of an output."""
     element, size, number = types[name], prod(shape), sorted(types).index(name)
     if not problem.holds_before(name):
@@ -147,12 +144,12 @@ class Contents(Struct, frozen=True):
     problem: Problem
     shapes: Mapping[str, Shape]
     types: Mapping[str, ElementType]
-    data: Mapping[str, npt.NDArray[Any]]
+    data: Mapping[str, AnyArray]
     column_major: frozenset[str] = frozenset()
     rounding: Rounding = Rounding()
-    before: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    before: Mapping[str, AnyArray] = field(default_factory=dict)
 
-    def shaped(self, name: str, data: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    def shaped(self, name: str, data: Mapping[str, AnyArray]) -> AnyArray:
         """An array as numbers, unconverted if NumPy knows their type, in the shape in which it is indexed."""
         element, shape = self.types[name], self.shapes[name]
         numbers = data[name] if element.decode is None else element.numbers(data[name])

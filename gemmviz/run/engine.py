@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import psutil
 from msgspec import Struct, field
 
-from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple

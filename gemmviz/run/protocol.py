@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from gemmviz.files.codec import from_plain, to_json
-from gemmviz.model.errors import (
+from gemmviz.model.messages import (
     Cancelled,
     DeviceError,
     ErrorId,

@@ -3,16 +3,17 @@
 from functools import lru_cache
 from typing import Any
 
+from msgspec import structs
+
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.answer_file import Answers, read_answers
 from gemmviz.files.recordings import recordings
+from gemmviz.model.messages import tr
 from gemmviz.model.recording import recording_of, row_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.timing import Benchmark, KernelSpeed
 from gemmviz.model.trace import Outcome
-from gemmviz.model.translation import tr
 from gemmviz.run.engine import (
     CannotAnswer,
     CountRequest,
@@ -82,7 +83,7 @@ def _stored_answer(answers: Answers, request: EngineRequest) -> Any:
         case WatchRequest(_, block, thread):
             return answers.watched.get((block, thread))
         case RaceRequest(_, block, title) if block in answers.races:
-            return replace(answers.races[block], what=title)
+            return structs.replace(answers.races[block], what=title)
     return None
 
 

@@ -5,15 +5,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.legality import can_run, device_for, setup_for
 from gemmviz.cuda.types import HALF
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled, KernelFault, SettingError, cancellable, checkpoint
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.problems.catalog import MULTIPLICATIONS
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Cancelled, KernelFault, SettingError, cancellable, checkpoint
+from gemmviz.model.problems import MULTIPLICATIONS
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
@@ -164,7 +163,7 @@ def _right_layout(binding: Binding, after: dict[str, Any], chosen: dict[str, Any
     """
     contents, some = contents_of(binding, after), {name: elements[:_FIRST] for name, elements in chosen.items()}
     for layout in _TRIED_LAYOUTS if binding.setup.problem.kind.name in MULTIPLICATIONS else _TRIED_LAYOUTS[:1]:
-        judged = replace(contents, column_major=layout)
+        judged = structs.replace(contents, column_major=layout)
         if all(check_result(judged, each, False).passed for each in (some, chosen)) and _tells(judged, chosen):
             return layout
     return None
@@ -175,5 +174,5 @@ def _tells(contents: Contents, chosen: dict[str, Any]) -> bool:
     if contents.rounding.each < HALF.element.roundoff:
         return True
     zeros = {name: np.zeros_like(contents.data[name]) for name in contents.problem.output_names}
-    found = check_result(replace(contents, data={**contents.data, **zeros}), chosen, False)
+    found = check_result(structs.replace(contents, data={**contents.data, **zeros}), chosen, False)
     return found.wrong * _MOST_LIKE_ZERO >= found.compared

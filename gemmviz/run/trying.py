@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.granularity import written_memories
 from gemmviz.cuda.launch.draft import KIND_WORDS, Draft, DraftParameter, bare_name, shape_formula
@@ -35,13 +35,11 @@ from gemmviz.cuda.launch.roles import Roles, fits, is_told
 from gemmviz.cuda.nodes import FunctionParameter, Program
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.types import PointerType, Scalar
-from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError, KernelFault, SettingError, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, MULTIPLY, NONE, PROBLEM_KINDS
-from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.model.problems import IN_PARTS, MULTIPLICATIONS, MULTIPLY, NONE, PROBLEM_KINDS
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 
 # What a file tells about the problem that a kernel is meant for, apart from its result.
@@ -195,7 +193,7 @@ def likeliest(
     if kind is None or roles is None:
         return None
     spec = _applied(source, draft, given, roles, problem_of(source, draft, roles), as_written)
-    spec = replace(spec, problem=first_problem(spec))
+    spec = structs.replace(spec, problem=first_problem(spec))
     if given.is_complete:
         return spec, ""
     search = _Attempts(source, draft, given, work)
@@ -219,7 +217,7 @@ def _applied(
     launch counts ``as_written``.
     """
     named = () if as_written else names_in(each.partition("=")[2] or each for each in given.args)
-    roles = replace(roles, ties=tuple(size for size in roles.ties if size not in named))
+    roles = structs.replace(roles, ties=tuple(size for size in roles.ties if size not in named))
     return given.applied(spec_of(source, draft, roles, problem))
 
 
@@ -271,9 +269,9 @@ def _completed(source: KernelText, draft: Draft) -> Draft:
     written, own = written_memories(program), {each.name: each for each in draft.parameters}
     constant = {each.name for each in program.parameters if isinstance(each.type, PointerType) and each.slot not in written}
     parameters = tuple(own.get(each.name) or _global(each) for each in program.parameters)
-    parameters = tuple(replace(each, is_const=each.is_const or each.name in constant) for each in parameters)
+    parameters = tuple(structs.replace(each, is_const=each.is_const or each.name in constant) for each in parameters)
     sizes = [each.argument for each in parameters if each.argument.isidentifier() and each.name not in own]
-    return replace(draft, parameters=parameters, sizes=tuple(dict.fromkeys((*draft.sizes, *sizes))))
+    return structs.replace(draft, parameters=parameters, sizes=tuple(dict.fromkeys((*draft.sizes, *sizes))))
 
 
 def _global(parameter: FunctionParameter) -> DraftParameter:
@@ -289,7 +287,7 @@ def _global(parameter: FunctionParameter) -> DraftParameter:
 
 def program_of(source: KernelText, draft: Draft) -> Program:
     """The program of a draft's kernel. Raises SourceError for one that can't be read."""
-    empty = replace(draft, parameters=())
+    empty = structs.replace(draft, parameters=())
     roles = Roles(MULTIPLY, (), tuple("N" for _ in draft.sizes))
     spec = spec_of(source, empty, roles, Problem(kind=MULTIPLY))
     return program_for(spec, setup_for(spec).definitions)
@@ -369,7 +367,7 @@ class _Attempts:
             problem = Problem.of_flat({**spec.problem.to_flat(), **own})
         except SettingError:
             return None
-        return replace(spec, problem=problem, requirements=(*spec.requirements, *rules))
+        return structs.replace(spec, problem=problem, requirements=(*spec.requirements, *rules))
 
     def _is_refuted(self, roles: Roles) -> bool:
         outputs = {array.name for array in PROBLEM_KINDS[roles.kind].arrays if array.is_output}
@@ -385,11 +383,11 @@ class _Attempts:
             return None
         if self.given.column_major not in (None, trial.column_major):
             return None
-        spec = replace(spec, column_major=trial.column_major, problem=problem)
+        spec = structs.replace(spec, column_major=trial.column_major, problem=problem)
         is_square = not in_part and _is_square_problem(problem, roles)
         if self.as_written:
             several = {name: 2 * unit for name, unit in grid_units(spec).items() if unit}  # blocks, as one is in no part
-            larger = replace(spec, problem=replace_sizes(spec, several)) if roles.kind in IN_PARTS else spec
+            larger = structs.replace(spec, problem=replace_sizes(spec, several)) if roles.kind in IN_PARTS else spec
             return None if larger != spec and self.state_of(larger) == "wrong" else Found(spec, roles, self.runs, is_square)
         small = spec if in_part else self._in_phases(*self._at_first_size(spec, trial))
         small = self._with_factors(small, roles)
@@ -412,7 +410,9 @@ class _Attempts:
         names = ["alpha" if value else "beta" for value in roles.reals]
         args = dict(zip(places, names, strict=True))
         problem = Problem.of_flat({**spec.problem.to_flat(), **dict(zip(names, values, strict=True))})
-        other = replace(spec, args=tuple(args.get(place, each) for place, each in enumerate(spec.args)), problem=problem)
+        other = structs.replace(
+            spec, args=tuple(args.get(place, each) for place, each in enumerate(spec.args)), problem=problem
+        )
         is_told = names == [bare_name(self.draft.parameters[place].name) for place in places]
         return other if is_told or self.state_of(other) == "right" else spec
 
@@ -429,7 +429,7 @@ class _Attempts:
         if not is_told_apart or not is_told(self.draft, kind, square.roles) or self._may_agree_by_chance(kind):
             return square
         self.work = WorkBudget()
-        return replace(square, spec=self._where_it_matters(square.spec, square.roles))
+        return structs.replace(square, spec=self._where_it_matters(square.spec, square.roles))
 
     def _where_it_matters(self, spec: KernelSpec, roles: Roles) -> KernelSpec:
         """The spec; where its result isn't right at two blocks, if the code has several, or at sizes that leave the same parts
@@ -443,14 +443,16 @@ class _Attempts:
         own = self.spec_at_own_sizes(roles)
         known = {} if own is None else own.problem.sizes
         few = [name for name, unit in units.items() if unit and sizes[name] <= unit < known.get(name, unit + 1)]
-        two = replace(spec, problem=replace_sizes(spec, {name: 2 * units[name] for name in few}))
+        two = structs.replace(spec, problem=replace_sizes(spec, {name: 2 * units[name] for name in few}))
         if few and self.state_of(two) == "wrong":
             return two
         parts = {name: known[name] % unit for name, unit in units.items() if unit and name in known}
         if own is None or not any(parts.values()):
             return spec
-        cut = replace(spec, problem=replace_sizes(spec, {name: units[name] + part for name, part in parts.items() if part}))
-        own = replace(own, column_major=spec.column_major, requirements=spec.requirements)
+        cut = structs.replace(
+            spec, problem=replace_sizes(spec, {name: units[name] + part for name, part in parts.items() if part})
+        )
+        own = structs.replace(own, column_major=spec.column_major, requirements=spec.requirements)
         state = self.state_of(cut, in_part=True)  # another kernel may write the rest
         is_wrong = state == "wrong" and self.state_of(own) != "right"
         return cut if is_wrong else own if state == "unknown" and self.state_of(own) == "wrong" else spec
@@ -478,19 +480,21 @@ class _Attempts:
         """
         first = first_problem(spec)
         uncut = {name: spec.problem.sizes[name] for name, unit in grid_units(spec).items() if not unit}
-        for problem in dict.fromkeys((first, replace_sizes(replace(spec, problem=first), uncut))):
+        for problem in dict.fromkeys((first, replace_sizes(structs.replace(spec, problem=first), uncut))):
             if problem == spec.problem:
                 break
             found = self._run(spec, problem)
             if found is not None and found.column_major == trial.column_major:
-                return replace(spec, problem=problem), found
+                return structs.replace(spec, problem=problem), found
         return spec, trial
 
     def _in_phases(self, spec: KernelSpec, trial: TrialResult) -> KernelSpec:
         """The spec with a multiple of the size that the grid doesn't cut, if it has one phase otherwise and C is right then."""
         uncut = [name for name, unit in grid_units(spec).items() if not unit]
         for factor in _LONGER if trial.phases == 1 and uncut else ():
-            longer = replace(spec, problem=replace_sizes(spec, {name: factor * spec.problem.sizes[name] for name in uncut}))
+            longer = structs.replace(
+                spec, problem=replace_sizes(spec, {name: factor * spec.problem.sizes[name] for name in uncut})
+            )
             found = attempted(setup_for(longer), WorkBudget())  # which counts beside the search
             if found is None or found.column_major != trial.column_major:
                 return spec

@@ -5,10 +5,9 @@ from importlib import import_module
 
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.cases import RoofCase, TrafficCase
-from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.messages import UsageError, closest, marked
 from gemmviz.model.recording import StrideTimes
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.view import View
 
 CHARTS = {  # views that are a chart of their subject and nothing else; its module and function; the order among the views

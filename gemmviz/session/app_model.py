@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.translation import asking, told
+from gemmviz.model.messages import asking, told
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.session.commands import CellCursor, Commands
 from gemmviz.session.lessons import LessonEditor, LessonPlayer
@@ -17,7 +17,7 @@ from gemmviz.shots.jobs import LatestTask, Post, SaveQueue
 from gemmviz.shots.runs import KnownRun
 
 if TYPE_CHECKING:
-    from gemmviz.analysis.replay.history import ElementHistory
+    from gemmviz.analysis.replay.private import ElementHistory
 
 if TYPE_CHECKING:
     from gemmviz.shots.answers import AskedArray
@@ -106,7 +106,7 @@ class PointerTool:
 
     def at(self, hit: Hit | None) -> None:
         """Set the cell under the pointer; None for none."""
-        from gemmviz.analysis.replay.history import element_history
+        from gemmviz.analysis.replay.private import element_history
         from gemmviz.scenes.stage.hover import pointed_at
 
         if hit is not None and hit.cells.tips is not None:

@@ -1,26 +1,28 @@
-"""User commands that change what is displayed: view, colours, lens, labels, theme, chart, comparison."""
+"""User commands that change what is displayed: view, colours, lens, labels, theme, chart, comparison; and what can be done with
+what is pointed at.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.focus import Focus, Position, block_label, thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.chart import Opens
-from gemmviz.model.errors import SettingError
-from gemmviz.model.labels import LabelStyle
+from gemmviz.model.messages import Place, SettingError, UsageError, marked, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
-from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.sites import LabelStyle, MemoryArray
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.view import Layer, linked_step
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
 from gemmviz.session.state import Edit, Fail, Show
-from gemmviz.shots.fields import FieldValue, put
-from gemmviz.shots.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice
-from gemmviz.shots.sizes import RequestedSizes
-from gemmviz.shots.subject import subject_of_view
+from gemmviz.shots.runs import RequestedSizes
+from gemmviz.shots.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice, FieldValue, put
+from gemmviz.shots.subject import focus_at, step_at_site, subject_of_view
 
 _COMPARE_NEXT = marked("Choose another kernel, size, parameter or device: it is shown on the right")
 
@@ -122,7 +124,7 @@ class Commands:
         session = self.session
         device = session.shot.setup.device
         setup = setup_for(load_kernel(name), Problem(size, size, size), dict(parameters), device=device)
-        shot = replace(session.shot, setup=setup, view=session.display.latest_replay, at=Position())
+        shot = structs.replace(session.shot, setup=setup, view=session.display.latest_replay, at=Position())
         session.show(shot, RequestedSizes.of(setup))
 
     # Comparison
@@ -146,7 +148,7 @@ class Commands:
         elif session.shown is not None and not session.is_stale:
             run = session.shown
             session.comparison.pin(run)
-            focus = replace(shot.focus, warp=0) if shot.focus == Focus(shot.focus.block) else shot.focus
+            focus = structs.replace(shot.focus, warp=0) if shot.focus == Focus(shot.focus.block) else shot.focus
             session.alter(against=Against(run.setup), view=_view_of_two(shot.view), focus=focus)
             session.say(tr(_COMPARE_NEXT))
 
@@ -214,3 +216,85 @@ class CellCursor:
         mine = scope.threads if now.focus.thread is not None else scope.of_block
         inside = (owners.threads >= mine.start) & (owners.threads < mine.stop)
         return int(owners.elements[inside][0]) if inside.any() else 0
+
+
+# What can be done with what is pointed at: a cell, a lane, a bar, a row. It follows from the meaning of what is drawn, so that
+# all views, tables and the timeline offer the same.
+
+_NO_THREAD = marked("There is no thread here")
+_NO_RUN = marked("There is no run yet")
+_LONGEST = 24  # characters of a value in a menu
+
+
+class Pointed(Struct, frozen=True):
+    """What is pointed at. ``hit``: a cell of a picture; ``text``: its value; ``place``: of an access in the source; ``step``:
+    of the run.
+    """
+
+    hit: Hit | None = None
+    text: str = ""
+    place: Place | None = None
+    step: int | None = None
+
+    @property
+    def value(self) -> str:
+        """The text, else what the cell says."""
+        hit = self.hit
+        if self.text or hit is None:
+            return self.text
+        cells = (table for table in (hit.cells.labels, hit.cells.tips) if table is not None)
+        return next((text for table in cells if (text := str(table[hit.row, hit.column]).strip())), "")
+
+
+class Deed(Struct, frozen=True):
+    """An entry of the menu. ``why_not``: why it can't be chosen, "" if it can."""
+
+    id: str
+    title: str
+    run: Callable[[], object]
+    why_not: str = ""
+
+
+def deeds(pointed: Pointed, commands: Commands, show_source: Callable[[], object], copy: Callable[[str], object]) -> list[Deed]:
+    """Return what is offered: to follow the thread, to show the source, to explain the speed, and to copy the value."""
+    session, value = commands.session, pointed.value
+    focus, why_not = _focus_of(pointed, commands)
+    is_asked, is_why = session.display.counted < 1.0, session.shot.view == "why"
+    short = value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…"
+    follows = tr("Follow this thread") if focus is None or focus.thread is not None else tr("Follow the whole block")
+    no_value = tr("A question is open") if is_asked else "" if value else tr("There is no value here")
+    return [
+        Deed("follow", follows, lambda: None if focus is None else commands.watch(focus), why_not),
+        Deed("source", tr("Show its source"), lambda: _go_to_source(pointed, commands, show_source)),
+        Deed(
+            "why", tr("Why this speed"), lambda: commands.show_view("why"),
+            tr("This picture says it") if is_why else "" if session.shown is not None else tr(_NO_RUN),
+        ),
+        Deed("copy", tr("Copy") if no_value else tr("Copy {value}", value=short), lambda: copy(value), no_value),
+    ]  # fmt: skip
+
+
+def _focus_of(pointed: Pointed, commands: Commands) -> tuple[Focus | None, str]:
+    """Return the threads to follow, or None and why there are none."""
+    session, hit = commands.session, pointed.hit
+    now = session.now
+    if hit is None or now is None or not session.display.kind.is_of_run:
+        return None, tr(_NO_THREAD)
+    try:
+        focus = focus_at(now, hit)
+    except UsageError as error:
+        return None, error.message
+    return focus, "" if focus is not None else tr(_NO_THREAD)
+
+
+def _go_to_source(pointed: Pointed, commands: Commands, show_source: Callable[[], object]) -> None:
+    """Go to the step that is pointed at, if there is one, and show the line that it executes."""
+    session = commands.session
+    try:
+        if pointed.step is not None:
+            session.player.jump(pointed.step)
+        elif pointed.place is not None and session.now is not None:
+            session.player.jump(step_at_site(session.now, pointed.place))
+    except UsageError as error:
+        session.say(str(error))
+    show_source()

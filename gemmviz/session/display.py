@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from msgspec import structs
+
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, marked, tr
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import KernelEngines
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.theme import Theme
@@ -17,9 +17,8 @@ from gemmviz.scenes.kit.window import Lens, has_lens
 from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.session.notices import Schedules
 from gemmviz.session.state import State
-from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.completion import Completion
-from gemmviz.shots.jobs import Engines, LatestTask, Post
+from gemmviz.shots.jobs import Benchmarks, Engines, LatestTask, Post
 from gemmviz.shots.knowledge import Compared, Context, FactAnswer, FactStore, Knowledge
 from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.runs import KnownRun
@@ -229,7 +228,7 @@ class Display:
     def drawn(self) -> Shot:
         """The shot as drawn: without its reuse map while loads are being counted."""
         is_counting = self.session.completion.reading.is_counting
-        return replace(self.session.shot, layer="matrix") if is_counting else self.session.shot
+        return structs.replace(self.session.shot, layer="matrix") if is_counting else self.session.shot
 
     @property
     def counted(self) -> float:
@@ -251,7 +250,7 @@ class Display:
             return "auto"
         reading = self.session.completion.reading
         options = options_for(self.session.shot, self.theme, reading.size)
-        options = replace(options, timeline=reading.has_timeline, statement=reading.has_statement)
+        options = structs.replace(options, timeline=reading.has_timeline, statement=reading.has_statement)
         return "lens" if plan_of(now, options).window.is_lens else "whole"
 
     @property

@@ -6,10 +6,10 @@ from typing import Literal
 from msgspec import Struct, field
 
 from gemmviz.files.recordings import benchmark_text
+from gemmviz.files.resources import write_text
 from gemmviz.files.trace_file import write_trace
-from gemmviz.files.whole import write_text
+from gemmviz.model.messages import tr
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.translation import tr
 from gemmviz.render.export import formats
 from gemmviz.render.reel import Deck, FigureOptions, Film, Still, WebPage
 from gemmviz.shots.arguments import view_words

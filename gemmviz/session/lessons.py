@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import focus_text
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.records import replace
-from gemmviz.model.translation import letter, tr
+from gemmviz.model.messages import GemmvizError, letter, tr
 from gemmviz.run.engine import FallbackEngine, KernelEngines
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
-from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
-from gemmviz.session.state import LessonName, LessonPosition, Show, TurnTo
+from gemmviz.session.state import LessonName, LessonPosition, ReadyStep, ReadySteps, Show, TurnTo, step_of_run
 from gemmviz.shots.jobs import LatestTask, Post
+from gemmviz.shots.runs import RequestedSizes
 from gemmviz.shots.shot import Shot, change_name
-from gemmviz.shots.sizes import RequestedSizes
 from gemmviz.shots.subject import subject_of_view
+from gemmviz.teaching.captions import Reveal, answer_of, parts_of
 from gemmviz.teaching.lesson import BUILDS, Build, Lesson, LessonStep
-from gemmviz.teaching.reveal import Reveal, answer_of, parts_of
 
 if TYPE_CHECKING:
     from gemmviz.teaching.exercises import Verdict
@@ -173,7 +171,7 @@ class LessonEditor:
             reached, is_own = self._reached
             part = reached + direction * (is_own or direction > 0)
             if 0 <= part < len(self._parts_at(self.position)):
-                self._show(replace(self.position, part=part))
+                self._show(structs.replace(self.position, part=part))
                 return True
         place = (-1 if self.at is None else self.at) + direction
         if not 0 <= place < len(self.lesson.steps):
@@ -184,16 +182,16 @@ class LessonEditor:
     def edit(self, place: int, **texts: str) -> None:
         """Change texts of a view: its title, caption, text or notes."""
         name = f"{place} {' '.join(texts)}"
-        self._change(name, self.lesson.changed(place, replace(self.lesson.steps[place], **texts)), self.at)
+        self._change(name, self.lesson.changed(place, structs.replace(self.lesson.steps[place], **texts)), self.at)
 
     def build(self, place: int, build: Build) -> None:
         """Set how a view is revealed."""
         assert build in BUILDS
-        self._change("", self.lesson.changed(place, replace(self.lesson.steps[place], build=build)), self.at)
+        self._change("", self.lesson.changed(place, structs.replace(self.lesson.steps[place], build=build)), self.at)
 
     def take(self, place: int) -> None:
         """Replace a saved view by the present shot; its texts stay."""
-        self._change("", self.lesson.changed(place, replace(self.lesson.steps[place], shot=self.session.shot)), place)
+        self._change("", self.lesson.changed(place, structs.replace(self.lesson.steps[place], shot=self.session.shot)), place)
 
     def remove(self, place: int) -> None:
         left = self.lesson.without(place)
@@ -218,7 +216,7 @@ class LessonEditor:
         self.changed.emit()
 
     def _set(self, redraws: bool = False, **changes: Any) -> None:
-        self.session.apply(TurnTo(self.name, replace(self.position, **changes), redraws=redraws))
+        self.session.apply(TurnTo(self.name, structs.replace(self.position, **changes), redraws=redraws))
 
     @property
     def said(self) -> Caption:
@@ -309,7 +307,7 @@ class LessonEditor:
     def _show(self, to: LessonPosition) -> None:
         """Show the part of a view at another position."""
         present, shown = self.session.shot, to.shown
-        shot = replace(self._part_at(to).shot, theme=present.theme, type_scale=present.type_scale)
+        shot = structs.replace(self._part_at(to).shot, theme=present.theme, type_scale=present.type_scale)
         ready = shown.shot_for(shot) if shown is not None and shown.stop is to.now else None
         self.session.player.play(False)
         self.session.apply(Show(shot, RequestedSizes.of(shot.setup), ready, turn=self._turn_to(to)))
@@ -436,7 +434,7 @@ class LessonPlayer(LessonEditor):
     def changes(self) -> str:
         """What differs from the picture of the current step, as text; "" for nothing, or if only the position differs."""
         shot, part = self.session.shot, None if self.now is None else self._part_at(self.position).shot
-        return "" if part is None else change_name(replace(part, theme=shot.theme, type_scale=shot.type_scale), shot)
+        return "" if part is None else change_name(structs.replace(part, theme=shot.theme, type_scale=shot.type_scale), shot)
 
     def leave(self) -> None:
         """Start exploring from the current picture, with all counts."""
@@ -514,11 +512,11 @@ class LessonPlayer(LessonEditor):
             return
         position, is_right = self.position, place == stop.question.right
         if not self.is_asking:
-            self._show(replace(position, looked=None if is_right else place, part=1 if is_right else 2))
+            self._show(structs.replace(position, looked=None if is_right else place, part=1 if is_right else 2))
             return
         tried = position.tried if is_right or place in position.tried else (*position.tried, place)
         if is_right or len(tried) >= _MOST_TRIES:
-            self._show(replace(position, tried=tried, part=1))
+            self._show(structs.replace(position, tried=tried, part=1))
         else:
             self._turn(tried=tried)
 
@@ -539,7 +537,7 @@ class LessonPlayer(LessonEditor):
     def _turn_to(self, to: LessonPosition) -> TurnTo:
         is_hidden = self.session.state.counting == "hidden"
         rises = is_hidden and to.now is not None and to.now.question is not None and to.part == 1
-        return TurnTo(self.name, replace(to, rises=rises), "rising" if rises else "shown")
+        return TurnTo(self.name, structs.replace(to, rises=rises), "rising" if rises else "shown")
 
     def _rise(self) -> None:
         """Play the step that answers the question, in which the counts rise."""
@@ -563,7 +561,7 @@ class LessonPlayer(LessonEditor):
         shot, exercise = self.session.shot, stop.exercise
         if self.blanks:
             view = stop.shot.view if subject_of_view(stop.shot.view).needs_run else "stage"
-            shot = replace(stop.shot, view=view, theme=shot.theme, type_scale=shot.type_scale)
+            shot = structs.replace(stop.shot, view=view, theme=shot.theme, type_scale=shot.type_scale)
         self._set(verdict=None)
         engine = self.session.engines.cpu
         from gemmviz.teaching.exercises import judged

@@ -3,21 +3,18 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from psygnal import Signal
 
 from gemmviz.cuda.launch.launch_form import compared_at, launch_origin, not_confirmed, with_basis, wrong_result
 from gemmviz.files.devices import device_of
-from gemmviz.model.errors import GemmvizError, KernelFault, Place
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, KernelFault, Place, many, tr
 from gemmviz.model.setup import Setup, changes
 from gemmviz.model.timing import Schedule
 from gemmviz.model.trace import Check
-from gemmviz.model.translation import many, tr
 from gemmviz.run.engine import CannotAnswer
-from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.completion import Completion
-from gemmviz.shots.jobs import Engines, LatestTask, Post
+from gemmviz.shots.jobs import Benchmarks, Engines, LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge, MeasuredCase
 from gemmviz.shots.runs import KnownRun
 
@@ -173,7 +170,7 @@ class Reports:
         if wrong is None or kernel.text == wrong.kernel.text:
             return
         keeps_sizes = wrong.problem == wrong.kernel.problem and setup.problem == kernel.problem  # those that the files choose
-        if replace(wrong, kernel=kernel, problem=setup.problem if keeps_sizes else wrong.problem) != setup:
+        if structs.replace(wrong, kernel=kernel, problem=setup.problem if keeps_sizes else wrong.problem) != setup:
             return
         is_same = (kernel.file, kernel.function) == (wrong.kernel.file, wrong.kernel.function)
         is_whole = run.outcome.fault is None and run.trace.stop is None and not kernel.unfinished and not run.from_file

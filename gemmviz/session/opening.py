@@ -7,33 +7,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.launch_form import GivenLaunch, with_header
 from gemmviz.cuda.program import program_for
 from gemmviz.files.kernel_file import has_header, kernel_text
-from gemmviz.files.kinds import file_stem, kind_of, split_name
-from gemmviz.files.resources import user_folder
-from gemmviz.files.whole import is_file, is_folder, write_text
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.files.resources import file_stem, is_file, is_folder, kind_of, split_name, user_folder, write_text
 from gemmviz.model.kernel import KernelSpec, check_text
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, UsageError, tr
 from gemmviz.model.setup import Setup
-from gemmviz.model.translation import tr
 from gemmviz.session.lessons import LessonEditor, LessonPlayer
 from gemmviz.session.notices import Notice, Offer
 from gemmviz.session.session import Session
 from gemmviz.session.state import Refuse
 from gemmviz.shots.jobs import FileWatcher, LatestTask, Post
-from gemmviz.shots.runs import recorded_run
+from gemmviz.shots.runs import RequestedSizes, ResolvedSetup, recorded_run, resolve
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 
 if TYPE_CHECKING:
-    from gemmviz.run.opening.loader import LaunchUnknown, Opened
+    from gemmviz.run.loader import LaunchUnknown, Opened
 
 # Files of kernels in the user's own folder: copies of shipped kernels, and texts that were pasted.
 
@@ -148,7 +144,7 @@ class Opening:
         """Select a shipped kernel by name, or one in a file, with these parts of its launch: by default those that were given
         for the file before. The user's settings are kept as far as the kernel can run with them.
         """
-        from gemmviz.run.opening.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel
+        from gemmviz.run.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel
 
         file, entry = split_name(name)
         given = GivenLaunch(entry) if entry and given is None else given
@@ -234,7 +230,7 @@ class Opening:
         self.busy_changed.emit()
 
     def _on_failed(self, error: GemmvizError) -> None:
-        from gemmviz.run.opening.loader import LaunchUnknown
+        from gemmviz.run.loader import LaunchUnknown
 
         if isinstance(error, LaunchUnknown):
             self._offer_form(error)
@@ -253,7 +249,7 @@ class Opening:
 
     def _own_kernel(self, path: Path, given: GivenLaunch, requested: RequestedSizes, before: Setup) -> ShowOpened:
         """Read and run a kernel file. If it can't be read, the display doesn't change; the file is followed until it can."""
-        from gemmviz.run.opening.loader import opened
+        from gemmviz.run.loader import opened
 
         is_same = str(path) == before.kernel.file
         try:
@@ -299,7 +295,7 @@ class Opening:
 
     def _folder(self, path: Path) -> ShowOpened:
         """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""
-        from gemmviz.run.opening.project import kernel_files
+        from gemmviz.run.project import kernel_files
 
         files = kernel_files(path)
         if not files:
@@ -348,7 +344,7 @@ class Opening:
 
         def show() -> None:
             session = self.session
-            chart = replace(session.shot.chart, source=session.benchmarks.add(benchmark, path.name))
+            chart = structs.replace(session.shot.chart, source=session.benchmarks.add(benchmark, path.name))
             session.player.play(False)
             session.alter(view=session.display.latest_chart, chart=chart)
 
@@ -403,7 +399,7 @@ class Opening:
 
 def _as_on_disk(shot: Shot) -> Shot:
     """The shot with the user's kernel re-read from its file; unchanged if the file can't be read."""
-    from gemmviz.run.opening.loader import open_kernel
+    from gemmviz.run.loader import open_kernel
 
     kernel = shot.setup.kernel
     if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):
@@ -413,7 +409,7 @@ def _as_on_disk(shot: Shot) -> Shot:
     except GemmvizError:
         return shot
     parameters = {name: shot.setup.parameters.get(name, default) for name, default in fresh.defaults.items()}
-    return replace(shot, setup=replace(shot.setup, kernel=fresh, parameters=parameters))
+    return structs.replace(shot, setup=structs.replace(shot.setup, kernel=fresh, parameters=parameters))
 
 
 def _with_names(setup: Setup) -> KernelSpec:
@@ -423,5 +419,5 @@ def _with_names(setup: Setup) -> KernelSpec:
         return kernel
     with suppress(GemmvizError):
         parameters = program_for(kernel, setup.definitions).parameters
-        return replace(kernel, parameter_names=tuple(each.name for each in parameters))
+        return structs.replace(kernel, parameter_names=tuple(each.name for each in parameters))
     return kernel

@@ -2,15 +2,14 @@
 
 from typing import Any
 
+from msgspec import structs
 from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.legality import launch_for
-from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, cancelled_after
 from gemmviz.model.kernel import Launch
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Cancelled, GemmvizError, SettingError, cancelled_after, tr
 from gemmviz.model.setup import Setup
-from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.session.display import Comparison, Display
 from gemmviz.session.notices import Notices, Reports
@@ -33,13 +32,11 @@ from gemmviz.session.state import (
     Watch,
     first_state,
 )
-from gemmviz.shots.benchmarks import Benchmarks
 from gemmviz.shots.completion import Completion
-from gemmviz.shots.jobs import Engines, LatestTask, Post
+from gemmviz.shots.jobs import Benchmarks, Engines, LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.runs import KnownRun, compared_run, run_so_far, suits
+from gemmviz.shots.runs import KnownRun, RequestedSizes, compared_run, run_so_far, suits
 from gemmviz.shots.shot import Shot, default_shot
-from gemmviz.shots.sizes import RequestedSizes
 
 # The launch of a setup, computed within the time of one frame.
 
@@ -197,7 +194,7 @@ class Session:
 
     def alter(self, requested: RequestedSizes | None = None, **changes: Any) -> None:
         """Show the shot with other values of some fields."""
-        self.show(replace(self.shot, **changes), requested)
+        self.show(structs.replace(self.shot, **changes), requested)
 
     def undo(self) -> None:
         if self.state.history.undo_name is not None:

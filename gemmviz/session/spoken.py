@@ -4,7 +4,7 @@ stay hidden.
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
-from gemmviz.model.translation import asking, marked, told, tr
+from gemmviz.model.messages import asking, marked, told, tr
 from gemmviz.scenes.kit.primitives import Hit, RunSide, Scene
 from gemmviz.session.session import Session
 
@@ -25,7 +25,7 @@ class Spoken:
 
     def step(self) -> str:
         """What happens at the step, in a comparison at that of the session's own run; "" for a picture without steps."""
-        from gemmviz.shots.describing import step_sentence
+        from gemmviz.shots.picture import step_sentence
 
         moments = list(self._sides.values())
         if not moments:
@@ -37,7 +37,7 @@ class Spoken:
 
     def picture(self, scene: Scene) -> str:
         """The picture as a whole; while a question is open, that there is one."""
-        from gemmviz.shots.describing import description_of
+        from gemmviz.shots.picture import description_of
 
         display = self.session.display
         subject = display.subject

@@ -1,32 +1,166 @@
-"""What a session shows as one frozen value, and the events that change it: each turns one state into the next."""
+"""What a session shows as one frozen value, and the events that change it: each turns one state into the next; and the steps of
+a lesson that are prepared in the background.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from gemmviz.analysis.replay.focus import Focus, Position, position_of, step_at
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.legality import device_for
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, tr
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
-from gemmviz.session.ready_steps import ReadyStep
+from gemmviz.run.engine import Engine
+from gemmviz.shots.completion import AFTER_PICTURE_S
+from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.knowledge import Knowledge, LaunchFacts
-from gemmviz.shots.runs import KnownRun
+from gemmviz.shots.runs import KnownRun, RequestedSizes, complete, run_so_far, suits
 from gemmviz.shots.shot import DRAGGED, Camera, Shot, change_name
-from gemmviz.shots.sizes import RequestedSizes
 from gemmviz.shots.subject import subject_of_view
+from gemmviz.teaching.captions import Reveal, parts_of
 from gemmviz.teaching.lesson import Lesson, LessonStep
 
 if TYPE_CHECKING:
     from gemmviz.teaching.exercises import Verdict
+
+
+# Prepares steps of a lesson in the background, so that the next picture and its caption are at hand when a key is pressed.
+
+_NEAREST = 3  # wanted steps that are prepared whatever they take
+_MOST_HELD_BYTES = 16 << 20
+
+
+class ReadyStep(Struct, frozen=True, eq=False):
+    """A step whose pictures can be shown at once. ``filled``: the step as it is shown, with the numbers in its texts;
+    ``parts``: its parts with their captions; ``shots``: what is known of the shots of its parts, and of the choices of its
+    question.
+    """
+
+    stop: LessonStep
+    filled: LessonStep
+    parts: tuple[Reveal, ...]
+    shots: tuple[Knowledge, ...]
+
+    def shot_for(self, shot: Shot) -> Knowledge | None:
+        """What is known for the picture of a shot; None if it was not prepared."""
+        return next((each for each in self.shots if suits(each, shot)), None)
+
+
+def ready_step(stop: LessonStep, engine: Engine, like: Sequence[Knowledge] = (), showing: int = 0) -> ReadyStep:
+    """Complete all that a step shows, on any thread. ``like``: what is known of other shots; ``showing``: how often it was
+    shown. Raises Cancelled only: an error is part of the picture.
+    """
+    from gemmviz.teaching.captions import filled_step
+
+    shown = stop.showing(showing)
+    first = complete(Knowledge(shown.shot, engine, like=like))
+    filled, run = filled_step(shown, first), run_so_far(first)
+    parts = tuple(parts_of(filled, None if run is None else run.replay))
+    shots = [first]
+    choices = () if shown.question is None else shown.question.choices
+    for shot in (*(part.shot for part in parts), *(choice.shot for choice in choices if choice.shot is not None)):
+        if not any(suits(each, shot) for each in shots):
+            shots.append(complete(Knowledge(shot, engine, like=(*shots, *like))))
+    return ReadyStep(stop, filled, parts, tuple(shots))
+
+
+def step_of_run(stop: LessonStep, run: KnownRun) -> ReadyStep | None:
+    """A step that shows a run which is displayed already; None if it needs more than that."""
+    shot, subject = stop.shot, subject_of_view(stop.shot.view)
+    is_of_run = subject.is_of_run and run.known.shares("run", shot)
+    if not is_of_run or stop.needed or stop.question is not None or stop.build == "blanks":
+        return None
+    parts = tuple(parts_of(stop, run.replay))
+    return ReadyStep(stop, stop, parts, tuple(run.known.about(part.shot) for part in parts))
+
+
+class ReadySteps:
+    """The steps that are ready, and those that are being prepared, one after the other. ``on_ready`` is called with each. The
+    first wanted steps are always prepared, further ones as long as all runs together are small. A question is prepared as
+    it is shown for the next time; ``first_showing``: the number of its first showing.
+    """
+
+    def __init__(self, post: Post, engine: Engine, on_ready: Callable[[ReadyStep], Any]) -> None:
+        self._engine, self._on_ready = engine, on_ready
+        self.worker: LatestTask[ReadyStep] = LatestTask(post, self._add, self._on_failed)
+        self._ready: tuple[ReadyStep, ...] = ()
+        self._wanted: tuple[LessonStep, ...] = ()
+        self._working: LessonStep | None = None
+        self._delay_s = 0.0
+        self._showings = Counter[str]()
+        self.first_showing = 0
+
+    def of(self, stop: LessonStep) -> ReadyStep | None:
+        """The step with all that it shows; None if it is not ready."""
+        return next((each for each in self._ready if each.stop is stop), None)
+
+    def want(self, *steps: LessonStep, is_urgent: bool = False) -> None:
+        """Prepare these steps, the first one first, and forget all others. ``is_urgent``: the first one is awaited; otherwise
+        the present picture is painted before.
+        """
+        self._wanted, self._delay_s = steps, 0.0 if is_urgent else AFTER_PICTURE_S
+        self._ready = tuple(each for each in self._ready if any(each.stop is stop for stop in steps))
+        self._go_on()
+
+    def note_shown(self, ready: ReadyStep) -> None:
+        """Forget a question that is shown, so that another variant is prepared for the next time."""
+        self._showings[ready.stop.title] += 1
+        self._ready = tuple(each for each in self._ready if each is not ready)
+
+    def forget(self) -> None:
+        """Forget everything, such as the runs of another engine."""
+        self.worker.cancel()
+        self._ready, self._wanted, self._working = (), (), None
+
+    def _go_on(self) -> None:
+        """Prepare the first wanted step that is not ready."""
+        wanted = self._wanted if self._size_bytes <= _MOST_HELD_BYTES else self._wanted[:_NEAREST]
+        following = next((stop for stop in wanted if self.of(stop) is None), None)
+        if following is self._working and self.worker.is_busy:
+            return
+        self._working = following
+        if following is None:
+            self.worker.cancel()
+        else:
+            engine, stop = self._engine, following
+            like = [known for each in self._ready for known in each.shots if run_so_far(known) is not None]
+            showing = self.first_showing + self._showings[stop.title]
+            self.worker.start(lambda: ready_step(stop, engine, like, showing), self._delay_s)
+            self._delay_s = 0.0
+
+    @property
+    def _size_bytes(self) -> int:
+        """Bytes of the records that are held."""
+        runs = [run for ready in self._ready for each in ready.shots if (run := run_so_far(each)) is not None]
+        return sum(trace.element.nbytes for trace in {id(run.trace): run.trace for run in runs}.values())
+
+    def _add(self, ready: ReadyStep) -> None:
+        self._ready = (*self._ready, ready)
+        self._working = None
+        self._on_ready(ready)
+        self._go_on()
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        """Count a step as ready that can't be computed: its picture is the error."""
+        from gemmviz.teaching.captions import unavailable_step
+
+        stop = self._working
+        if stop is not None:
+            filled = unavailable_step(stop)
+            parts = tuple(parts_of(structs.replace(filled, build="")))
+            shots = tuple(Knowledge(part.shot, Engine()) for part in parts)
+            for each in shots:
+                each.trouble = error
+            self._add(ReadyStep(stop, filled, parts, shots))
+
 
 Counting = Literal["shown", "hidden", "rising"]
 LessonName = Literal["course", "saved_views"]
@@ -61,7 +195,7 @@ class ShotHistory(Struct, frozen=True, eq=False):
     def moved(self, left: Entry, distance: int) -> ShotHistory:
         """The history at another entry, if there is one; the present one is updated before."""
         at = self.at + distance
-        return replace(self._settled(left), at=at) if 0 <= at < len(self.entries) else self
+        return structs.replace(self._settled(left), at=at) if 0 <= at < len(self.entries) else self
 
     def _settled(self, present: Entry) -> ShotHistory:
         entries = list(self.entries)
@@ -134,19 +268,19 @@ class State(Struct, frozen=True, eq=False):
 
     def at(self, **changes: Any) -> State:
         """The state with other values of some fields of the shot, which stays the same for the user."""
-        return replace(self, shot=replace(self.shot, **changes))
+        return structs.replace(self, shot=structs.replace(self.shot, **changes))
 
     def with_shot(self, shot: Shot) -> State:
         """The state with another shot; its view is the most recent one of its kind."""
-        return replace(self, shot=shot, views={**self.views, subject_of_view(shot.view).kind: shot.view})
+        return structs.replace(self, shot=shot, views={**self.views, subject_of_view(shot.view).kind: shot.view})
 
     @property
     def with_counts(self) -> State:
         """The state with hidden counts if a question about the present kernel is open; another kernel may be explored."""
         stop = self.course.now
         if self.course.is_asking and stop is not None and self.shot.setup.kernel == stop.shot.setup.kernel:
-            return replace(self, counting="hidden")
-        return replace(self, counting="shown") if self.counting == "hidden" else self
+            return structs.replace(self, counting="hidden")
+        return structs.replace(self, counting="shown") if self.counting == "hidden" else self
 
 
 def first_state(shot: Shot) -> State:
@@ -164,7 +298,7 @@ class Resume(Struct, frozen=True, eq=False):
     shot: Shot
 
     def after(self, state: State) -> State:
-        return replace(state, shot=self.shot)
+        return structs.replace(state, shot=self.shot)
 
 
 class Begin(Struct, frozen=True, eq=False):
@@ -175,7 +309,7 @@ class Begin(Struct, frozen=True, eq=False):
 
     def after(self, state: State) -> State:
         first = first_state(self.shot)
-        state = replace(state, requested=first.requested, history=first.history, plays_next=self.plays)
+        state = structs.replace(state, requested=first.requested, history=first.history, plays_next=self.plays)
         return state.with_shot(self.shot).with_counts
 
 
@@ -193,11 +327,13 @@ class Show(Struct, frozen=True, eq=False):
 
     def after(self, state: State) -> State:
         name, left = change_name(state.shot, self.shot), state.entry
-        state = replace(state if self.turn is None else self.turn.after(state), requested=self.requested or state.requested)
+        state = structs.replace(
+            state if self.turn is None else self.turn.after(state), requested=self.requested or state.requested
+        )
         if name:
-            state = replace(state, history=state.history.noted(left, (self.shot, state.requested), name))
+            state = structs.replace(state, history=state.history.noted(left, (self.shot, state.requested), name))
         if self.cured is not None:
-            state = replace(state, before=(self.cured, self.shot.setup))
+            state = structs.replace(state, before=(self.cured, self.shot.setup))
         return state.with_shot(self.shot).with_counts
 
 
@@ -209,7 +345,7 @@ class Restore(Struct, frozen=True, eq=False):
     def after(self, state: State) -> State:
         history = state.history.moved(state.entry, self.distance)
         (shot, requested), _ = history.entries[history.at]
-        return replace(state, history=history, requested=requested).with_shot(shot).with_counts
+        return structs.replace(state, history=history, requested=requested).with_shot(shot).with_counts
 
 
 class Open(Struct, frozen=True, eq=False):
@@ -220,10 +356,10 @@ class Open(Struct, frozen=True, eq=False):
 
     def after(self, state: State) -> State:
         run, view = self.run, state.views.get(Moment, "stage")
-        shot = replace(state.shot, setup=run.setup, view=view, at=Position(), moment=1.0)
+        shot = structs.replace(state.shot, setup=run.setup, view=view, at=Position(), moment=1.0)
         requested = RequestedSizes.of(run.setup)
         history = state.history.noted(state.entry, (shot, requested), tr("trace {name}", name=self.name))
-        state = replace(state, shot=shot, requested=requested, history=history, launch=run.trace.launch)
+        state = structs.replace(state, shot=shot, requested=requested, history=history, launch=run.trace.launch)
         return _at_run(state, run.trace).with_counts
 
 
@@ -239,7 +375,7 @@ class LaunchFound(Struct, frozen=True, eq=False):
     def after(self, state: State) -> State:
         focus = state.shot.focus.within_launch(self.launch, device_for(state.shot.setup).warp_size)
         error = None if self.is_shown else state.error
-        return replace(state.at(focus=focus), launch=self.launch, error=error)
+        return structs.replace(state.at(focus=focus), launch=self.launch, error=error)
 
 
 class Arrive(Struct, frozen=True, eq=False):
@@ -270,13 +406,13 @@ class Fail(Struct, frozen=True, eq=False):
     error: GemmvizError
 
     def after(self, state: State) -> State:
-        return replace(state, error=self.error.kept())
+        return structs.replace(state, error=self.error.kept())
 
 
 def _at_run(state: State, trace: Trace) -> State:
     """The state at the position of the shot in a run that is displayed."""
     step = step_at(trace, state.shot.at)
-    return replace(state.at(at=position_of(trace, step)), step=step, error=None, plays_next=False)
+    return structs.replace(state.at(at=position_of(trace, step)), step=step, error=None, plays_next=False)
 
 
 # Events that move in the picture
@@ -291,7 +427,7 @@ class Move(Struct, frozen=True, eq=False):
 
     def after(self, state: State) -> State:
         at = state.shot.at if self.trace is None or self.step == state.step else position_of(self.trace, self.step)
-        return replace(state.at(at=at, moment=self.moment), step=self.step)
+        return structs.replace(state.at(at=at, moment=self.moment), step=self.step)
 
 
 class Pass(Struct, frozen=True, eq=False):
@@ -321,7 +457,7 @@ class Edit(Struct, frozen=True, eq=False):
     name: str
 
     def after(self, state: State) -> State:
-        return replace(state, edited=self.name)
+        return structs.replace(state, edited=self.name)
 
 
 class Refuse(Struct, frozen=True, eq=False):
@@ -330,7 +466,7 @@ class Refuse(Struct, frozen=True, eq=False):
     sentence: str
 
     def after(self, state: State) -> State:
-        return replace(state, refused=(state.shot.setup, self.sentence) if self.sentence else None)
+        return structs.replace(state, refused=(state.shot.setup, self.sentence) if self.sentence else None)
 
 
 class TurnTo(Struct, frozen=True, eq=False):
@@ -344,7 +480,7 @@ class TurnTo(Struct, frozen=True, eq=False):
     redraws: bool = False
 
     def after(self, state: State) -> State:
-        state = replace(state, counting=self.counting or state.counting, **{self.name: self.to})
+        state = structs.replace(state, counting=self.counting or state.counting, **{self.name: self.to})
         return state.with_counts if self.redraws else state
 
 

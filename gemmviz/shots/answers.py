@@ -7,20 +7,19 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from gemmviz.analysis.memory.counts import BranchCounts, Counts, LaunchCounts
+from gemmviz.analysis.counts import BranchCounts, Counts, LaunchCounts
 from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.tiles import BlockTraffic, block_traffic, copied_from, whole_traffic
-from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import AccessPlace
 from gemmviz.cuda.program import program_for
+from gemmviz.cuda.walk import diverging
 from gemmviz.files.recordings import recorded_machine_code
-from gemmviz.model.errors import Place
+from gemmviz.model.messages import Place, all_blocks, capital, listed, marked, number, plural, spaced, tr, trn
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import all_blocks, capital, listed, marked, number, plural, spaced, tr, trn
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.sentence import compiled_branch
 from gemmviz.scenes.stage.hover import pointed_at

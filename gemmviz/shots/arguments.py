@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.cuda.launch.catalog import DEFAULT_KERNEL
 from gemmviz.cuda.launch.launch_form import GivenLaunch, formulas_of
 from gemmviz.cuda.launch.legality import can_run, setup_for, tied
 from gemmviz.files.devices import device_names
-from gemmviz.files.kinds import kind_of
-from gemmviz.model.errors import UsageError
+from gemmviz.files.resources import kind_of
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.labels import IndexOrder, LabelStyle
+from gemmviz.model.messages import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Setting, settings_of
-from gemmviz.model.records import fields, replace
+from gemmviz.model.records import fields
 from gemmviz.model.setup import Setup
+from gemmviz.model.sites import IndexOrder, LabelStyle
 from gemmviz.model.threads import Triple
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.scenes.kit.view import DrawingOptions
@@ -76,7 +76,7 @@ def _trial(trial: Trial, texts: list[str]) -> Trial:
         match = re.fullmatch(r"(threads|registers|shared)=(\d+)", text)
         if match is None:
             raise UsageError(f"--try {text}: write threads=N, registers=N or shared=BYTES")
-        trial = replace(trial, **{_TRIED[match[1]]: int(match[2])})
+        trial = structs.replace(trial, **{_TRIED[match[1]]: int(match[2])})
     return trial
 
 
@@ -218,7 +218,7 @@ def _with_sizes(shot: Shot, texts: list[str]) -> Shot:
             numbers[name] = int(number) if number.lstrip("-").isdecimal() else float(number)
         except ValueError:
             raise UsageError(f"--dim {text}: write --dim NAME=NUMBER, such as rows=64") from None
-    return replace(shot, setup=replace(shot.setup, problem=shot.setup.problem.__replace__(**numbers)))
+    return structs.replace(shot, setup=structs.replace(shot.setup, problem=shot.setup.problem.__replace__(**numbers)))
 
 
 def _size_words(shot: Shot) -> list[str] | None:
@@ -240,29 +240,29 @@ _SIZE_FLAG = Flag(
 
 def _step_flag() -> Flag:
     return Flag(
-        "--step", lambda shot, step: replace(shot, at=Position(step - 1)), lambda shot: str(shot.at.step + 1),
+        "--step", lambda shot, step: structs.replace(shot, at=Position(step - 1)), lambda shot: str(shot.at.step + 1),
         {"type": integer_from(1), "help": "the step to show, counted from 1"}, "time",
     )  # fmt: skip
 
 
 def _focus_flags() -> Iterator[Flag]:
     yield Flag(
-        "--block", lambda shot, text: replace(shot, focus=replace(shot.focus, block=block_from(text))),
+        "--block", lambda shot, text: structs.replace(shot, focus=structs.replace(shot.focus, block=block_from(text))),
         lambda shot: None if shot.focus.block == Focus().block else block_text(shot.focus.block),
         {"metavar": "X,Y", "help": "the block to watch (default: 0,0)"},
     )  # fmt: skip
     yield Flag(
-        "--warp", lambda shot, warp: replace(shot, focus=Focus(shot.focus.block, warp=warp)),
+        "--warp", lambda shot, warp: structs.replace(shot, focus=Focus(shot.focus.block, warp=warp)),
         lambda shot: None if shot.focus.warp is None or shot.focus.thread is not None else str(shot.focus.warp),
         {"type": integer_from(0), "help": "the warp to watch (default: the whole block)"}, "whom",
     )  # fmt: skip
     yield Flag(
-        "--thread", lambda shot, thread: replace(shot, focus=Focus(shot.focus.block, thread=thread)),
+        "--thread", lambda shot, thread: structs.replace(shot, focus=Focus(shot.focus.block, thread=thread)),
         lambda shot: None if shot.focus.thread is None else str(shot.focus.thread),
         {"type": integer_from(0), "help": "the thread to follow, by its index in the block"}, "whom",
     )  # fmt: skip
     yield Flag(
-        "--all", lambda shot, on: replace(shot, focus=Focus(shot.focus.block, everyone=on)),
+        "--all", lambda shot, on: structs.replace(shot, focus=Focus(shot.focus.block, everyone=on)),
         lambda shot: "" if shot.focus.everyone else None,
         {"action": "store_const", "const": True, "help": "watch all traced blocks"}, "whom",
     )  # fmt: skip
@@ -415,13 +415,13 @@ def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
     parameters = dict(given_parameter(text) for text in args.D)
     setup = shot.setup
     setup_for(setup.kernel, parameters=parameters)  # reports parameters that the kernel doesn't have
-    changed = replace(shot, setup=replace(setup, parameters={**setup.parameters, **parameters}))
+    changed = structs.replace(shot, setup=structs.replace(setup, parameters={**setup.parameters, **parameters}))
     shot = _with_flags(args, changed, setup_flags())
     sizes, as_tied = shot.setup.problem.sizes, tied(shot.setup)
     asked = [name for name in sizes if getattr(args, name.lower(), None) is not None]
     asked += [text.partition("=")[0] for text in getattr(args, "dim", None) or ()]
     keeps = all(as_tied.problem.sizes.get(name) == sizes.get(name) for name in asked)
-    return replace(shot, setup=as_tied) if keeps else shot  # its rule then refuses the sizes that were asked for
+    return structs.replace(shot, setup=as_tied) if keeps else shot  # its rule then refuses the sizes that were asked for
 
 
 def given_parameter(text: str) -> tuple[str, int]:

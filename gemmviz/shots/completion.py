@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import structs
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus
@@ -10,8 +11,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.legality import launch_for
 from gemmviz.model.cases import Cause
-from gemmviz.model.errors import GemmvizError, SettingError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Watched
 from gemmviz.run.engine import CannotAnswer, Engine
@@ -165,7 +165,7 @@ class Completion:
 
     def _read(self, known: Knowledge, focus: Focus) -> None:
         assert self.run is not None
-        self.known = known.about(replace(known.shot, focus=focus), self.engine)
+        self.known = known.about(structs.replace(known.shot, focus=focus), self.engine)
         self.reading.begin(self.run.replay, focus, self.watched)
 
     def complete(self) -> None:

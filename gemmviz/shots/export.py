@@ -1,21 +1,20 @@
 """Prepares a shot for export: runs what it needs, and draws its steps as pictures, films and pages."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from gemmviz.analysis.replay.focus import Focus, Position, focus_text, scope_of, step_at
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay, steps_in_use
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import UsageError, letter, marked, tr
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Outcome, Trace
-from gemmviz.model.translation import letter, marked, tr
 from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Frame, Reel, RenderOptions, Slide, Step
 from gemmviz.run.choosing import EngineOf, opened_engines
@@ -28,9 +27,8 @@ from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ARRIVAL, SHEET_EDGE, ViewOptions
 from gemmviz.scenes.stage.cross import shown_shape
 from gemmviz.scenes.stage.motion import TRAIL, is_trail
-from gemmviz.shots.describing import described, texts_of
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.picture import INSTANTS, frame_for, instant_place, options_for, theme_of
+from gemmviz.shots.picture import INSTANTS, described, frame_for, instant_place, options_for, texts_of, theme_of
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject, subject_of_view
 
@@ -197,16 +195,18 @@ def _drawn_at(
     counted, facts = 0.0 if caption.asks else 1.0, caption.facts
     caption = _NO_CAPTION if "caption" in manner.hidden else caption
     shot = stage.shot
-    shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
+    shot = (
+        structs.replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else structs.replace(shot, moment=moment)
+    )
     (wide, high), scale = frame_for(shot, manner.look.width, manner.look.height)
     high -= link_height(manner.link)
     options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
-    options = replace(
+    options = structs.replace(
         options, counted=counted, facts=facts, buttons=False, edge=SHEET_EDGE if caption.is_empty else 0.0,
         headline=manner.title, hidden=_hidden_texts(manner, shot), timeline=not manner.only and "timeline" not in manner.hidden,
         words=manner.only != "matrices", only="matrices" if manner.only == "matrices" else "",
     )  # fmt: skip
-    return shot, replace(options, height=options.height - _headline_room(options, shot)), high
+    return shot, structs.replace(options, height=options.height - _headline_room(options, shot)), high
 
 
 def _hidden_texts(manner: ExportOptions, shot: Shot) -> frozenset[TextPart]:
@@ -230,7 +230,7 @@ def only_part(shot: Shot, part: str) -> Shot:
             tr("the view {view} has no part {part}", view=f"{shot.view!r}", part=f"{part!r}"),
             remedy=tr("choose {names}", names=", ".join(names)),
         )
-    return shot if part == "matrices" else replace(shot, view=part)
+    return shot if part == "matrices" else structs.replace(shot, view=part)
 
 
 def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NO_CAPTION, notes: str = "") -> Slide:
@@ -247,10 +247,10 @@ def _scene_with_words(stage: Prepared, subject: Any, scene: Scene, caption: Capt
     choices = (f"{letter(place)}: {text}" for place, text in enumerate(caption.choices))
     words = "\n".join(filter(None, (caption.caption, *choices)))
     if caption.asks:
-        return replace(scene, title=caption.title, description=words)
+        return dataclasses.replace(scene, title=caption.title, description=words)
     scene = described(scene, stage.shot, subject)
     text = "\n".join(filter(None, (words, scene.description)))
-    return replace(scene, title=caption.title or headline or scene.title, description=text)
+    return dataclasses.replace(scene, title=caption.title or headline or scene.title, description=text)
 
 
 # Reels
@@ -284,7 +284,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: S
 
 
 def with_theme(stage: Prepared, theme: str) -> Prepared:
-    return replace(stage, shot=replace(stage.shot, theme=theme))
+    return structs.replace(stage, shot=structs.replace(stage.shot, theme=theme))
 
 
 def _frame_count(stage: Prepared, manner: ExportOptions, played: Sequence[int], fps: int) -> int:

@@ -1,4 +1,6 @@
-"""Work in the background: tasks of which only the latest counts, engines, and files that are written, watched or trusted."""
+"""Work in the background: tasks of which only the latest counts, engines, and files that are written, watched or trusted; and
+the available benchmarks.
+"""
 
 import hashlib
 import threading
@@ -7,19 +9,22 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from msgspec import structs
 from psygnal import Signal
 
-from gemmviz.cuda.launch.catalog import is_shipped_kernel
+from gemmviz.cuda.launch.catalog import is_shipped_kernel, kernel_names, load_kernel
+from gemmviz.cuda.launch.legality import parse_sizes, square_problems
 from gemmviz.files.codec import to_json
 from gemmviz.files.devices import device_of
+from gemmviz.files.recordings import named, recorded
 from gemmviz.model.device import DEFAULT_DEVICE, Gpu
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, cancellable
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.messages import Cancelled, DeviceError, GemmvizError, cancellable, capital, marked, tr
+from gemmviz.model.timing import Benchmark
 from gemmviz.run.choosing import engine_for, has_cupy
 from gemmviz.run.engine import Engine, FallbackEngine
 from gemmviz.run.stored import RecordedTimes
+from gemmviz.run.worker.remote import RemoteGpu
 
 # The type of the function that hands a call to the thread that owns a session. Signals themselves are psygnal's.
 
@@ -213,7 +218,7 @@ class Trust:
 
 
 def _hash(kernel: KernelSpec) -> str:
-    plain = to_json(replace(kernel, name="", file="", title="", description="", is_shipped=False))
+    plain = to_json(structs.replace(kernel, name="", file="", title="", description="", is_shipped=False))
     return hashlib.sha256(plain).hexdigest()
 
 
@@ -308,3 +313,88 @@ class Engines:
     def on_gpu_missing(self, error: GemmvizError) -> None:
         self.gpu_error = error
         self.gpu_known.emit()
+
+
+# Available benchmarks: shipped, opened from files, and measured here.
+
+HERE = marked("measured here")
+
+
+class Benchmarks:
+    """Benchmarks by name, those measured here first. Signals: ``changed`` when there are other benchmarks or more rows;
+    ``failed`` with an error.
+    """
+
+    changed = Signal()
+    failed = Signal(object)
+
+    def __init__(self, post: Post) -> None:
+        self.done, self.cases = 0, 0
+        self._post = post
+        self._others: dict[str, Benchmark] = {}
+        self._measured: Benchmark | None = None
+        self.worker: LatestTask[Benchmark] = LatestTask(post, self._on_done, self._on_failed)
+
+    @property
+    def all(self) -> dict[str, Benchmark]:
+        """All benchmarks by name."""
+        here = {} if self._measured is None else {capital(tr(HERE)): self._measured}
+        return {**here, **recorded(), **self._others}
+
+    def named(self, name: str) -> Benchmark | None:
+        """The benchmark of this name, otherwise the first; None if there are none."""
+        return named(self.all, name)
+
+    def add(self, benchmark: Benchmark, file: str) -> str:
+        """Add the benchmark from a file. Returns its name."""
+        name = f"{file}, {benchmark.gpu.name}, {benchmark.date}"
+        self._others[name] = benchmark
+        self.changed.emit()
+        return name
+
+    # Measuring
+
+    @property
+    def is_measuring(self) -> bool:
+        return self.worker.is_busy
+
+    @property
+    def progress(self) -> str:
+        """Progress of the measurement, and the row measured last, for display."""
+        row = None if self._measured is None or not self.done else self._measured.rows[-1]
+        latest = "" if row is None else f": {row.label}, {row.problem}"
+        return tr("{done} of {cases}{latest}", done=self.done, cases=self.cases, latest=latest)
+
+    def measure(self, gpu: RemoteGpu, device: str, sizes: str) -> None:
+        """Measure all kernels at sizes such as "128:4096". Raises UsageError for invalid sizes."""
+        from gemmviz.run.benchmarking import cases_for, run_benchmark
+
+        problems = square_problems(parse_sizes(sizes.replace(" ", "")))
+        cases = cases_for([load_kernel(name) for name in kernel_names()], problems, device)
+        self.done, self.cases = 0, len(cases)
+
+        def measured(benchmark: Benchmark, done: int) -> None:
+            self._post(lambda: self._on_measured(benchmark, done))
+
+        def work() -> Benchmark:
+            return run_benchmark(gpu, cases, device, on_row=measured)
+
+        self.worker.start(work)
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """Stop measuring; finished measurements are kept."""
+        self.worker.cancel()
+        self.changed.emit()
+
+    def _on_measured(self, benchmark: Benchmark, done: int) -> None:
+        if self.is_measuring:
+            self._measured, self.done = benchmark, done
+            self.changed.emit()
+
+    def _on_done(self, benchmark: Benchmark) -> None:
+        self.changed.emit()
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        self.changed.emit()
+        self.failed.emit(error)

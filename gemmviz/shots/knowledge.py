@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 import numpy as np
-import numpy.typing as npt
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from gemmviz.analysis import reasons
-from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps
+from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, count_steps
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.focus import Focus, Position, Scope, focus_inside, scope_of, step_at, thread_place
 from gemmviz.analysis.replay.moment import Moment, Reader
@@ -21,22 +20,20 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.launch_form import not_confirmed, wrong_result
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for
 from gemmviz.files.recordings import named, recorded
+from gemmviz.model.arrays import Singles
 from gemmviz.model.cases import Cause
 from gemmviz.model.device import Device, OccupancyCase
-from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, UsageError, cancelled_after, checkpoint
 from gemmviz.model.kernel import Launch
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Cancelled, GemmvizError, KernelFault, UsageError, cancelled_after, checkpoint, tr
 from gemmviz.model.setup import Setup, launch_title
 from gemmviz.model.timing import Benchmark, KernelSpeed, Schedule
 from gemmviz.model.trace import Check, Outcome, RaceCase, Trace, Watched
-from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES, run
 from gemmviz.run.engine import CannotAnswer, Engine, FallbackEngine, Recording
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.shots.occupancy import launched_of, occupancy_case
-from gemmviz.shots.rearranging import Rearranged, rearranged
+from gemmviz.shots.rearranging import Rearranged, faster_of, opposed_cures, rearranged, with_cures
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.suggestions import faster_of, opposed_cures, with_cures
 
 # Facts, and what they are made of.
 
@@ -266,7 +263,7 @@ class Knowledge:
             if of == "run" or not has_block:
                 return has_block
             if trace is not None and inside == self.shot.focus.within(trace):
-                shot = replace(shot, focus=self.shot.focus)
+                shot = structs.replace(shot, focus=self.shot.focus)
         return self.parts(of) == _PARTS[of](shot)
 
     def parts(self, of: Of) -> tuple[object, ...]:
@@ -328,7 +325,7 @@ class Knowledge:
         launched = self.setup.as_launched
         if self.from_file or launched == self.setup or not can_run(launched):
             return self
-        return self.about(replace(self.shot, setup=launched, against=None))
+        return self.about(structs.replace(self.shot, setup=launched, against=None))
 
     @of_setup
     def whole_counted(self) -> FactAnswer[LaunchCounts]:
@@ -375,7 +372,7 @@ class Knowledge:
         counted, timed = Knowledge.whole_counted.at_hand(self), Knowledge.timed.at_hand(whole)
         if counted is not None and counted.error is not None:
             not_counted = tr("not {sizes} as main() launches it: {why}", sizes=whole.setup.problem.text(), why=counted.why_none)
-            return replace(own, origin=not_counted)
+            return structs.replace(own, origin=not_counted)
         counted, timed = counted or FactAnswer(), timed or FactAnswer()
         found = counted.value, "", timed.value, timed.why_none, own.passed
         return LaunchFacts(whole.setup, *found, tr("as main() launches it"))
@@ -414,11 +411,11 @@ class Knowledge:
         """The replay with its hazards, searched in as many blocks as is quick, and with its values if they fit in memory."""
         replay = self.first_replay
         if replay.value is None and not self.with_values and replay.trace.element.size <= _MOST_SECOND_VALUES:
-            replay = replace(replay, value=self._values)
+            replay = structs.replace(replay, value=self._values)
         return with_hazards(replay, searched_blocks(replay.trace))
 
     @property
-    def _values(self) -> npt.NDArray[np.float32] | None:
+    def _values(self) -> Singles | None:
         """Values read and written, from a second run; None if that run differs or fails, since they are optional."""
         trace = self.first_replay.trace
         with contextlib.suppress(GemmvizError):
@@ -461,17 +458,17 @@ class Knowledge:
         """What is known of the launch that the shot compares with: of its first block, in the same focus. Raises UsageError if
         there is none.
         """
-        against, focus = self.shot.against, replace(self.shot.focus, block=(0, 0, 0))
+        against, focus = self.shot.against, structs.replace(self.shot.focus, block=(0, 0, 0))
         if against is None:
             raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
-        return self.about(replace(self.shot, setup=against.setup, against=None, focus=focus))
+        return self.about(structs.replace(self.shot, setup=against.setup, against=None, focus=focus))
 
     @of_shot
     def compared_reader(self) -> Reader:
         """Reads the run of the launch that the shot compares with, in the shot's focus."""
         other = self.compared
         focus = self.shot.focus.within(other.replay.trace)
-        other = other.about(replace(other.shot, focus=focus))
+        other = other.about(structs.replace(other.shot, focus=focus))
         for each in (self, other):
             each.replay.sums(each.reader.scope)
         return other.drawn_reader
@@ -488,11 +485,11 @@ class Knowledge:
         if fault is None or shot.at != Position():
             return self
         focus = shot.focus if fault.block is None else Focus(fault.block)
-        return self.about(replace(shot, at=Position(self.replay.steps - 1), focus=focus))
+        return self.about(structs.replace(shot, at=Position(self.replay.steps - 1), focus=focus))
 
     def in_run(self) -> "Knowledge":
         """The same with warp and thread of its focus resolved. Raises UsageError if the run doesn't contain the focus."""
-        return self.about(replace(self.shot, focus=focus_inside(self.shot.focus, self.replay.trace)))
+        return self.about(structs.replace(self.shot, focus=focus_inside(self.shot.focus, self.replay.trace)))
 
     def without_barriers(self, line: int) -> "Knowledge":
         """What is known of the launch without the barriers in a line of its source. Raises UsageError if there are none."""
@@ -500,8 +497,8 @@ class Knowledge:
         if not places:
             raise UsageError(tr("line {line} has no barrier", line=line))
         kernel = self.setup.kernel.without(places)
-        focus = replace(self.shot.focus, block=(0, 0, 0))
-        return self.about(replace(self.shot, setup=replace(self.setup, kernel=kernel), focus=focus))
+        focus = structs.replace(self.shot.focus, block=(0, 0, 0))
+        return self.about(structs.replace(self.shot, setup=structs.replace(self.setup, kernel=kernel), focus=focus))
 
     @of_run
     def rearranged(self) -> tuple[Rearranged, ...]:
@@ -522,7 +519,7 @@ class Knowledge:
         cures = opposed_cures(with_cures(reasons.causes_of(launched), self.setup, self.rearranged), self.setup)
 
         def time_ms(cure: Setup) -> float | None:
-            other = self.about(replace(whole.shot, setup=whole.setup.changed(**cure.parameters)))
+            other = self.about(structs.replace(whole.shot, setup=whole.setup.changed(**cure.parameters)))
             tried = launched_of(other.shot, other.counted.value, None) if can_run(other.setup) else None
             return None if tried is None else tried.model_ms
 
@@ -584,7 +581,7 @@ def searched_blocks(trace: Trace) -> int:
 
 def with_hazards(replay: Replay, blocks: int) -> Replay:
     """The replay with hazards between threads, searched in its first ``blocks`` blocks. Raises Cancelled."""
-    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value))
+    return structs.replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value))
 
 
 def replay_of(outcome: Outcome, *, hazards: bool = True) -> Replay:

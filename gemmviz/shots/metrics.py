@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from gemmviz.analysis.memory.counts import BranchCounts, Counts, LaunchCounts, intensity, loads_per_element
+from gemmviz.analysis.counts import BranchCounts, Counts, LaunchCounts, intensity, loads_per_element
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.messages import all_blocks, many, marked, number, percent, spaced, tr
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Space
 from gemmviz.model.timing import Resources
 from gemmviz.model.trace import INTERPRETER
-from gemmviz.model.translation import all_blocks, many, marked, number, percent, spaced, tr
 from gemmviz.shots.runs import KnownRun
 
 

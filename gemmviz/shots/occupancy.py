@@ -1,8 +1,9 @@
 """The occupancy of a shot's launch, and what the causes of its time are found from."""
 
 import numpy as np
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import LaunchCounts
+from gemmviz.analysis.counts import LaunchCounts
 from gemmviz.analysis.models import occupancy_limits
 from gemmviz.analysis.reasons import Launched
 from gemmviz.cuda.launch.legality import device_for, launch_for, requested_launch
@@ -10,11 +11,9 @@ from gemmviz.cuda.nodes import SharedArray
 from gemmviz.cuda.program import program_for
 from gemmviz.files.recordings import recorded_registers
 from gemmviz.model.device import Needs, OccupancyCase
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, tr
 from gemmviz.model.setup import Setup, kernel_title
 from gemmviz.model.timing import KernelSpeed
-from gemmviz.model.translation import tr
 from gemmviz.run.stored import stored_answers
 from gemmviz.shots.shot import Shot, Trial
 
@@ -68,14 +67,14 @@ def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCas
         return None
     resources = None if speed is None else speed.measured.resources
     if speed is not None and resources is not None and device.name in speed.source:
-        needs, source = replace(needs, registers=resources.registers), speed.source
+        needs, source = structs.replace(needs, registers=resources.registers), speed.source
     return OccupancyCase(device, _with_trial(needs, shot.trial), needs, kernel_title(shot.setup), source)
 
 
 def _with_trial(needs: Needs, trial: Trial) -> Needs:
     """The resources with trial values applied."""
     tried = {name: getattr(trial, name) for name in ("threads", "registers", "shared_bytes")}
-    return replace(needs, **{name: value for name, value in tried.items() if value is not None})
+    return structs.replace(needs, **{name: value for name, value in tried.items() if value is not None})
 
 
 def launched_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None) -> Launched | None:

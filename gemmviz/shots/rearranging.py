@@ -2,25 +2,38 @@
 source, and tried by a run.
 """
 
+import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.analysis.memory.costs import PerRow, Rows, lane_words, request_rows, wavefronts
+from gemmviz.analysis.costs import PerRow, Rows, lane_words, request_rows, wavefronts
 from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE
+from gemmviz.cuda.launch.catalog import load_kernel
+from gemmviz.cuda.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Longs
-from gemmviz.model.errors import GemmvizError, KernelFault, SourceError, checkpoint
-from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
+from gemmviz.model.cases import Cause, CauseKind, Suggestion
+from gemmviz.model.messages import (
+    Cancelled,
+    GemmvizError,
+    KernelFault,
+    SourceError,
+    cancelled_after,
+    checkpoint,
+    marked,
+    sized,
+    tr,
+)
+from gemmviz.model.setup import Setup, parameters_text
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Touches, Trace
-from gemmviz.model.translation import marked, sized, tr
-from gemmviz.run.trial import TrialResult, WorkBudget, trial_of
+from gemmviz.run.stored import recorded_speed
+from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 
 _ROW_BYTES = 16  # of a matrix that ldmatrix loads, all in one place
 _MOST_PADDING, _MOST_CHUNKS, _MOST_SHIFT = 4, 32, 3  # chunks of padding, and those that are permuted; bits of a row's number
@@ -51,7 +64,7 @@ class Arrangement(Struct, frozen=True):
         """The same in other elements, of which an element of the record has ``factor``; None if their number isn't whole."""
         scaled = {name: getattr(self, name) * factor for name in ("padding", "chunk", "columns")}
         is_whole = all(each.denominator == 1 for each in scaled.values())
-        return replace(self, **{name: int(each) for name, each in scaled.items()}) if is_whole else None
+        return structs.replace(self, **{name: int(each) for name, each in scaled.items()}) if is_whole else None
 
     def column(self, row: str, column: str) -> str:
         """The column of an element in C, from those of its row and its column."""
@@ -219,7 +232,7 @@ def _with(setup: Setup, array: MemoryArray, arrangement: Arrangement) -> Setup:
     if own is None:
         raise SourceError(tr("the arrangement would split an element of {name}", name=array.name))
     text = rearranged_text(setup.kernel.text, array.name, len(array.shape), own)
-    return replace(setup, kernel=replace(setup.kernel, text=text, is_shipped=False))
+    return structs.replace(setup, kernel=structs.replace(setup.kernel, text=text, is_shipped=False))
 
 
 def rearranged_text(text: str, name: str, dimensions: int, arrangement: Arrangement) -> str:
@@ -364,3 +377,129 @@ def _subscripts(code: str, at: int) -> Iterator[_Span]:
             end += 1
         yield opening.end(), end - 1
         at = end
+
+
+# Suggestions against the causes of a kernel's time, those that oppose one another, and the faster of these, by a trial.
+
+# Suggested setups for each bottleneck: another kernel of the ladder, or another parameter. All suggestions can run; their
+# effect is not claimed before they have run.
+
+_LADDER: dict[str, tuple[str, tuple[CauseKind, ...], str]] = {
+    "02_naive": (marked("swap x and y: 03_coalesced"), ("coalescing",), "03_coalesced"),
+    "03_coalesced": (marked("tiles in shared memory: 04_tiled"), ("reuse", "coalescing"), "04_tiled"),
+    "04_tiled": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
+    "05_tiled_unguarded": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
+    "06_tiled_unrolled": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
+    "08_register_tiled": ("float4: 09_vectorised", ("shared", "coalescing", "banks", "nothing", "reuse", "occupancy"),
+                          "09_vectorised"),
+}  # fmt: skip
+_TILE_WIDTHS = ("TILE_WIDTH", "BLOCK")
+_MOST_TRYING_S = 20
+
+
+def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
+    """Suggestions against one kind of bottleneck."""
+    return tuple(each for each in _suggestions(setup, kind) if can_run(each.setup))
+
+
+def _suggestions(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
+    if kind == "banks" and setup.parameters.get("PAD") == 0:
+        yield Suggestion(tr("a column of padding: PAD = 1"), setup.changed(PAD=1))
+    if kind == "divergence" and setup.parameters.get("BY_WARP") == 0:
+        yield Suggestion(tr("whole warps go one way: BY_WARP = 1"), setup.changed(BY_WARP=1))
+    if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
+        text, kinds, other = _LADDER[setup.kernel.name]
+        if kind in kinds:
+            yield from _other_kernel(setup, text, other)
+    for name in _TILE_WIDTHS:
+        if kind in ("reuse", "coalescing", "lanes") and name in setup.parameters:
+            larger = next_choice(setup, name, up=True)
+            if larger is not None:
+                yield Suggestion(
+                    tr("a larger block: {name} = {larger}", name=name, larger=larger), setup.changed(**{name: larger})
+                )
+        if kind == "idle" and name in setup.parameters:
+            smaller = next_choice(setup, name, up=False)
+            if smaller is not None:
+                yield Suggestion(
+                    tr("smaller blocks: {name} = {smaller}", name=name, smaller=smaller), setup.changed(**{name: smaller})
+                )
+
+
+def _fastest_width(setups: list[Setup]) -> Setup | None:
+    """The setup with the best recorded time; None if there is no recording."""
+    times: dict[int, float] = {}
+    for number, setup in enumerate(setups):
+        with contextlib.suppress(GemmvizError):
+            time_ms = recorded_speed(setup).median_ms
+            if time_ms is not None:
+                times[number] = time_ms
+    return setups[min(times, key=times.__getitem__)] if times else None
+
+
+def next_choice(setup: Setup, name: str, up: bool) -> int | None:
+    """The next larger or smaller choice of a parameter with which the setup can run; None if there is none."""
+    now = setup.parameters[name]
+    choices = next((each.choices for each in setup.kernel.parameters if each.name == name), None) or ()
+    beyond = sorted((each for each in choices if (each > now if up else each < now)), reverse=not up)
+    return next((each for each in beyond if can_run(setup.changed(**{name: each}))), None)
+
+
+def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
+    """Another kernel on the same problem: with its fastest recorded parameters, otherwise with the same parameters, otherwise
+    with the largest block that can run.
+    """
+    kernel = load_kernel(name)
+    common = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
+    if "BLOCK" in setup.parameters and "TILE_WIDTH" in kernel.defaults:
+        common["TILE_WIDTH"] = setup.parameters["BLOCK"]
+    others = {"filling": setup.filling, "device": setup.device}
+    fastest = _fastest_width(list(legal_choices(kernel, setup.problem, **others)))
+    if fastest is not None:
+        yield Suggestion(f"{tr(text)}, {parameters_text(fastest)}", fastest)
+        return
+    same = setup_for(kernel, setup.problem, common, **others)
+    if can_run(same):
+        yield Suggestion(tr(text), same)
+        return
+    choices = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
+    if choices:
+        yield Suggestion(tr(text), choices[0])
+
+
+def with_cures(causes: Sequence[Cause], setup: Setup, rearranged: Sequence[Rearranged]) -> list[Cause]:
+    """The causes, each with its first suggestion for a setup."""
+    arranged = [Suggestion(f"{each.array}: {each.arrangement}", each.setup) for each in rearranged if each.setup is not None]
+    cures = ([*suggestions_for(setup, each.kind), *(arranged if each.kind == "banks" else [])] for each in causes)
+    return [structs.replace(each, cure=next(iter(own), None)) for each, own in zip(causes, cures, strict=True)]
+
+
+def opposed_cures(causes: Sequence[Cause], setup: Setup) -> list[Suggestion]:
+    """Suggestions that change a parameter of the kernel in opposite directions."""
+    cures = [each.cure for each in causes if each.cure is not None and each.cure.setup.kernel.name == setup.kernel.name]
+    return [each for each in cures if any(_are_opposed(setup, each.setup, other.setup) for other in cures)]
+
+
+def _are_opposed(setup: Setup, one: Setup, other: Setup) -> bool:
+    return any((one.parameters[name] - now) * (other.parameters[name] - now) < 0 for name, now in setup.parameters.items())
+
+
+def faster_of(
+    cures: Sequence[Suggestion], setup: Setup, now_ms: float, time_ms: Callable[[Setup], float | None]
+) -> tuple[Setup, ...]:
+    """The setup of the suggestion that takes the least time, if that is less than ``now_ms`` and a run's result is right; none
+    if finding it takes long. ``time_ms``: of a setup, None if unknown. Raises Cancelled.
+    """
+    try:
+        with cancelled_after(_MOST_TRYING_S):
+            times = [(time_ms(each.setup), each.setup) for each in cures]
+    except Cancelled:
+        checkpoint()
+        return ()
+    best_ms, best = min(
+        ((each, cure) for each, cure in times if each is not None), key=lambda pair: pair[0], default=(now_ms, setup)
+    )
+    if best_ms >= now_ms:
+        return ()
+    trial = attempted(best, WorkBudget()) or attempted(best, WorkBudget(), in_part=True)
+    return (best,) if trial is not None and trial.column_major == setup.kernel.column_major else ()

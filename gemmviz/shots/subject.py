@@ -9,8 +9,7 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.extensions import Catalog, extensions_in
-from gemmviz.model.errors import Place, UsageError
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import Place, UsageError, tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Hit, Lanes
 from gemmviz.scenes.stage.hover import pointed_at

@@ -11,16 +11,14 @@ from random import Random
 from typing import get_args
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.analysis.hazards.hazard import Hazard
+from gemmviz.analysis.hazard import Hazard
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, setup_for
 from gemmviz.files.recordings import checksum_errors
-from gemmviz.model.errors import GemmvizError, Place, UsageError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, Place, UsageError, tr
 from gemmviz.model.setup import Setup
-from gemmviz.model.translation import tr
 from gemmviz.run.choosing import MOST_BYTES, EngineOf, engine_for, opened_engines
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
@@ -29,7 +27,7 @@ from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepared
 from gemmviz.shots.knowledge import FactAnswer, Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import UNAVAILABLE
-from gemmviz.teaching.exercises import judged
+from gemmviz.teaching.exercises import RememberedAnswers, judged
 from gemmviz.teaching.lesson import (
     FIELD,
     Choice,
@@ -47,7 +45,6 @@ from gemmviz.teaching.quantities.catalog import quantity_origin, quantity_title,
 from gemmviz.teaching.quantities.counts import HazardId
 from gemmviz.teaching.quantities.launch import piece_errors
 from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityReference, QuantityValue, parse_reference
-from gemmviz.teaching.remembered_answers import RememberedAnswers
 from gemmviz.teaching.text_checks import text_errors
 
 # Checks of an exercise itself: its own solution passes, and what a student begins with doesn't.
@@ -89,7 +86,7 @@ def solved(exercise: Exercise, shot: Shot) -> tuple[Shot, tuple[str, ...]]:
         raise GemmvizError(f"{where} has {len(answers)} answers for {blanks} blanks", remedy="write one for each blank")
     if solution.kernel:
         setup = setup_for(load_kernel(solution.kernel), setup.problem, device=setup.device)
-    return replace(shot, setup=setup.changed(**solution.parameters)), answers
+    return structs.replace(shot, setup=setup.changed(**solution.parameters)), answers
 
 
 # Checks of a step's picture: it has marks, and no text that stands in for something missing.
@@ -240,7 +237,7 @@ def _known_run(setup: Setup, of_step: Knowledge) -> Knowledge:
 
 def quick_setup(setup: Setup) -> Setup:
     """All blocks and phases of a setup, with its sizes halved until it runs quickly, as far as its kernel can run them."""
-    setup = replace(setup, blocks="", phases="")
+    setup = structs.replace(setup, blocks="", phases="")
     while prod(setup.problem.sizes.values()) > QUICK_SIZE:
         smaller = setup.changed(**{name: -(-size // 2) for name, size in setup.problem.sizes.items()})
         if not can_run(smaller):
@@ -286,15 +283,15 @@ def run_findings(step: LessonStep, known: Knowledge, runs: list[WholeRun]) -> It
         return  # what is wrong has a name; the blanks are checked with their solution
     named, quick = _references(step), quick_setup(known.setup)
     run, where = _whole_run(quick, known, runs), _at_other_sizes(quick, known.setup)
-    stated = next((replace(each, name="") for each in step.expect if each.quantity == RIGHT.quantity), None)
+    stated = next((structs.replace(each, name="") for each in step.expect if each.quantity == RIGHT.quantity), None)
     own = [*([] if stated else [_result_finding(run, f"C{where}")]), *_hazards(run, where, named)]
     yield from own
-    is_known = any(each.is_other and replace(each.setup, problem=quick.problem) == quick for each in runs)
+    is_known = any(each.is_other and structs.replace(each.setup, problem=quick.problem) == quick for each in runs)
     ragged, expected = None if is_known else other_setup(quick), stated or RIGHT
     if ragged is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
         other, where = _whole_run(ragged, known, runs, is_other=True), _at_other_sizes(ragged, known.setup)
         for each in (_result_finding(other, f"C{where}", expected), *_hazards(other, where, named)):
-            yield replace(each, is_advice=not kernel.is_shipped)
+            yield structs.replace(each, is_advice=not kernel.is_shipped)
     if against is not None and not against.setup.kernel.unfinished and not any(each.id == "compared_result" for each in named):
         beside = _whole_run(quick_setup(against.setup), known.compared, runs)
         yield _result_finding(beside, f"C of the compared launch{_at_other_sizes(beside.setup, against.setup)}")
@@ -419,7 +416,7 @@ class LessonChecker:
             if checks is None:
                 of_launches = (check for each in step.variants for check in self._of_launch(each, lesson.is_quiz))
                 checks = self._checked[key] = [*self._of_texts(step, lesson.is_quiz), *of_launches]
-            yield from (replace(each, number=number) for each in checks)
+            yield from (structs.replace(each, number=number) for each in checks)
 
     @cached_property
     def _of_files(self) -> list[GemmvizError]:

@@ -1,4 +1,4 @@
-"""Verdicts on exercises: whether a student's kernel meets the expectations at each size at which it is judged, and where the
+"""Verdicts on exercises: what a kernel must meet, whether a student's does at each size at which it is judged, and where the
 first wrong access is if it doesn't.
 """
 
@@ -6,26 +6,236 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from random import Random
+from typing import Any, Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.analysis.replay.focus import Position, thread_text
-from gemmviz.cuda.launch.legality import can_run
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cuda.launch.launch_form import not_confirmed
+from gemmviz.cuda.launch.legality import can_run, device_for
 from gemmviz.cuda.program import check_source, program_for
-from gemmviz.model.errors import GemmvizError, Place, SourceError
+from gemmviz.files.answer_file import answer_key
 from gemmviz.model.kernel import BLANK, KernelSpec
+from gemmviz.model.messages import GemmvizError, Place, SourceError, marked, tr
 from gemmviz.model.outline import COMMENT
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import SumKey
+from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Triple
-from gemmviz.model.trace import Trace
-from gemmviz.model.translation import marked, tr
-from gemmviz.run.engine import Engine
+from gemmviz.model.trace import Outcome, Trace, Watched
+from gemmviz.run.engine import CountRequest, Engine, EngineRequest, TraceRequest, WatchRequest
+from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.lesson import Exercise, ExerciseSize, answers_of
-from gemmviz.teaching.quantities.catalog import quantity_title
-from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
+from gemmviz.teaching.lesson import Exercise, ExerciseSize, Expectation, answers_of, shown_value
+from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
+from gemmviz.teaching.quantities.quantity import QuantityValue, parse_reference
+
+# Requirements on a kernel, judged at one size: a kernel's run to the values of quantities, and whether each is as required.
+
+# The first wrong access of a run that fails an exercise, as the shot that shows it: a fault, a hazard, the store of a wrong
+# element of C, or the end if elements are never written.
+
+
+def at_wrong_access(facts: Knowledge) -> Shot:
+    """The shot, moved to the wrong access of its run and to the block in which it happens; unchanged if none is known."""
+    shot, trace = facts.shot, facts.outcome.trace
+    if trace is None:
+        return shot
+    if (fault := facts.outcome.fault) is not None:
+        place: tuple[int, Triple] | None = trace.steps - 1, fault.block or shot.focus.block
+    else:
+        place = _hazard(facts.replay) or _wrong_store(facts.replay) or _end_without(facts)
+    if place is None:
+        return shot
+    step, block = place
+    return structs.replace(shot, at=Position(step=step), focus=structs.replace(shot.focus, block=block, warp=None, thread=None))
+
+
+def _hazard(replay: Replay) -> tuple[int, Triple] | None:
+    first = next(iter(replay.hazards), None)
+    return None if first is None else (first.step, first.block)
+
+
+def _wrong_store(replay: Replay) -> tuple[int, Triple] | None:
+    """The step that stores the first wrong element, and its block."""
+    wrong, owners = replay.trace.check.wrong_elements[:1], replay.owners
+    at = np.flatnonzero(owners.elements == wrong[0]) if wrong else np.zeros(0, np.int64)
+    return None if not len(at) else (int(owners.steps[at[0]]), replay.trace.space.indices(int(owners.threads[at[0]]))[0])
+
+
+def _end_without(facts: Knowledge) -> tuple[int, Triple] | None:
+    """The last step of a run that leaves elements unwritten, and the block in focus."""
+    trace = facts.replay.trace
+    return (trace.steps - 1, facts.shot.focus.block) if trace.check.unwritten else None
+
+
+Relation = Literal["is", "at_most", "at_least"]
+
+
+class QuantityRequirement(Struct, frozen=True):
+    """What a quantity must be. ``relation``: how its value must compare with ``value``; ``about``: tolerance of "is", as a
+    fraction of ``value``.
+    """
+
+    quantity: str
+    value: QuantityValue
+    relation: Relation = "is"
+    about: float = 0.0
+
+    def is_met_by(self, actual: QuantityValue) -> bool:
+        """Whether a computed value is as required. A limit is never met by a text."""
+        if self.relation == "is":
+            return Expectation(self.quantity, self.value, about=self.about).is_met_by(actual)
+        if isinstance(actual, str) or isinstance(self.value, str):
+            return False
+        return actual <= self.value if self.relation == "at_most" else actual >= self.value
+
+    @property
+    def words(self) -> str:
+        """The required value, as in ``at most 4``."""
+        value = shown_value(self.value) or "none"
+        match self.relation:
+            case "at_most":
+                return tr("at most {shown_value}", shown_value=value)
+            case "at_least":
+                return tr("at least {shown_value}", shown_value=value)
+        return f"{value} ± {100 * self.about:g} %" if self.about else value
+
+
+class JudgedQuantity(Struct, frozen=True):
+    """A requirement: the displayed name of a quantity, its value, the ``required`` one, and whether it is met."""
+
+    title: str
+    value: str
+    required: str
+    is_met: bool
+
+
+class SizeRun:
+    """The run of a kernel at one size, whose requirements are judged. Raises GemmvizError for a size that the kernel can't
+    have.
+    """
+
+    def __init__(self, size: ExerciseSize, shot: Shot, engine: Engine) -> None:
+        self.size = size
+        self.shot = structs.replace(shot, setup=shot.setup.changed(**size.problem, **size.parameters))
+        self.facts = Knowledge(self.shot, engine)
+
+    def judged(self, requirements: Iterable[QuantityRequirement]) -> tuple[tuple[JudgedQuantity, ...], GemmvizError | None]:
+        """The requirements in order, and the error of the first one whose value can't be computed, which ends them. One that
+        isn't met is no finding if the launch isn't confirmed: the error says so.
+        """
+        rows: list[JudgedQuantity] = []
+        try:
+            for each in requirements:
+                rows.append(_judged_row(each, quantity_value(each.quantity, self.facts)))
+        except GemmvizError as error:
+            return tuple(rows), error
+        return tuple(rows), None if all(each.is_met for each in rows) else not_confirmed(self.shot.setup.kernel)
+
+    def wrong_access(self) -> Shot | None:
+        """The shot of what is wrong; None for a kernel that can't be run."""
+        try:
+            return at_wrong_access(self.facts)
+        except GemmvizError:
+            return None
+
+
+def _judged_row(requirement: QuantityRequirement, value: QuantityValue) -> JudgedQuantity:
+    title = quantity_title(requirement.quantity)
+    return JudgedQuantity(title, shown_value(value) or "none", requirement.words, requirement.is_met_by(value))
+
+
+# The costliest access of a run whose counts are beyond a limit, as the shot that shows it.
+
+_SHARED_WORDS = ("wavefronts", "bank", "shared")
+
+
+def at_costly_access(facts: Knowledge, requirements: Iterable[QuantityRequirement]) -> Shot:
+    """The shot, moved to the first access that moves most sectors per request, or takes most wavefronts where the requirements
+    are about shared memory; of the array that they name, if they name one; of equal ones the most frequent one.
+    """
+    references = [parse_reference(each.quantity) for each in requirements]
+    is_shared = any(
+        word in text for each in references for text in (each.id, *each.arguments.values()) for word in _SHARED_WORDS
+    )
+    array = next((each.arguments["array"] for each in references if "array" in each.arguments), None)
+    trace, reader = facts.replay.trace, Reader(facts.replay, facts.shot.focus)
+    best, at = (-1, 0), 0
+    for step, times in _first_steps(facts).items():
+        names = {trace.arrays[each.array].name for each in trace.site_of(step).operands}
+        if array is not None and array not in names:
+            continue
+        cost = reader.at(step).cost
+        excess = cost.excessive_wavefronts if is_shared else cost.excessive_sectors
+        if (excess, times) > best:
+            best, at = (excess, times), step
+    return structs.replace(facts.shot, at=Position(step=at))
+
+
+def _first_steps(facts: Knowledge) -> dict[int, int]:
+    """The first step of each site, and the number of its steps."""
+    sites, first, times = np.unique(facts.replay.trace.site, return_index=True, return_counts=True)
+    return {int(first[number]): int(times[number]) for number in range(len(sites))}
+
+
+# An engine that asks another one, and remembers its counts, its latest runs and what was watched in them: steps of a lesson
+# often share a launch.
+
+_MOST_BYTES = 256 << 20  # of remembered traces and values
+_VALUE_BYTES = 64  # about, of a watched variable at a step
+_Sums = tuple[tuple[MemoryArray, ...], dict[SumKey, tuple[int, ...]]]
+
+
+class RememberedAnswers(Engine):
+    """The answers of ``engine``, each computed once. Its faults and errors are raised each time."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.name = engine, engine.name
+        self._sums: dict[str, _Sums] = {}
+        self._runs: dict[tuple[object, ...], Outcome | Watched] = {}
+
+    def answer(self, request: EngineRequest) -> Any:
+        match request:
+            case TraceRequest(setup, blocks, recording):
+                return self._run((_setup_key(setup), blocks, recording.values, recording.origins), request)
+            case WatchRequest(setup, block, thread):
+                return self._run((_setup_key(setup), block, thread), request)
+            case CountRequest(setup, counter):
+                return counter.add_sums(*self._sums_of(setup))
+        return self.engine.answer(request)
+
+    def _run(self, key: tuple[object, ...], request: EngineRequest) -> Outcome | Watched:
+        answer = self._runs.pop(key, None)
+        if answer is None:
+            answer = self.engine.answer(request)
+        self._runs[key] = answer  # at the end: the latest
+        while len(self._runs) > 1 and sum(map(_size_bytes, self._runs.values())) > _MOST_BYTES:
+            self._runs.pop(next(iter(self._runs)))
+        return answer
+
+    def _sums_of(self, setup: Setup) -> _Sums:
+        key = _setup_key(setup)
+        if key not in self._sums:
+            own = LaunchCounter(device_for(setup).rules)
+            self.engine.count(setup, own)
+            self._sums[key] = own.arrays, own.sums
+        return self._sums[key]
+
+
+def _setup_key(setup: Setup) -> str:
+    return answer_key(setup, device_for(setup))
+
+
+def _size_bytes(answer: Outcome | Watched) -> int:
+    if isinstance(answer, Watched):
+        return len(answer.rows) * len(answer.variables) * _VALUE_BYTES
+    return 0 if answer.trace is None else answer.trace.element.nbytes
+
 
 Fillings = tuple[str, ...]  # for the blanks of a kernel, in order
 
@@ -93,7 +303,7 @@ def _random_size(like: ExerciseSize, first: int, last: int, setup: Setup, random
             values = [-(-value // width) * width for value in values]
         problem = dict(zip(like.problem, values, strict=True))
         if can_run(setup.changed(**problem, **like.parameters)):
-            return replace(like, problem=problem, at_most={})
+            return structs.replace(like, problem=problem, at_most={})
     return None
 
 
@@ -126,7 +336,9 @@ def first_difference(shot: Shot, answers: Fillings, right_answers: Fillings, eng
     """
     kernel = shot.setup.kernel
     try:
-        own, right = (engine.trace(replace(shot.setup, kernel=kernel.filled(each))).trace for each in (answers, right_answers))
+        own, right = (
+            engine.trace(structs.replace(shot.setup, kernel=kernel.filled(each))).trace for each in (answers, right_answers)
+        )
     except GemmvizError:
         return None
     if own is None or right is None:
@@ -230,11 +442,11 @@ def judged(exercise: Exercise, shot: Shot, engine: Engine, answers: Fillings = (
         if not verdict.passed:
             return _explained(verdict, exercise, size, shot, answers, engine)
         verdicts.append(verdict)
-    return replace(verdicts[-1], size="; ".join(each.size for each in verdicts), shot=verdicts[0].shot)
+    return structs.replace(verdicts[-1], size="; ".join(each.size for each in verdicts), shot=verdicts[0].shot)
 
 
 def _with_answers(shot: Shot, answers: Fillings) -> Shot:
-    return replace(shot, setup=replace(shot.setup, kernel=shot.setup.kernel.filled(answers)))
+    return structs.replace(shot, setup=structs.replace(shot.setup, kernel=shot.setup.kernel.filled(answers)))
 
 
 def _key_of(exercise: Exercise) -> Fillings:
@@ -255,21 +467,21 @@ def _explained(
 
     number = _blank_of(verdict.error, shot.setup.kernel, answers, key, fails)
     if verdict.error is not None:
-        return replace(verdict, error=_with_blank(verdict.error, number, answers), blank=number)
+        return structs.replace(verdict, error=_with_blank(verdict.error, number, answers), blank=number)
     if number is None or len(key) != len(answers):
         return verdict
-    at = replace(shot, setup=shot.setup.changed(**size.problem, **size.parameters))
+    at = structs.replace(shot, setup=shot.setup.changed(**size.problem, **size.parameters))
     mended = (*answers[: number - 1], key[number - 1], *answers[number:])
     found, is_wrong = first_difference(at, answers, mended, engine), [_is_of_result(row) for row in verdict.unmet]
     if found is None and fails(mended):
         found = first_difference(at, answers, key, engine)
     if found is None:
         wrong_value = tr("each thread reads and writes the right elements, but the value that it writes is wrong")
-        return replace(verdict, blank=number, difference=wrong_value if any(is_wrong) else "")
+        return structs.replace(verdict, blank=number, difference=wrong_value if any(is_wrong) else "")
     shown = verdict.shot
     if shown is not None and found.step is not None and all(is_wrong):  # of a hazard, the shot shows the collision
-        shown = replace(shown, at=Position(step=found.step), focus=replace(shown.focus, block=found.block))
-    return replace(verdict, blank=number, difference=found.sentence, shot=shown)
+        shown = structs.replace(shown, at=Position(step=found.step), focus=structs.replace(shown.focus, block=found.block))
+    return structs.replace(verdict, blank=number, difference=found.sentence, shot=shown)
 
 
 def _is_of_result(row: JudgedQuantity) -> bool:

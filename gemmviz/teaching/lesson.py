@@ -11,17 +11,14 @@ from functools import cache
 from random import Random
 from typing import Any, Literal, get_args
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.formula import formula_value
-from gemmviz.files.codec import read_toml
+from gemmviz.files.codec import WrittenPlace, read_toml
 from gemmviz.files.resources import resource, resources
-from gemmviz.files.toml_places import WrittenPlace
-from gemmviz.model.errors import Place, UsageError, closest
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Place, UsageError, closest, marked, spaced, tr
 from gemmviz.model.setup import Setup
-from gemmviz.model.translation import marked, spaced, tr
 from gemmviz.shots.shot import Shot, Trial
 from gemmviz.teaching.quantities.quantity import QuantityValue
 
@@ -103,7 +100,9 @@ class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
         """
         if not isinstance(self.value, str) or isinstance(actual, str):
             return self
-        return replace(self, value=formula_value(_evaluable(self.value), {name: float(size) for name, size in names.items()}))
+        return structs.replace(
+            self, value=formula_value(_evaluable(self.value), {name: float(size) for name, size in names.items()})
+        )
 
     def is_met_by(self, actual: QuantityValue) -> bool:
         """Whether a computed value is the expected one: equal texts, or numbers that agree in the written digits."""
@@ -131,7 +130,7 @@ class Choice(Struct, frozen=True, forbid_unknown_fields=True):
     expect: tuple[Expectation, ...] = ()
 
     def with_texts(self, changed: Callable[[str], str]) -> "Choice":
-        return replace(self, text=changed(self.text), why=changed(self.why))
+        return structs.replace(self, text=changed(self.text), why=changed(self.why))
 
 
 class Draw(Struct, frozen=True, forbid_unknown_fields=True):
@@ -150,15 +149,15 @@ class Draw(Struct, frozen=True, forbid_unknown_fields=True):
 
     def shot(self, shot: Shot) -> Shot:
         """A shot of the question at this launch. Raises SettingError for sizes or parameters that its kernel can't have."""
-        against = shot.against and replace(shot.against, setup=self._setup(shot.against.setup))
+        against = shot.against and structs.replace(shot.against, setup=self._setup(shot.against.setup))
         focus, trial = self.focus or shot.focus, self.trial or shot.trial
-        return replace(shot, setup=self._setup(shot.setup), focus=focus, trial=trial, against=against)
+        return structs.replace(shot, setup=self._setup(shot.setup), focus=focus, trial=trial, against=against)
 
     def _setup(self, setup: Setup) -> Setup:
-        return replace(setup.changed(**self.problem, **self.parameters), device=self.device or setup.device)
+        return structs.replace(setup.changed(**self.problem, **self.parameters), device=self.device or setup.device)
 
     def expected(self, expect: tuple[Expectation, ...]) -> tuple[Expectation, ...]:
-        return tuple(replace(each, value=self.values.get(each.name, each.value)) for each in expect)
+        return tuple(structs.replace(each, value=self.values.get(each.name, each.value)) for each in expect)
 
 
 class Question(Struct, frozen=True, forbid_unknown_fields=True):
@@ -194,16 +193,18 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True):
 
     def with_own_numbers(self) -> "Question":
         """The question with the numbers in its choices that their own expectations name: the expected ones."""
-        return replace(self, choices=tuple(map(_with_own_numbers, self.choices)))
+        return structs.replace(self, choices=tuple(map(_with_own_numbers, self.choices)))
 
     def with_texts(self, changed: Callable[[str], str]) -> "Question":
-        return replace(self, text=changed(self.text), choices=tuple(choice.with_texts(changed) for choice in self.choices))
+        return structs.replace(
+            self, text=changed(self.text), choices=tuple(choice.with_texts(changed) for choice in self.choices)
+        )
 
     def at(self, draw: Draw) -> "Question":
         """The question about another launch."""
-        answer = replace(draw, problem=draw.problem | draw.answer)
+        answer = structs.replace(draw, problem=draw.problem | draw.answer)
         shots = ((each, each.shot and (answer if each.right else draw).shot(each.shot)) for each in self.choices)
-        choices = (replace(each, shot=shot, expect=draw.expected(each.expect)) for each, shot in shots)
+        choices = (structs.replace(each, shot=shot, expect=draw.expected(each.expect)) for each, shot in shots)
         return Question(self.text, tuple(choices))
 
 
@@ -301,7 +302,7 @@ class Guide(Struct, frozen=True, forbid_unknown_fields=True):
 
     def with_texts(self, changed: Callable[[str], str]) -> "Guide":
         idea, show, number = map(changed, self.sentences)
-        return replace(self, idea=idea, show=show, number=number, question=self.question.with_texts(changed))
+        return structs.replace(self, idea=idea, show=show, number=number, question=self.question.with_texts(changed))
 
 
 class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
@@ -371,7 +372,7 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
         if question is None:
             return (self,)
         drawn = (
-            replace(
+            structs.replace(
                 self, shot=draw.shot(self.shot), expect=draw.expected(self.expect), question=question.at(draw), guide=None,
                 written=self.written.within("question", "draw", number),
             )
@@ -385,7 +386,7 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
         if not number or step.question is None:
             return step
         choices = Random(number).sample(step.question.choices, len(step.question.choices))
-        return replace(step, question=replace(step.question, choices=tuple(choices)))
+        return structs.replace(step, question=structs.replace(step.question, choices=tuple(choices)))
 
     @property
     def texts(self) -> dict[str, str]:
@@ -428,16 +429,20 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
         title, which lists of steps show, the expected number stands for it.
         """
         question = self.question and self.question.with_own_numbers()
-        guide = self.guide and replace(self.guide, question=self.guide.question.with_own_numbers())
+        guide = self.guide and structs.replace(self.guide, question=self.guide.question.with_own_numbers())
         if not self.needed:
-            return self if (question, guide) == (self.question, self.guide) else replace(self, question=question, guide=guide)
+            return (
+                self
+                if (question, guide) == (self.question, self.guide)
+                else structs.replace(self, question=question, guide=guide)
+            )
         expected = {each.name: shown_value(each.value) for each in self.expect}
         values = {name: values.get(name, PENDING) for name in self.needed}
         title = _fill_in(self.title, {name: expected[name] if value == PENDING else value for name, value in values.items()})
         caption, text, notes = (_fill_in(each, values) for each in (self.caption, self.text, self.notes))
         question = question and question.with_texts(lambda text: _fill_in(text, values))
         guide = guide and guide.with_texts(lambda text: _fill_in(text, values))
-        return replace(self, title=title, question=question, guide=guide, caption=caption, text=text, notes=notes)
+        return structs.replace(self, title=title, question=question, guide=guide, caption=caption, text=text, notes=notes)
 
     def with_expected_numbers(self) -> "LessonStep":
         """The step with the expected values in its texts, for those who need not wait for a run."""
@@ -477,14 +482,14 @@ class Lesson(Struct, frozen=True, forbid_unknown_fields=True):
     def with_step(self, step: LessonStep, at: int | None = None) -> "Lesson":
         """A lesson with one more step, before index ``at`` or at the end."""
         place = len(self.steps) if at is None else at
-        return replace(self, steps=(*self.steps[:place], step, *self.steps[place:]))
+        return structs.replace(self, steps=(*self.steps[:place], step, *self.steps[place:]))
 
     def without(self, at: int) -> "Lesson":
-        return replace(self, steps=(*self.steps[:at], *self.steps[at + 1 :]))
+        return structs.replace(self, steps=(*self.steps[:at], *self.steps[at + 1 :]))
 
     def changed(self, at: int, step: LessonStep) -> "Lesson":
         """A lesson with the step at index ``at`` replaced."""
-        return replace(self, steps=(*self.steps[:at], step, *self.steps[at + 1 :]))
+        return structs.replace(self, steps=(*self.steps[:at], step, *self.steps[at + 1 :]))
 
     def moved(self, at: int, to: int) -> "Lesson":
         """A lesson with the step at index ``at`` moved to index ``to``."""

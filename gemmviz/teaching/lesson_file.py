@@ -6,17 +6,25 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from gemmviz.cuda.launch.catalog import lesson_names, lesson_path
-from gemmviz.files.codec import FormatError, check_version, read_fields, read_text, to_plain, toml_text, toml_to_plain
-from gemmviz.files.kinds import kind_of
+from gemmviz.files.codec import (
+    FieldPath,
+    FormatError,
+    WrittenPlace,
+    check_version,
+    nearest_place,
+    read_fields,
+    read_text,
+    to_plain,
+    toml_places,
+    toml_text,
+    toml_to_plain,
+)
 from gemmviz.files.languages import lesson_catalogue
-from gemmviz.files.toml_places import FieldPath, WrittenPlace, nearest_place, toml_places
-from gemmviz.files.whole import write_text
-from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
-from gemmviz.model.records import replace
-from gemmviz.model.translation import language
+from gemmviz.files.resources import kind_of, write_text
+from gemmviz.model.messages import GemmvizError, Place, SettingError, UsageError, closest, language
 from gemmviz.shots.shot import FORMAT as VIEW
 from gemmviz.shots.shot import Shot, parse_shot, plain_of, shot_of
 from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question
@@ -34,15 +42,15 @@ def translated(lesson: Lesson, translate: Translate) -> Lesson:
     title, about = (
         _of_text(translate, "the lesson", name, text) for name, text in (("title", lesson.title), ("about", lesson.about))
     )
-    return replace(lesson, title=title, about=about, steps=steps)
+    return structs.replace(lesson, title=title, about=about, steps=steps)
 
 
 def _of_step(step: LessonStep, number: int, translate: Translate) -> LessonStep:
     text = partial(_of_text, translate, step.id or f"step {number}")
-    step = replace(step, part=text("part", step.part))
+    step = structs.replace(step, part=text("part", step.part))
     if "/" in step.id:
         return step
-    return replace(
+    return structs.replace(
         step, title=text("title", step.title), caption=text("caption", step.caption), text=text("text", step.text),
         notes=text("notes", step.notes), question=step.question and step.question.with_texts(partial(text, "question")),
         exercise=step.exercise and _exercise(step.exercise, text),
@@ -52,7 +60,7 @@ def _of_step(step: LessonStep, number: int, translate: Translate) -> LessonStep:
 
 def _exercise(exercise: Exercise, text: Callable[[str, str], str]) -> Exercise:
     hints = tuple(text("hint", hint) for hint in exercise.hints)
-    return replace(exercise, task=text("task", exercise.task), hints=hints)
+    return structs.replace(exercise, task=text("task", exercise.task), hints=hints)
 
 
 def _of_text(translate: Translate, step: str, name: str, text: str) -> str:
@@ -112,7 +120,7 @@ def _lesson_of_plain(plain: dict[str, Any], places: Places, file: str) -> Lesson
         plain["step"] = [_read_step(each, ("step", number), places) for number, each in enumerate(plain["step"])]
     lesson = read_fields(plain, Lesson, lambda: places)
     steps = tuple(
-        each if each.file else replace(each, written=WrittenPlace(file, places, ("step", number)))
+        each if each.file else structs.replace(each, written=WrittenPlace(file, places, ("step", number)))
         for number, each in enumerate(lesson.steps)
     )
     for each in steps:
@@ -120,7 +128,7 @@ def _lesson_of_plain(plain: dict[str, Any], places: Places, file: str) -> Lesson
             raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', each.written.place("exercise"))
         if each.question is not None:
             _check_draws(each, each.question)
-    return replace(lesson, name=Path(file).stem if file else "", steps=steps)
+    return structs.replace(lesson, name=Path(file).stem if file else "", steps=steps)
 
 
 def _check_draws(step: LessonStep, question: Question) -> None:
@@ -198,7 +206,7 @@ def _taken(plain: dict[str, Any], path: FieldPath, places: Places) -> LessonStep
         raise FormatError(f"{name} has no step {id!r}", remedy=closest(id, [each.id for each in lesson.steps]))
     step = lesson.steps[place]
     minutes = step.minutes if taken.minutes is None else taken.minutes
-    return replace(step, id=f"{name}/{id}", part=taken.part, minutes=minutes)
+    return structs.replace(step, id=f"{name}/{id}", part=taken.part, minutes=minutes)
 
 
 def lesson_title(name: str) -> str:

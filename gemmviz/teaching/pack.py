@@ -12,18 +12,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz import __version__
 from gemmviz.analysis.listing import printed_source
 from gemmviz.cuda.launch.legality import device_for
-from gemmviz.files.whole import atomic_write
-from gemmviz.model.errors import GemmvizError
+from gemmviz.files.resources import atomic_write
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.labels import PLAIN
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, many, tr
 from gemmviz.model.setup import launch_title
-from gemmviz.model.translation import many, tr
+from gemmviz.model.sites import PLAIN
 from gemmviz.render.encoding import legible
 from gemmviz.render.export import save_reel
 from gemmviz.run.choosing import EngineOf, with_stored_answers
@@ -32,11 +30,10 @@ from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.captions import filled_step
-from gemmviz.teaching.guide_page import guide_parts, guide_reel
 from gemmviz.teaching.lesson import Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_text
 from gemmviz.teaching.quiz import quiz_of
-from gemmviz.teaching.reel import lesson_reel
+from gemmviz.teaching.reel import guide_parts, guide_reel, lesson_reel
 
 # Questions of a lesson in the XML format of Moodle's question import.
 
@@ -289,7 +286,9 @@ def _stem(lesson: Lesson) -> str:
 
 def _tasks(lesson: Lesson) -> Lesson:
     """The questions and exercises of a lesson alone."""
-    return replace(lesson, steps=tuple(each for each in lesson.steps if each.question is not None or each.exercise is not None))
+    return structs.replace(
+        lesson, steps=tuple(each for each in lesson.steps if each.question is not None or each.exercise is not None)
+    )
 
 
 def _writer(text: Callable[[], str]) -> Callable[[Path], None]:
@@ -303,7 +302,7 @@ def _saver(lesson: Lesson, engine: Engine, answers: bool = False, theme: str = "
     """The function that writes a lesson in the format of a file's suffix. ``theme``: "" for that of each step."""
 
     def themed(shot: Shot) -> Shot:
-        return replace(shot, theme=theme or shot.theme)
+        return structs.replace(shot, theme=theme or shot.theme)
 
     def write(path: Path) -> None:
         save_reel(lesson_reel(lesson, _engine_with_answers(engine), ExportOptions(), themed, answers), path)
@@ -330,7 +329,7 @@ def _filled_steps(steps: tuple[LessonStep, ...], engine: Engine) -> tuple[Lesson
 def _quiz(lesson: Lesson, engine: Engine) -> str:
     """The questions of a lesson for Moodle, each at all of its draws."""
     questions = tuple(drawn for each in lesson.steps if each.question is not None for drawn in each.variants)
-    return moodle_xml(replace(lesson, steps=_filled_steps(questions, engine)))
+    return moodle_xml(structs.replace(lesson, steps=_filled_steps(questions, engine)))
 
 
 def _practice(lesson: Lesson, engine: Engine) -> str:
@@ -339,4 +338,4 @@ def _practice(lesson: Lesson, engine: Engine) -> str:
         for step in lesson.steps:
             with suppress(GemmvizError):  # too few different questions, or a kernel that fails on purpose
                 return moodle_xml(quiz_of(step.shot.setup, engine, count))
-    return moodle_xml(replace(lesson, steps=()))
+    return moodle_xml(structs.replace(lesson, steps=()))

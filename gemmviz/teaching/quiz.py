@@ -1,5 +1,6 @@
 """Questions generated from a run: answers are computed from its trace, wrong choices from known mistakes."""
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.focus import Focus, Position, position_of
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
@@ -17,16 +18,13 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.walk import LoopCounter, loop_counters
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.arrays import Longs
-from gemmviz.model.errors import UsageError
-from gemmviz.model.labels import PLAIN, LabelStyle
-from gemmviz.model.records import replace
+from gemmviz.model.messages import UsageError, listed, many, ordinal, tr
 from gemmviz.model.setup import Setup, kernel_title
-from gemmviz.model.sites import MemoryArray, Operand, Site, Space
+from gemmviz.model.sites import PLAIN, LabelStyle, MemoryArray, Operand, Site, Space
 from gemmviz.model.threads import Triple
-from gemmviz.model.translation import listed, many, ordinal, tr
 from gemmviz.run.engine import Engine
-from gemmviz.shots.describing import LaunchWords
 from gemmviz.shots.knowledge import Knowledge
+from gemmviz.shots.picture import LaunchWords
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import Choice, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.quantities.catalog import quantity_value
@@ -401,7 +399,7 @@ def _questions(source: QuizSource, count: int) -> Iterator[GeneratedQuestion]:
         wrong = _wrong_choices(question, source.random)
         if len(wrong) + 1 >= _LEAST_CHOICES:
             texts.add(question.text)
-            yield replace(question, wrong=wrong)
+            yield dataclasses.replace(question, wrong=wrong)
 
 
 def _wrong_choices(question: GeneratedQuestion, random: Random) -> list[tuple[str, str]]:
@@ -450,7 +448,7 @@ def _quiz_step(number: int, question: GeneratedQuestion, known: tuple[Expectatio
     choices = [right, *(Choice(choice, False, reason, shot) for choice, reason in question.wrong)]
     source.random.shuffle(choices)
     return LessonStep(
-        replace(shot, view="listing"),  # the view with the answer is shown with the choices
+        structs.replace(shot, view="listing"),  # the view with the answer is shown with the choices
         tr("Question {number}", number=number),
         id=f"question-{number}",
         minutes=1.0,

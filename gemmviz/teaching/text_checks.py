@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource
-from gemmviz.model.errors import UsageError
-from gemmviz.model.translation import ENGLISH, language
+from gemmviz.model.messages import ENGLISH, UsageError, language
 from gemmviz.teaching.lesson import FIELD, TEXT_FIELDS, Expectation, LessonStep
 from gemmviz.teaching.quantities.catalog import contrasts_of, quantity_title
 from gemmviz.teaching.quantities.quantity import parse_reference

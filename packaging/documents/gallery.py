@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from msgspec import structs
 from PIL import Image
 
 from documents import DOCS, ROOT
@@ -23,9 +24,8 @@ from gemmviz.cli.main import main as gemmviz
 from gemmviz.cli.main import parser
 from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel, plan_names
 from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.model.messages import many, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
-from gemmviz.model.translation import many, tr
 from gemmviz.render.export import formats, save_frame
 from gemmviz.render.reel import Film, Still
 from gemmviz.run.choosing import engine_for, with_stored_answers
@@ -112,7 +112,8 @@ def caption(view: str) -> str:
     """
     module = sys.modules.get(f"gemmviz.scenes.views.{view}_view")
     if any(view in family for family in FAMILIES.values()):
-        text = view_named(view).draw.__doc__ or ""
+        shown = view_named(view)
+        text = shown.draw.__doc__ or (shown.chart and shown.chart.__doc__) or ""
     else:
         text = tr(view_named(view).title) if module is None else module.__doc__ or ""
     sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
@@ -127,8 +128,8 @@ def example(view: str) -> tuple[str, Shot]:
     own = _own_examples().get(view)
     lesson, shot = ("", own) if own is not None else next(_steps_with(view))
     if subject_of_view(view).page == "benchmark":  # of all kernels and sizes
-        shot = replace(shot, setup=default_shot().setup, chart=default_shot().chart)
-    return lesson, replace(shot, theme="dark")
+        shot = structs.replace(shot, setup=default_shot().setup, chart=default_shot().chart)
+    return lesson, structs.replace(shot, theme="dark")
 
 
 def _steps_with(view: str) -> Iterator[tuple[str, Shot]]:
@@ -152,13 +153,17 @@ def _own_examples() -> dict[str, Shot]:
     without, padded = (setup_for(load_kernel("transpose_tiled"), square, {"TILE": 32, "PAD": pad}) for pad in (0, 1))
     buffered, pipelined = (setup_for(load_kernel(name)) for name in ("11_double_buffered", "12_pipelined"))
     return {
-        "warp": replace(column, view="warp"),
-        "request": replace(broadcast, view="request"),
-        "costs": replace(default_shot(), view="costs"),
-        "listing": replace(default_shot(), view="listing"),
-        "pipeline": replace(default_shot(), setup=pipelined, view="pipeline", at=replace(default_shot().at, step=40)),
-        "pair_facts": replace(default_shot(), setup=pipelined, view="pair_facts", against=Against(buffered)),
-        "pair": replace(conflict, setup=padded, at=replace(conflict.at, step=3), view="pair", against=Against(without)),
+        "warp": structs.replace(column, view="warp"),
+        "request": structs.replace(broadcast, view="request"),
+        "costs": structs.replace(default_shot(), view="costs"),
+        "listing": structs.replace(default_shot(), view="listing"),
+        "pipeline": structs.replace(
+            default_shot(), setup=pipelined, view="pipeline", at=structs.replace(default_shot().at, step=40)
+        ),
+        "pair_facts": structs.replace(default_shot(), setup=pipelined, view="pair_facts", against=Against(buffered)),
+        "pair": structs.replace(
+            conflict, setup=padded, at=structs.replace(conflict.at, step=3), view="pair", against=Against(without)
+        ),
     }
 
 
@@ -253,8 +258,9 @@ def picture_of(entry: Entry, folder: Path) -> Path:
         return path
     engine, lesson = engine_for("cpu"), shipped_lesson(entry.lesson)
     reel = lesson_reel(
-        replace(lesson, steps=(cover(lesson),)), with_stored_answers(lambda kernel: nullcontext(engine)), ExportOptions(),
-        lambda shot: replace(shot, theme="dark"),
+        structs.replace(lesson, steps=(cover(lesson),)),
+        with_stored_answers(lambda kernel: nullcontext(engine)), ExportOptions(),
+        lambda shot: structs.replace(shot, theme="dark"),
     )  # fmt: skip
     save_frame(next(reel.slides()).scene, path)
     return path

@@ -22,7 +22,7 @@ from recording.races import COURSE, PROGRAMS, RACES
 
 from documents import DOCS, markdown_table
 from documents.gallery import compressed, reduced
-from gemmviz.analysis.memory.costs import bank_words, profiled_wavefronts, wavefronts
+from gemmviz.analysis.costs import bank_words, profiled_wavefronts, wavefronts
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
@@ -30,7 +30,7 @@ from gemmviz.model.device import MemoryRules
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import engine_for, run
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.shots.knowledge import replay_of
 
 FOLDER, TEMPLATES = DOCS / "notes", Path(__file__).with_name("notes.md")

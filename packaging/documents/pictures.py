@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import av
 import numpy as np
+from msgspec import structs
 from PIL import Image
 from pyqtgraph import PlotWidget
 from PySide6.QtGui import QImage
@@ -24,7 +25,6 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame, save_numbered, save_reel
 from gemmviz.render.reel import RenderOptions
@@ -63,7 +63,7 @@ def pictures() -> None:
     window.grab().save(str(FOLDER / "benchmark.png"))
     window.model.commands.toggle_benchmark()
     conflict = setup_for(load_kernel("07_tiled_transposed"), Problem(64, 64, 64), {"TILE_WIDTH": 32, "PAD": 0})
-    session.show(replace(session.shot, setup=conflict, theme="light", layer="warp"))
+    session.show(structs.replace(session.shot, setup=conflict, theme="light", layer="warp"))
     _until(app, lambda: session.shown is not None and session.shown.setup == conflict and session.shown.counts is not None)
     session.navigation.go_to_step(1)
     _run(app, _SETTLED_S)

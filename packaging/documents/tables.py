@@ -23,8 +23,8 @@ from documents import DOCS, ROOT, markdown_table, write_part
 from gemmviz import __version__
 from gemmviz.files.extras import MODULES, licence_of
 from gemmviz.files.recordings import recordings
+from gemmviz.model.messages import number
 from gemmviz.model.timing import Benchmark, Measured
-from gemmviz.model.translation import number
 from gemmviz.run.worker.tools import METHODS
 from gemmviz.scenes.charts.speeds import rates
 

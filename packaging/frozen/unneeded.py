@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 
 from gemmviz.files.languages import languages
-from gemmviz.model.translation import ENGLISH
+from gemmviz.model.messages import ENGLISH
 
 _OPTIONAL = (  # of pyqtgraph, of the prompt, and of hashlib, which has functions of its own
     "PySide6.QtNetwork", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtTest", "readline", "_hashlib", "_ssl", "ssl",

@@ -16,24 +16,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gemmviz.analysis.memory.counts import LaunchCounter
+from msgspec import structs
+
+from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.cli.commands.verify import AS_WRITTEN, profiled_on, verified
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
 from gemmviz.files.codec import read_json
 from gemmviz.files.recordings import recording_text, write_recording
-from gemmviz.files.whole import write_text
+from gemmviz.files.resources import write_text
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters, LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.run.worker import tools
 from gemmviz.run.worker.remote import RemoteGpu
 from recording import DATA, MEASUREMENTS, ROOT, device_and_driver, measurement, printed, rows_text
@@ -61,7 +62,7 @@ def _record(
         except GemmvizError as error:
             print(f"{title}: {error}", flush=True)
             continue
-        record = replace(record, rows=(*record.rows, *rows))
+        record = structs.replace(record, rows=(*record.rows, *rows))
         (write_recording if path.is_relative_to(MEASUREMENTS) else write_text)(path, recording_text(record))
         print(f"{title}: {len(setups)} launches", *map(verdict, rows), sep="\n", flush=True)
 

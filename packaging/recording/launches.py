@@ -14,11 +14,13 @@ from contextlib import closing
 from datetime import date
 from pathlib import Path
 
+from msgspec import structs
+
 from gemmviz.cli.main import main as gemmviz
-from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.legality import launch_for, legal_choices, parse_sizes, setup_for, square_problems
 from gemmviz.cuda.program import program_for
+from gemmviz.cuda.walk import diverging
 from gemmviz.files.codec import read_json, to_plain
 from gemmviz.files.devices import device_of
 from gemmviz.files.recordings import (
@@ -35,10 +37,9 @@ from gemmviz.files.recordings import (
 )
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.model.kernel import KernelSpec, text_hash
+from gemmviz.model.messages import GemmvizError, SourceError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Benchmark, GridCase, MachineCode, RecordedCounters, RecordedLaunch, RecordedSchedules
 from gemmviz.run.benchmarking import Case, cases_for, run_benchmark
@@ -113,7 +114,7 @@ def speeds(*names: str) -> int:
     if before is not None:
         after = read_benchmark(path)
         others = [row for row in before.rows if row.kernel not in names]
-        merged = replace(after, rows=(*others, *(row for row in after.rows if row.kernel in names)))
+        merged = structs.replace(after, rows=(*others, *(row for row in after.rows if row.kernel in names)))
         write_recording(path, benchmark_text(merged))
     return code
 
@@ -130,7 +131,7 @@ def tensor_speeds() -> None:
         left.sort(key=lambda case: case.series)  # each is compiled once
 
         def save(benchmark: Benchmark, number: int) -> None:
-            write_recording(path, benchmark_text(replace(benchmark, rows=(*rows, *benchmark.rows))))
+            write_recording(path, benchmark_text(structs.replace(benchmark, rows=(*rows, *benchmark.rows))))
             print(f"{number} of {len(left)}: {benchmark.rows[-1].label}, {benchmark.rows[-1].problem}", flush=True)
 
         run_benchmark(remote, left, device, on_row=save)
@@ -153,7 +154,7 @@ def counters(*names: str) -> int:
     code = _written(path, "verify", *names)
     record = read_json(path, RecordedCounters)
     rows = (*(row for row in old if row.kernel not in names), *record.rows)
-    write_recording(path, recording_text(replace(record, rows=rows)))
+    write_recording(path, recording_text(structs.replace(record, rows=rows)))
     return code
 
 
@@ -230,7 +231,7 @@ def _add_schedules(remote: RemoteGpu, recorded: RecordedSchedules, setups: Itera
             print(f"{kernel.name} {setup.problem}: {error}")
             continue
         row = RecordedLaunch(kernel.name, kernel.text_hash, setup.problem, schedule.tick_ns, parameters)
-        recorded = replace(recorded, rows=(*recorded.rows, row), schedules=(*recorded.schedules, schedule))
+        recorded = structs.replace(recorded, rows=(*recorded.rows, row), schedules=(*recorded.schedules, schedule))
         write_schedules(recorded, path)
         seal(path)
         about = f"{schedule.blocks} blocks, {schedule.duration_ns} ns"

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.cuda.launch.catalog import all_kernel_names, lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import Program
@@ -21,18 +22,16 @@ from gemmviz.cuda.program import PROGRAMS, entry_of, reader, source_of, stored_n
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
 from gemmviz.files.recordings import checked_files, seal
 from gemmviz.files.resources import ROOT
-from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, SourceError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Outcome, Trace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CountRequest, Engine, EngineRequest, RaceRequest, Recording, TraceRequest, WatchRequest
-from gemmviz.scenes.kit.primitives import Face
-from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
-from gemmviz.session.ready_steps import ReadyStep, ready_step
+from gemmviz.scenes.kit.primitives import ADVANCES, FONT_FILES, Advances, Face, bundled_font
+from gemmviz.session.state import ReadyStep, ready_step
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.occupancy import declared_bytes
 from gemmviz.shots.runs import run_so_far
@@ -66,9 +65,14 @@ class NotedAnswers(Engine):
         answer, setup = self._interpreter.answer(request), request.setup
         match request:
             case WatchRequest(_, block, thread) if self._of(setup).trace is not None:
-                self._note(setup, lambda answers: replace(answers, watched={**answers.watched, (block, thread): answer}))
+                self._note(
+                    setup, lambda answers: structs.replace(answers, watched={**answers.watched, (block, thread): answer})
+                )
             case RaceRequest(_, block):
-                self._note(setup, lambda answers: replace(answers, races={**answers.races, block: replace(answer, what="")}))
+                self._note(
+                    setup,
+                    lambda answers: structs.replace(answers, races={**answers.races, block: structs.replace(answer, what="")}),
+                )
         return answer
 
     def _trace(self, setup: Setup, blocks: BlockRange | None) -> Outcome:
@@ -78,7 +82,7 @@ class NotedAnswers(Engine):
         outcome = self._interpreter.trace(setup, blocks, Recording(values=True))
         trace = outcome.trace
         if trace is not None and _is_general(trace) and trace.element.size <= MOST_STORED:
-            self._note(setup, lambda answers: replace(answers, trace=trace, fault=outcome.fault))
+            self._note(setup, lambda answers: structs.replace(answers, trace=trace, fault=outcome.fault))
         return outcome
 
     def _count(self, setup: Setup, counter: LaunchSink) -> None:
@@ -87,7 +91,7 @@ class NotedAnswers(Engine):
             own = LaunchCounter(device_for(setup).rules)
             self._interpreter.count(setup, own)
             sums = Sums(own.arrays, _of_all_phases(own.sums))
-            self._note(setup, lambda answers: replace(answers, sums=sums))
+            self._note(setup, lambda answers: structs.replace(answers, sums=sums))
         counter.add_sums(sums.arrays, sums.sums)
 
     def declare(self, setup: Setup) -> None:
@@ -96,7 +100,7 @@ class NotedAnswers(Engine):
             declared = declared_bytes(setup)
         except GemmvizError:
             return
-        self._note(setup, lambda answers: replace(answers, shared_bytes=declared))
+        self._note(setup, lambda answers: structs.replace(answers, shared_bytes=declared))
 
     def number(self, stop: LessonStep, quantity: str, facts: Knowledge) -> None:
         """Note a number of a caption, if it can be computed."""
@@ -105,7 +109,7 @@ class NotedAnswers(Engine):
         except GemmvizError:
             return
         key = number_key(stop.shot, quantity)
-        self._note(stop.shot.setup, lambda answers: replace(answers, numbers={**answers.numbers, key: value}))
+        self._note(stop.shot.setup, lambda answers: structs.replace(answers, numbers={**answers.numbers, key: value}))
 
     def _of(self, setup: Setup) -> Answers:
         return self.answers.get(_key(setup), (setup, Answers()))[1]
@@ -176,7 +180,7 @@ def store(engine: NotedAnswers, is_whole: bool) -> None:
             run = ("trace", "fault") if answers.trace is None else ()
             lacking = (name for name in ("shared_bytes", "sums") if getattr(answers, name) is None)
             one = {name: getattr(known, name) for name in (*run, *lacking)}
-            answers = replace(answers, **parts, **one)
+            answers = structs.replace(answers, **parts, **one)
         write_answers(answers, folder / f"{key}.npz")
         print(f"{key} {setup.kernel.name} {setup.problem}: {(folder / f'{key}.npz').stat().st_size:,} bytes", flush=True)
 

@@ -16,6 +16,7 @@ from typing import Any
 import cupy
 import numpy as np
 from cupy_backends.cuda.libs import cublas
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
@@ -36,14 +37,13 @@ from gemmviz.model.recording import (
     StrideTime,
     StrideTimes,
 )
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Timing
 from gemmviz.run.benchmarking import processor_name
 from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.discovery import open_gpu
 from gemmviz.run.cuda.runner import CudaRunner
-from gemmviz.run.cuda.stopwatch import Stopwatch
+from gemmviz.run.cuda.workload import Stopwatch
 from gemmviz.run.worker.tools import METHODS, one_thread_environment
 from recording import ROOT, measurement
 from recording.launches import gpu_here, lesson_schedules, lesson_speeds
@@ -279,7 +279,7 @@ def kernel_row(runner: CudaRunner, setup: Setup, label: str) -> Measured:
     assert measured.check is not None
     assert measured.check.passed, label
     transfer = runner.use(setup, runner.copy)
-    return replace(measured, kernel=label, transfer=transfer)
+    return structs.replace(measured, kernel=label, transfer=transfer)
 
 
 def host_rows() -> Iterator[Row]:

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.costs import bank_words, lane_words, profiled_wavefronts, punchcard, wavefronts
+from gemmviz.analysis.costs import bank_words, lane_words, profiled_wavefronts, punchcard, wavefronts
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.device import MemoryRules
 from tests.conftest import DATA, moment_of, trace_of

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemmviz.analysis.memory.costs import moved_sectors, request_rows, requests, warp_rows
+from gemmviz.analysis.costs import moved_sectors, request_rows, requests, warp_rows
+from gemmviz.model.arrays import Layout, vector
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.layouts import Layout, vector
 from tests.conftest import kernel_from, moment_of, trace_of
 
 LANES = np.arange(32)[None]

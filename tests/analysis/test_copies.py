@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.costs import profiled_wavefronts
-from gemmviz.analysis.memory.merging import around_l1, beyond_stores
+from gemmviz.analysis.costs import profiled_wavefronts
+from gemmviz.analysis.merging import around_l1, beyond_stores
 from gemmviz.model.device import MemoryRules
 from tests.conftest import DATA
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemmviz.analysis.memory.costs import request_rows
-from gemmviz.analysis.memory.counts import Counts, LaunchCounter, count_rows, count_steps
+from gemmviz.analysis.costs import request_rows
+from gemmviz.analysis.counts import Counts, LaunchCounter, count_rows, count_steps
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.arrays import vector
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.errors import Place
 from gemmviz.model.kernel import Launch
-from gemmviz.model.layouts import vector
+from gemmviz.model.messages import Place
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink

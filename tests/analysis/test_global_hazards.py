@@ -1,20 +1,20 @@
 """Hazards in global memory: between blocks, which nothing orders, and inside a block, between its barriers."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gemmviz.analysis.hazards.global_hazards import global_hazards
-from gemmviz.analysis.hazards.hazard import Hazard
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.global_hazards import global_hazards
+from gemmviz.analysis.hazard import Hazard
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.model.errors import Cancelled, cancellable
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Cancelled, cancellable
 from gemmviz.model.sites import Operand
 from gemmviz.model.trace import INACTIVE, Trace
 from gemmviz.run.cpu.executor import trace_kernel
@@ -112,7 +112,7 @@ def test_wide_stores_touch_all_their_elements() -> None:
 
 
 def test_values_that_nobody_knows_are_said(tmp_path: Path) -> None:
-    trace = replace(traced("C[threadIdx.x] = blockIdx.x;"), stored={})
+    trace = dataclasses.replace(traced("C[threadIdx.x] = blockIdx.x;"), stored={})
     result = global_hazards(trace)
     assert (result.hazards, result.undecided) == ((), 4)
     assert "The order of writes could matter for 4 elements" in ordering_of(trace).remarks[0]
@@ -188,8 +188,8 @@ def test_of_wide_stores_only_the_first_values_are_compared() -> None:
 
 def test_a_store_that_never_runs_is_no_hazard() -> None:
     trace = traced("C[0] += A[i];")
-    silent = replace(trace, element=np.full_like(trace.element, INACTIVE))
-    without_stores = replace(trace, site=np.zeros_like(trace.site))
+    silent = dataclasses.replace(trace, element=np.full_like(trace.element, INACTIVE))
+    without_stores = dataclasses.replace(trace, site=np.zeros_like(trace.site))
     assert trace.sites[0].operands[0].access == "read"
     assert global_hazards(trace).hazards
     assert not global_hazards(silent).hazards

@@ -3,9 +3,8 @@ from typing import Any
 
 import pytest
 
-from gemmviz.analysis.hazards.launch_hazards import HazardSink, LaunchHazards
-from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.analysis.hazards.shared_hazards import HazardFinder
+from gemmviz.analysis.launch_hazards import HazardSink, LaunchHazards, ordering_of
+from gemmviz.analysis.shared_hazards import HazardFinder
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel

@@ -2,6 +2,7 @@
 and searched for hazards.
 """
 
+import dataclasses
 import itertools
 from pathlib import Path
 from typing import Any
@@ -10,20 +11,20 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from gemmviz.analysis.hazards.global_hazards import global_hazards
-from gemmviz.analysis.hazards.hazard import Hazard
-from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
-from gemmviz.analysis.hazards.shared_hazards import examined
-from gemmviz.analysis.memory.counts import Counts, LaunchCounter, count_steps, totals
-from gemmviz.analysis.memory.merging import MergingCounter
+from gemmviz.analysis.counts import Counts, LaunchCounter, count_steps, totals
+from gemmviz.analysis.global_hazards import global_hazards
+from gemmviz.analysis.hazard import Hazard
+from gemmviz.analysis.launch_hazards import LaunchHazards
+from gemmviz.analysis.merging import MergingCounter
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.shared_hazards import examined
 from gemmviz.files.trace_file import read_trace, write_trace
+from gemmviz.model.arrays import SCALAR, Layout, box, fragment, vector
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.errors import TraceFileError
-from gemmviz.model.layouts import SCALAR, Layout, box, fragment, vector
-from gemmviz.model.records import fields, replace
+from gemmviz.model.messages import TraceFileError
+from gemmviz.model.records import fields
 from gemmviz.model.sites import Operand
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.recorder import PhaseFilter, Recorder
@@ -127,7 +128,7 @@ def test_the_stream_is_counted_as_the_trace_is(run: HandMade) -> None:
     ("name", "elements"), sampled(itertools.product(RUNS, ("float16", "bfloat16", "float64", "int8")), every=3)
 )
 def test_saved_and_read_again(name: str, elements: str, tmp_path: Path) -> None:
-    run = replace(RUNS[name], elements=elements)
+    run = dataclasses.replace(RUNS[name], elements=elements)
     trace = run.trace()
     write_trace(trace, tmp_path / "t.gvt")
     back = read_trace(tmp_path / "t.gvt")
@@ -212,7 +213,7 @@ class TestCopies:
         trace = copied("wait", "barrier").trace()
         for wrong in ([2, 1, 2, 3], [0, 1, 2, 3], [1, 1, 2, 4], []):
             with pytest.raises(TraceFileError):
-                write_trace(replace(trace, completes=np.array(wrong, np.int32)), tmp_path / "t.gvt")
+                write_trace(dataclasses.replace(trace, completes=np.array(wrong, np.int32)), tmp_path / "t.gvt")
 
     def test_both_ends_are_drawn(self) -> None:
         moment = Reader(Replay.of(copied("wait", "barrier").trace())).at(0)
@@ -246,7 +247,7 @@ class TestFragments:
     def test_wavefronts(self, layout: Layout, wavefronts: int) -> None:
         """Rows side by side take all banks once; rows 128 bytes apart meet in the same ones; each matrix is a pass."""
         run = HandMade()
-        array = replace(run.arrays[TILE], shape=(64, 64))
+        array = structs.replace(run.arrays[TILE], shape=(64, 64))
         run.arrays = (*run.arrays[:TILE], array)
         run.step("load", (Operand(TILE, "read", layout), np.zeros(32, int)))
         (found,) = costs(run, 0)
@@ -334,7 +335,7 @@ class TestHalf:
         run = HandMade()
         run.step("load", (Operand(A, "read"), LANES))
         assert costs(run, 0)[0].sectors == 2
-        assert costs(replace(run, elements="float64"), 0)[0].sectors == 8
+        assert costs(dataclasses.replace(run, elements="float64"), 0)[0].sectors == 8
 
     def test_values_have_as_many_digits_as_it_has(self) -> None:
         run = HandMade()

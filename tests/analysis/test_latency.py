@@ -1,12 +1,12 @@
 """The model of latency hiding knows how many warps a scheduler can hold, and captions write its figures as pictures do."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.models import hiding, hiding_of
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels
@@ -67,4 +67,4 @@ def test_the_caption_of_few_warps_says_what_its_picture_says() -> None:
     facts = facts_of(trial=FEW)
     caption = named_value(Expectation("issued_percent", 5.5), quantity_value("issued_percent", facts))
     assert any(f"issues in {caption} %" in text for text in said(facts))
-    assert caption == hiding_of(replace(facts.occupancy)).percent
+    assert caption == hiding_of(structs.replace(facts.occupancy)).percent

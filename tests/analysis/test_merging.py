@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gemmviz.analysis.memory.counts import totals
-from gemmviz.analysis.memory.merging import Explanation, MergingCounter, explained
+from gemmviz.analysis.counts import totals
+from gemmviz.analysis.merging import Explanation, MergingCounter, explained
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import stream_launch

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.models import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
@@ -13,7 +14,6 @@ from gemmviz.files.recordings import MEASUREMENTS, recorded_registers, recording
 from gemmviz.files.resources import resource
 from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.timing import RecordedCounters
 from gemmviz.shots.occupancy import needs_of
 from tests.conftest import DATA
@@ -52,18 +52,18 @@ def test_arguments_lie_in_shared_memory_on_a_g80() -> None:
         assert needs.argument_bytes == 3 * 8 + 4
         assert occupancy_limits(device, needs).limits[SHARED] == blocks
     least = Needs(64, 10, 480)
-    assert [occupancy_limits(device, replace(least, argument_bytes=n)).uses[SHARED] for n in (16, 17)] == [
+    assert [occupancy_limits(device, structs.replace(least, argument_bytes=n)).uses[SHARED] for n in (16, 17)] == [
         (512, 16384),
         (1024, 16384),
     ]
     newer = load_device("a100")
-    assert occupancy_limits(newer, replace(least, argument_bytes=256)).uses == occupancy_limits(newer, least).uses
+    assert occupancy_limits(newer, structs.replace(least, argument_bytes=256)).uses == occupancy_limits(newer, least).uses
 
 
 def test_registers_where_a_block_may_have_half_of_them() -> None:
     """Compute capability 5.2: four blocks, where 5.0, whose blocks may have all of the file, holds five."""
     newer = load_device("h200")
-    assert occupancy_limits(replace(newer, registers_per_block=32768), Needs(128, 85, 0)).limits[REGISTERS] == 4
+    assert occupancy_limits(structs.replace(newer, registers_per_block=32768), Needs(128, 85, 0)).limits[REGISTERS] == 4
     assert occupancy_limits(newer, Needs(128, 85, 0)).limits[REGISTERS] == 5
 
 
@@ -137,7 +137,7 @@ def test_what_the_profiler_said_of_every_shipped_kernel(every: int) -> None:
         for row in levels.rows[::every]:
             needs, _ = needs_of(setup_for(load_kernel(row.kernel), row.problem, row.parameters))
             counters = row.counters
-            compiled = replace(needs, registers=counters["registers_per_thread"])
+            compiled = structs.replace(needs, registers=counters["registers_per_thread"])
             found = occupancy_limits(device, compiled, counters["shared_config_bytes"])
             said = ("blocks", "warps", "registers", "shared_mem")
             assert list(found.limits.values()) == [counters[f"occupancy_limit_{name}"] for name in said]

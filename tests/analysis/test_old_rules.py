@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.costs import passes_by_one_word, requests, wavefronts
+from gemmviz.analysis.costs import passes_by_one_word, requests, wavefronts
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
+from gemmviz.model.arrays import vector
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge

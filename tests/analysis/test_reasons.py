@@ -3,8 +3,9 @@
 import re
 
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.reasons import Launched, busy_share, causes_of, holds_for
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -13,7 +14,6 @@ from gemmviz.files.recordings import recordings
 from gemmviz.model.cases import DRAM, Cause, CauseKind
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import nearest_recording, row_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import RecordedCounters
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -22,11 +22,11 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.why_view import why_scene
-from gemmviz.shots.kinds.why import speed_case_of, traffic_of
+from gemmviz.shots.kinds.counted import speed_case_of, traffic_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.occupancy import needs_of
+from gemmviz.shots.rearranging import next_choice, opposed_cures, suggestions_for, with_cures
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.suggestions import next_choice, opposed_cures, suggestions_for, with_cures
 from tests.conftest import ENGINE, piece, sampled, sure
 
 
@@ -84,10 +84,10 @@ def test_a_cause_costs_the_time_without_it(kernel: str, size: int) -> None:
     for cause in causes_of(found):
         assert cause.cost_ms is None or 0.0 <= cause.cost_ms <= total
         if cause.kind == "idle":
-            assert cause.cost_ms == pytest.approx(total - replace(work, busy=1.0).time_ms(device))
+            assert cause.cost_ms == pytest.approx(total - structs.replace(work, busy=1.0).time_ms(device))
         if cause.kind == "banks":
             shared = found.counts.total("shared")
-            less = replace(work, wavefronts=work.wavefronts - shared.excessive_wavefronts)
+            less = structs.replace(work, wavefronts=work.wavefronts - shared.excessive_wavefronts)
             assert cause.cost_ms == pytest.approx(total - less.time_ms(device))
 
 
@@ -106,7 +106,7 @@ def test_the_model_is_near_recorded_times(name: str, value: int) -> None:
 
 
 def test_where_the_model_does_not_hold_counts_rank() -> None:
-    setup = replace(setup_of("02_naive", 64, BLOCK=8), device="8800gtx")
+    setup = structs.replace(setup_of("02_naive", 64, BLOCK=8), device="8800gtx")
     found = launched(setup)
     assert not holds_for(found.limits.device)
     assert found.model_ms is None
@@ -226,7 +226,7 @@ def test_a_suggestion_with_a_wrong_result_is_not_faster() -> None:
     setup = setup_of("02_naive", 64, BLOCK=16)
     text = setup.kernel.text.replace("C[row * N + col] = sum;", "C[row * N + col] = BLOCK == 8 ? 0.0f : sum;")
     assert text != setup.kernel.text
-    setup = replace(setup, kernel=replace(setup.kernel, text=text))
+    setup = structs.replace(setup, kernel=structs.replace(setup.kernel, text=text))
     assert Knowledge(Shot(setup), Interpreter()).faster == ()
 
 

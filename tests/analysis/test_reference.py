@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.counts import LaunchCounter, totals
-from gemmviz.analysis.memory.merging import MergingCounter, explained
+from gemmviz.analysis.counts import LaunchCounter, totals
+from gemmviz.analysis.merging import MergingCounter, explained
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.recordings import recordings
@@ -45,7 +45,7 @@ def test_reference_is_whole() -> None:
 
 @pytest.mark.parametrize("name", ["naive", "tiled"])
 def test_streamed_counts_equal_those_of_the_full_trace(name: str) -> None:
-    from gemmviz.analysis.memory.counts import count_steps
+    from gemmviz.analysis.counts import count_steps
 
     spec = load_kernel(str(DATA / "kernels" / f"{name}.cu"))
     trace = trace_of(spec, 40, 24, 20)

@@ -5,17 +5,16 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import Counts
-from gemmviz.analysis.replay.flights import THREADS
+from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.replay.focus import Focus, position_of, scope_of, step_at
 from gemmviz.analysis.replay.grid import Grid
-from gemmviz.analysis.replay.history import element_history
 from gemmviz.analysis.replay.moment import LoadCounts, Reader, StepCursors
+from gemmviz.analysis.replay.private import element_history
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.tiles import EMPTY
-from gemmviz.model.errors import Cancelled
-from gemmviz.model.records import replace
+from gemmviz.analysis.replay.tiles import EMPTY, THREADS
+from gemmviz.model.messages import Cancelled
 from gemmviz.model.trace import CONSTANT, Trace
 from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.scenes.charts.models import cost_chart
@@ -255,7 +254,7 @@ def test_footprints_of_wide_and_narrow_accesses_end_where_they_end() -> None:
 @settings(max_examples=40, deadline=None)
 def test_a_step_is_found_again_as_one_would_look_for_it(which: int, other: int, data: st.DataObject) -> None:
     here, there = (_POSITIONED[number % len(_POSITIONED)] for number in (which, which + other))
-    position = replace(position_of(here, data.draw(st.integers(0, here.steps - 1))), step=10**6)
+    position = structs.replace(position_of(here, data.draw(st.integers(0, here.steps - 1))), step=10**6)
     alike = [n for n, s in enumerate(there.sites) if (s.text, s.place.line) == (position.text, position.line)]
     alike = alike or [n for n, s in enumerate(there.sites) if s.text == position.text]
     steps = [step for step in range(there.steps) if there.site[step] in alike]

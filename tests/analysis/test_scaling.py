@@ -1,13 +1,13 @@
 """Work, span, bytes and what a cache holds, of multiplications that are not square."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.models import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.charts.models import work_chart
 from gemmviz.shots.kinds.launches import SUBJECTS
@@ -75,7 +75,7 @@ def test_reported_shares_are_those_of_their_part() -> None:
 
 def test_rows_of_other_precisions_and_of_the_cpu_can_be_named() -> None:
     facts = facts_of(Problem(64, 64, 64))
-    shot = replace(facts.shot, chart=ChartChoice(source="Recorded on NVIDIA H200, float, double and CPU"))
+    shot = structs.replace(facts.shot, chart=ChartChoice(source="Recorded on NVIDIA H200, float, double and CPU"))
     facts = Knowledge(shot, Interpreter())
     single, double = (quantity_value(f"gflops(kernel={name}, n=4096)", facts) for name in ("04_tiled", "04_tiled double"))
     assert single > double > 0  # type: ignore[operator]

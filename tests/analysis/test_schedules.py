@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.models import DONE, RUNNING, WAITING, modelled, occupancy_limits, residents, states, waves
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
@@ -12,7 +13,6 @@ from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import read_schedules, recorded_schedules, recordings, write_schedules
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import LaunchRow, row_of
-from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.kit.view import ViewOptions
@@ -31,7 +31,7 @@ def test_no_sm_ever_held_more_blocks_than_occupancy_allows(every: int) -> None:
             assert row_of(setup, [launched]), "another version of the kernel was recorded: make record WHAT=schedules"
             needs, _ = needs_of(setup)
             if (registers := _registers_timed(each.gpu.name, launched)) is not None:  # NVRTC's, which are not always nvcc's
-                needs = replace(needs, registers=registers)
+                needs = structs.replace(needs, registers=registers)
             limits = occupancy_limits(load_device("h200"), needs)
             assert schedule.blocks == launch_for(setup).block_count
             assert schedule.resident().max() <= limits.blocks_per_sm
@@ -77,7 +77,7 @@ def test_states_and_lanes_are_the_schedules() -> None:
 
 def test_schedules_come_back_as_they_were(tmp_path: Path) -> None:
     before = recorded_schedules()[0]
-    few = replace(before, rows=before.rows[:3], schedules=before.schedules[:3])
+    few = structs.replace(before, rows=before.rows[:3], schedules=before.schedules[:3])
     write_schedules(few, tmp_path / "s.npz")
     after = read_schedules(tmp_path / "s.npz")
     assert (after.gpu, after.date, after.rows) == (few.gpu, few.date, few.rows)

@@ -4,7 +4,7 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.recordings import recordings
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import Cancelled, DeviceError
+from gemmviz.model.messages import Cancelled, DeviceError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Timing, Transfer

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from gemmviz.analysis.memory.costs import profiled_wavefronts
-from gemmviz.analysis.memory.counts import LaunchCounter, totals
-from gemmviz.analysis.memory.merging import MergingCounter, explained
+from gemmviz.analysis.costs import profiled_wavefronts
+from gemmviz.analysis.counts import LaunchCounter, totals
+from gemmviz.analysis.merging import MergingCounter, explained
 from gemmviz.cuda.launch.catalog import pattern_kernel_names
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import device_for, setup_for
@@ -15,7 +15,7 @@ from gemmviz.files.codec import read_json
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.run.worker.tools import METRICS
 from tests.conftest import DATA
 

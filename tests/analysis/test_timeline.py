@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, LOAD_A, LOAD_B, STORE_C, STORE_TILE
+from gemmviz.analysis.replay.replay import BARRIER, COMPUTE, LOAD_A, LOAD_B, STORE_C, STORE_TILE, Replay
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Rects
 from gemmviz.scenes.kit.theme import load_theme

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -17,7 +18,6 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.shots.shot import Camera, default_shot, shot_text
 from tests.bench.engine import setup_of
 from tests.bench.report import show
@@ -74,7 +74,9 @@ def clicks_on_the_gpu(app: Any, shown: Any) -> None:
     if session.engines.gpu is None:
         return
     for name, tiles in (("04_tiled", (8, 16, 32)), ("08_register_tiled", (32, 64, 8))):
-        session.show(replace(session.shot, setup=setup_for(load_kernel(name), Problem(1024, 1024, 1024)), camera=Camera()))
+        session.show(
+            structs.replace(session.shot, setup=setup_for(load_kernel(name), Problem(1024, 1024, 1024)), camera=Camera())
+        )
         wait(app, lambda: not session.is_working)
         fresh: list[float] = []
         again: list[float] = []
@@ -105,7 +107,7 @@ def ask(app: Any, shown: Any, size: int, **parameters: int) -> None:
     """Shows another size, and waits for what follows the picture: the counts of the launch and the search for hazards, too."""
     session = shown.session
     setup = setup_of(load_kernel("04_tiled"), size, **parameters)
-    session.show(replace(session.shot, setup=setup, camera=Camera()))
+    session.show(structs.replace(session.shot, setup=setup, camera=Camera()))
     wait(app, lambda: session.shown.setup == setup and session.completion.watched is not None)
     wait(app, lambda: not session.is_working)
 

@@ -4,18 +4,18 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import decoded
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.exercises import judged as judged_exercise
-from gemmviz.teaching.grading.grade import HandIn
 from gemmviz.teaching.grading.judge import judged_hand_in
 from gemmviz.teaching.grading.opening import opened_hand_in
+from gemmviz.teaching.grading.task import HandIn
 from gemmviz.teaching.grading.task_file import parse_task
 from gemmviz.teaching.lesson import Exercise, ExerciseSize, Expectation
 from tests.conftest import sure
@@ -46,7 +46,7 @@ def _differences(chosen: list[Entry], folder: Path) -> dict[str, tuple[object, .
         window = open_kernel(str(folder / str(number) / each.main))
         hand_in = HandIn("s", "S", {name: decoded(text.encode()) for name, text in each.files.items()})
         size = ExerciseSize(problem=dict(window.problem.sizes))
-        task = replace(_TASK, sizes=(size,), square=(), type=sure(each.case).type)
+        task = structs.replace(_TASK, sizes=(size,), square=(), type=sure(each.case).type)
         graded = opened_hand_in(hand_in, task).kernel
         exercise = judged_exercise(_RIGHT, Shot(setup_for(window)), Interpreter(), random=Random(0))
         grade = judged_hand_in(hand_in, task, Interpreter()).grade

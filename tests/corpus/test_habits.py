@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cuda.launch.formula import evaluate
-from gemmviz.cuda.launch.host_code.outline import unit_outline
+from gemmviz.cuda.launch.host_code.launches import unit_outline
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.parser.source_text import SourceText
@@ -18,7 +18,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outline import FileOutline
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from tests.conftest import sampled
 
 HABITS = Path(__file__).parents[1] / "data" / "kernels" / "habits"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from tests.conftest import sampled
 from tests.nvrtc import cuda_include, nvrtc
 from tests.run.test_twin_compiles import compile_twin

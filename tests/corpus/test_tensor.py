@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 
 TENSOR = Path(__file__).parent / "tensor"
 NAMES = sorted(path.stem for path in TENSOR.glob("*.cu"))

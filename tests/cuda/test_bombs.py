@@ -11,7 +11,7 @@ import pytest
 
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import ReaderLink
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 from tests.conftest import sampled
 
 KERNEL = "__global__ void k(float* a) {{ a[0] = {}; }}\n"

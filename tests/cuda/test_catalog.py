@@ -3,8 +3,7 @@
 import pytest
 
 from gemmviz.cuda.launch.catalog import load_kernel
-from gemmviz.model.errors import UsageError
-from gemmviz.model.translation import spaced
+from gemmviz.model.messages import UsageError, spaced
 
 
 @pytest.mark.parametrize("name", ["none", "x" * 5000, "a\0b", ""])

@@ -1,10 +1,10 @@
 """What can't be read is refused with file, line, column and the construct's name."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.program import program_for
-from gemmviz.model.errors import SourceError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import SourceError
 from tests.conftest import kernel_from, sure
 
 FIRST_LINE = 10  # of the body
@@ -67,7 +67,7 @@ def test_recursion_is_refused() -> None:
 
 def test_a_missing_entry_names_what_is_there() -> None:
     spec = kernel_from("C[0] = 1.0f;")
-    spec = replace(spec, entry="kernal")
+    spec = structs.replace(spec, entry="kernal")
     with pytest.raises(SourceError, match=r"no kernel kernal .did you mean kernel"):
         program_for(spec, {})
 
@@ -79,7 +79,7 @@ def test_a_kernel_that_is_defined_twice() -> None:
         if "extern" in kernel.text
         else kernel.text[kernel.text.index("__global__") :]
     )
-    twice = replace(kernel, text=f"{kernel.text}\n{body}")
+    twice = structs.replace(kernel, text=f"{kernel.text}\n{body}")
     with pytest.raises(SourceError, match=f"{kernel.entry} is defined twice") as caught:
         program_for(twice, {})
     assert sure(caught.value.place).line > FIRST_LINE

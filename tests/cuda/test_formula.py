@@ -1,7 +1,7 @@
 import pytest
 
 from gemmviz.cuda.launch.formula import evaluate
-from gemmviz.model.errors import SettingError, SourceError
+from gemmviz.model.messages import SettingError, SourceError
 
 NAMES = {"M": 10, "T": 4}
 

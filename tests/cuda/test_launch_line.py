@@ -1,11 +1,11 @@
 """The launch as text: plain formulas with the same values."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.formula import formula_value
 from gemmviz.cuda.launch.launch_form import launch_flags
-from gemmviz.model.records import replace
 
 CASES = [
     ("int(ceil((float(N) / 16.0)))", "ceil(N / 16.0)"),
@@ -19,7 +19,7 @@ CASES = [
 
 @pytest.mark.parametrize(("formula", "plain"), CASES)
 def test_formulas_are_plain_and_keep_their_values(formula: str, plain: str) -> None:
-    kernel = replace(load_kernel("02_naive"), grid=(formula,))
+    kernel = structs.replace(load_kernel("02_naive"), grid=(formula,))
     assert launch_flags(kernel)[-1] == plain
     for n in (1, 15, 16, 17, 40):
         assert formula_value(plain, {"N": n, "T": 8}) == formula_value(formula, {"N": n, "T": 8})

@@ -1,11 +1,11 @@
 """Counters of loops, which name the moments of a run, and the variables that accesses fill and store."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.walk import loop_counters, variables_of_accesses
-from gemmviz.model.records import replace
 
 _KERNEL = """
 extern "C" __global__ void odd(const float* A, const float* B, float* C, int M, int N, int K)
@@ -20,7 +20,7 @@ extern "C" __global__ void odd(const float* A, const float* B, float* C, int M, 
 
 def counters(loop: str) -> dict[int, tuple[str, list[int]]]:
     """Name and first values of each counter, by number of the loop."""
-    kernel = replace(load_kernel("sequential"), text=_KERNEL.replace("LOOP", loop), entry="odd", is_shipped=False)
+    kernel = structs.replace(load_kernel("sequential"), text=_KERNEL.replace("LOOP", loop), entry="odd", is_shipped=False)
     program = program_for(kernel, {})
     return {number: (each.name, [each.at(trip) for trip in range(4)]) for number, each in loop_counters(program).items()}
 
@@ -69,7 +69,7 @@ def test_variables_that_accesses_fill_and_store() -> None:
     }
     C[K] = 2.0f * sum + C[M];"""
     text = _KERNEL.replace(_KERNEL[_KERNEL.index("float sum") : _KERNEL.rindex("}")], body + "\n")
-    program = program_for(replace(load_kernel("sequential"), text=text, entry="odd", is_shipped=False), {})
+    program = program_for(structs.replace(load_kernel("sequential"), text=text, entry="odd", is_shipped=False), {})
     names = {variable.slot: variable.name for variable in program.variables}
     loaded, stored = (
         {program.accesses[access].text: [names[slot] for slot in slots] for access, slots in moved.items()}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cuda.program import program_for
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 from tests.conftest import kernel_from, left_in_c
 
 GXX = shutil.which("g++")

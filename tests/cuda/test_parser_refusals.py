@@ -5,7 +5,7 @@ import pytest
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.parser.unit import parse
 from gemmviz.cuda.reader.read import read_program
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 
 BEFORE = "template <int N> struct T { static const int v = T<N - 1>::v; }; float host(int); constexpr int TILE = 4;\n"
 

@@ -7,7 +7,7 @@ import pytest
 
 from gemmviz.cuda.ptx.registers import AsmInstruction, RegisterNames, instructions
 from gemmviz.cuda.reader.assembly import asm_statements, asm_text
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 from tests.run.warp_runs import Kinds, run
 
 # The template with %0 = result, %1 = t, %2 = 3 in registers r, and what each thread t gets.

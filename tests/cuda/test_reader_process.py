@@ -16,7 +16,7 @@ import pytest
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import ReaderLink
 from gemmviz.files.resources import child_environment
-from gemmviz.model.errors import Cancelled, GemmvizError, SourceError, cancellable
+from gemmviz.model.messages import Cancelled, GemmvizError, SourceError, cancellable
 
 RIGHT = SourceText("a.cu", {"a.cu": "__global__ void k(float* a) { a[threadIdx.x] = 1.0f; }\n"})
 WRONG = SourceText("a.cu", {"a.cu": "__global__ void k(float* a) { a[0] = b; }\n"})
@@ -39,7 +39,7 @@ def test_a_right_text_and_a_wrong_one(link: ReaderLink) -> None:
 
 
 def test_the_process_loads_neither_numpy_nor_qt_nor_what_only_outlines_need() -> None:
-    heavy = ("numpy", "PySide6", "psutil", "gemmviz.cuda.launch.host_code.outline")
+    heavy = ("numpy", "PySide6", "psutil", "gemmviz.cuda.launch.host_code.launches")
     code = f"import sys, gemmviz.cuda.reader_process; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

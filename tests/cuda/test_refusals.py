@@ -3,7 +3,7 @@
 import pytest
 
 from gemmviz.cuda.program import program_for
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 from tests.conftest import kernel_from, left_in_c
 
 VIRTUAL = """struct V { __device__ virtual float f() { return 1; } __device__ float g() { return f(); } };

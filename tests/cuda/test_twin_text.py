@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.launch_form import GivenLaunch
@@ -8,13 +9,12 @@ from gemmviz.cuda.nodes import Const, HostCode
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.reader.read import read_program
-from gemmviz.cuda.twin.slots import literal
+from gemmviz.cuda.twin.statements import literal
 from gemmviz.cuda.twin.units import TWIN_ENTRY, printed_twin, probed_source, real_source, twin_for
 from gemmviz.cuda.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT
-from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import ProjectFile
-from gemmviz.model.records import replace
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.model.messages import SourceError
+from gemmviz.run.loader import open_kernel
 from tests.conftest import DATA, kernel_from, sure
 
 
@@ -75,7 +75,7 @@ LAUNCHER = "void go(float* a) {\n kernel<<<1, 4>>>(a, a, a, 1, 1, 1);\n}"
 
 def test_host_functions_are_blanked_and_all_places_kept() -> None:
     spec = kernel_from("C[0] = 1.0f;")
-    spec = replace(spec, text=f"{spec.text}{LAUNCHER}// after\n")
+    spec = structs.replace(spec, text=f"{spec.text}{LAUNCHER}// after\n")
     text = real_source(spec, program_for(spec, {}), {}).text
     assert "<<<" not in text
     assert "}// after" not in text
@@ -129,7 +129,7 @@ def test_the_probe_stands_at_the_beginning_of_the_body() -> None:
     line = probed_source(spec, program, {}).text.split(f'#line 1 "{spec.file}"\n')[1].split("\n")[program.opening.line - 1]
     assert "{ gv_probe gv;" in line
     hidden = kernel_from("C[0] = 1.0f; END", before="#define END }")
-    hidden = replace(
+    hidden = structs.replace(
         hidden, text=hidden.text.replace(")\n{", ") BEGIN\n").replace("#define END }", "#define BEGIN {\n#define END")
     )
     with pytest.raises(SourceError, match="begins in a macro"):
@@ -139,9 +139,9 @@ def test_the_probe_stands_at_the_beginning_of_the_body() -> None:
 def test_includes_of_the_project_are_given_by_their_names() -> None:
     spec = kernel_from("C[0] = 1.0f;", before='#include "../common/tile.cuh"')
     tile = ProjectFile("common/tile.cuh", '#include "sizes.h"\nvoid host() { }\n')
-    spec = replace(spec, own_name="kernels/a.cu", project=(tile, ProjectFile("common/sizes.h", "#define T 4\n")))
-    place = replace(program_for(kernel_from("C[0] = 1.0f;"), {}).opening, line=2, column=1, end_line=2, end_column=16)
-    program = replace(program_for(kernel_from("C[0] = 1.0f;"), {}), host_code=(HostCode(place, "common/tile.cuh"),))
+    spec = structs.replace(spec, own_name="kernels/a.cu", project=(tile, ProjectFile("common/sizes.h", "#define T 4\n")))
+    place = structs.replace(program_for(kernel_from("C[0] = 1.0f;"), {}).opening, line=2, column=1, end_line=2, end_column=16)
+    program = structs.replace(program_for(kernel_from("C[0] = 1.0f;"), {}), host_code=(HostCode(place, "common/tile.cuh"),))
     headers = dict(real_source(spec, program, {}).headers)
     assert headers["sizes.h"] == "#define T 4\n"
     assert headers["../common/tile.cuh"] == '#include "sizes.h"\n' + " " * 15 + "\n"

@@ -8,7 +8,7 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import can_run, nearest_legal, setup_for
 from gemmviz.cuda.program import program_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
 from tests.conftest import sampled

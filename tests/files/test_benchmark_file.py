@@ -1,18 +1,18 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import parse_sizes, setup_for, square_problems
 from gemmviz.files.recordings import benchmark_text, read_benchmark, recordings
-from gemmviz.files.whole import chart_csv
+from gemmviz.files.resources import chart_csv
 from gemmviz.model.chart import Axis, Bars, Chart
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import text_hash
+from gemmviz.model.messages import GemmvizError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import row_of
-from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
 
@@ -38,7 +38,7 @@ def test_rates_and_shares() -> None:
 
 def test_the_row_of_a_setup_is_of_its_text_sizes_and_parameters() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(64, 64, 64), {"TILE_WIDTH": 16})
-    own = replace(KERNEL, source_hash=setup.kernel.text_hash)
+    own = structs.replace(KERNEL, source_hash=setup.kernel.text_hash)
     assert row_of(setup, (*BENCHMARK.rows, own)) is own
     assert row_of(setup, BENCHMARK.rows) is None
     assert row_of(setup.changed(TILE_WIDTH=8), (own,)) is None
@@ -88,7 +88,7 @@ def test_what_ships_is_an_h200s_and_says_so() -> None:
     assert all(texts.get(row.kernel, "") == row.source_hash for row in found.rows), (
         "a kernel has changed: make record WHAT=speeds"
     )
-    assert replace(found, recorded=False).source.startswith("measured on NVIDIA H200")
+    assert structs.replace(found, recorded=False).source.startswith("measured on NVIDIA H200")
 
 
 def test_the_table_of_bars_has_both_ends_of_each() -> None:

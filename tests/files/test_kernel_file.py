@@ -1,12 +1,12 @@
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Parameter
+from gemmviz.model.messages import SettingError, SourceError, UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from tests.conftest import sure
 
 GOOD = (
@@ -86,7 +86,7 @@ def test_device_limits_hold_without_a_rule() -> None:
 @pytest.mark.parametrize("parameter", [Parameter("T", 10**30), Parameter("T", 4, (4, 10**30))])
 def test_parameters_are_numbers_of_32_bits_wherever_a_kernel_comes_from(parameter: Parameter) -> None:
     with pytest.raises(SourceError, match="T has values beyond 32 bits"):
-        replace(load_kernel("04_tiled"), parameters=(parameter,))
+        structs.replace(load_kernel("04_tiled"), parameters=(parameter,))
 
 
 def test_sizes_below_one_and_beyond_32_bits() -> None:

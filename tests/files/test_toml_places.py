@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from gemmviz.files.codec import FormatError, check_version
+from gemmviz.files.codec import FieldPath, FormatError, check_version, nearest_place, path_of, toml_places
 from gemmviz.files.resources import resources
-from gemmviz.files.toml_places import FieldPath, nearest_place, path_of, toml_places
 
 TEXT = '''# comment [a]
 title = "x # [no]" # = 1

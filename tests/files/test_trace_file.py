@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import zipfile
 from collections.abc import Callable
@@ -6,14 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.files import trace_file
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
-from gemmviz.model.records import fields, replace
+from gemmviz.model.messages import GemmvizError, TraceFileError, UsageError
+from gemmviz.model.records import fields
 from gemmviz.model.trace import BOUNDS, Trace
 from gemmviz.run.cpu import recorder
 from tests.conftest import kernel_from, trace_of
@@ -124,7 +126,7 @@ def test_foreign_and_nonsense_manifests(saved: Path, facts: dict[str, Any]) -> N
 
 
 def test_recorder_writer_and_reader_have_the_same_bounds(trace: Trace, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = replace(BOUNDS, steps=3)
+    few = structs.replace(BOUNDS, steps=3)
     for module in (recorder, trace_file):
         monkeypatch.setattr(module, "BOUNDS", few)
     with pytest.raises(GemmvizError, match="more than 3 steps"):
@@ -192,7 +194,7 @@ def test_a_zip_bomb_is_refused(saved: Path) -> None:
 def test_elements_outside_their_array_are_refused(trace: Trace, tmp_path: Path, number: int) -> None:
     element = trace.element.copy()
     element[0, 0] = number
-    write_unchecked(replace(trace, element=element), tmp_path / "bad.gvt")
+    write_unchecked(dataclasses.replace(trace, element=element), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError, match="elements"):
         read_trace(tmp_path / "bad.gvt")
 
@@ -201,12 +203,12 @@ def test_trips_of_loops_cost_nothing_where_no_step_is(trace: Trace, tmp_path: Pa
     """One trip number of a file may be any: what is drawn goes by the steps that there are."""
     visits = trace.visits.copy()
     visits[visits >= 0] += 2_000_000_000
-    write_trace(replace(trace, visits=visits), tmp_path / "odd.gvt")
+    write_trace(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
     replay = Replay.of(read_trace(tmp_path / "odd.gvt"))
     assert replay.phases > 2_000_000_000
     assert 0 < len(Reader(replay).at(0).areas("A")) <= trace.steps
     visits[:] = (1 << 31) - 1
-    write_unchecked(replace(trace, visits=visits), tmp_path / "odd.gvt")
+    write_unchecked(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
     with pytest.raises(TraceFileError, match="too many trips"):
         read_trace(tmp_path / "odd.gvt")
 
@@ -273,7 +275,7 @@ def test_sites_that_no_kernel_has(saved: Path, facts: dict[str, Any]) -> None:
 def test_origins_that_are_none(trace: Trace, tmp_path: Path, name: str, value: int) -> None:
     changed = getattr(trace, name).copy()
     changed[0] = value
-    write_unchecked(replace(trace, **{name: changed}), tmp_path / "bad.gvt")
+    write_unchecked(dataclasses.replace(trace, **{name: changed}), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError):
         read_trace(tmp_path / "bad.gvt")
 
@@ -316,7 +318,7 @@ def test_an_origin_just_beyond_its_array(trace: Trace, tmp_path: Path) -> None:
     origin = trace.origin.copy()
     place = tuple(np.argwhere(trace.origin_array >= 0)[0].tolist())
     origin[place] = [array.size for array in trace.arrays if array.space == "global"][int(trace.origin_array[place])]
-    write_unchecked(replace(trace, origin=origin), tmp_path / "bad.gvt")
+    write_unchecked(dataclasses.replace(trace, origin=origin), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError, match="elements that its arrays don't have"):
         read_trace(tmp_path / "bad.gvt")
 
@@ -329,6 +331,6 @@ def test_a_copy_completes_at_a_later_wait(tmp_path: Path) -> None:
     assert trace.completes[copies[0]] < copies[1]
     completes = trace.completes.copy()
     completes[copies[1]] = completes[copies[0]]
-    write_unchecked(replace(trace, completes=completes), tmp_path / "bad.gvt")
+    write_unchecked(dataclasses.replace(trace, completes=completes), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError, match="completes a step where nothing waits for it"):
         read_trace(tmp_path / "bad.gvt")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec import structs
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import lesson_names, lesson_path, load_kernel
@@ -14,16 +15,15 @@ from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.devices import device_names, devices, load_device
 from gemmviz.files.resources import resource, user_folder
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.choosing import run
 from gemmviz.shots.export import ExportOptions
 from gemmviz.shots.shot import Shot, default_shot, read_view, shot_text
 from gemmviz.shots.subject import subject_of_view
+from gemmviz.teaching.captions import parts_of
 from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, read_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
-from gemmviz.teaching.reveal import parts_of
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, interpreter, random_of
 from tests.fuzz.kernels import encoded
@@ -37,7 +37,7 @@ _MOST_STOPS = 4
 
 def _own_shot() -> Shot:
     shot = default_shot()
-    return replace(shot, setup=replace(shot.setup, kernel=replace(shot.setup.kernel, is_shipped=False)))
+    return structs.replace(shot, setup=structs.replace(shot.setup, kernel=structs.replace(shot.setup.kernel, is_shipped=False)))
 
 
 def _views() -> st.SearchStrategy[bytes]:
@@ -76,7 +76,7 @@ def lesson_facts() -> Any:
         lambda stop: stop.build == "terms",
         lambda stop: len(stop.expect) > 2,
     )
-    chosen = tuple(replace(next(stop for stop in stops if wants(stop)), needs=()) for wants in wanted)
+    chosen = tuple(structs.replace(next(stop for stop in stops if wants(stop)), needs=()) for wants in wanted)
     facts = tomllib.loads(lesson_text(Lesson("Lesson", chosen, "About", ("Source",))))
     return facts | {"step": [step | {"minutes": _MINUTES} for step in facts["step"]]}
 
@@ -95,7 +95,7 @@ def _read_lesson(path: Path) -> None:
     lesson = read_lesson(path)
     assert parse_lesson(lesson_text(lesson), str(path)) == lesson, "a lesson that is saved is another one"
     first = random_of(path).randrange(max(1, len(lesson.steps) - _MOST_STOPS + 1))
-    lesson = replace(lesson, steps=lesson.steps[first : first + _MOST_STOPS])
+    lesson = structs.replace(lesson, steps=lesson.steps[first : first + _MOST_STOPS])
     for check in LessonChecker(interpreter).checks_of(lesson):
         str(check.as_error())
     for stop in lesson.steps:

@@ -5,11 +5,12 @@ from pathlib import Path
 from random import Random
 from zlib import crc32
 
+from msgspec import structs
+
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import LOCKS, Pair
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -42,7 +43,7 @@ def draw_run(replay: Replay, random: Random) -> None:
     options = ViewOptions(load_theme(random.choice(("dark", "light"))), code=random.random() < 0.5)
     for name, view in views_of(Moment).items():
         for layer in LAYERS if name == "stage" else LAYERS[:1]:
-            view.scene(moment, replace(options, layer=layer))
+            view.scene(moment, structs.replace(options, layer=layer))
     pair = Pair(moment, Reader(replay, Focus(first)).at(0), random.choice(LOCKS))
     for view in views_of(Pair).values():
         view.scene(pair, options)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.run.choosing import run as traced
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge, searched_blocks

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as with_seed
 
-from gemmviz.model.errors import Cancelled, GemmvizError, cancellable
+from gemmviz.model.messages import Cancelled, GemmvizError, cancellable
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.campaigns import CAMPAIGNS
 from tests.fuzz.guard import guarded

@@ -20,8 +20,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.catalog import all_kernel_names, lesson_names
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.view import LAYERS
-from gemmviz.shots.fields import fields_of
-from gemmviz.shots.shot import Camera, default_shot, shot_text
+from gemmviz.shots.shot import Camera, default_shot, fields_of, shot_text
 from tests.fuzz.campaign import Campaign, application
 from tests.fuzz.files_to_open import add_device, changed_file, own_files, prepare_files
 

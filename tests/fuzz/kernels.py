@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for, setup_for

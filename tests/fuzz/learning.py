@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from hypothesis import strategies as st
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson import LessonStep, answers_of
@@ -56,7 +56,7 @@ def _ask(path: Path) -> None:
     """A quiz is the same each time, each question has one right answer, and it can be read again wherever it is written."""
     facts = json.loads(path.read_bytes())
     kernel = load_kernel(facts["kernel"])
-    kernel = replace(kernel, title=facts["title"], text=f"{kernel.text}\n// {facts['title']}\n", is_shipped=False)
+    kernel = structs.replace(kernel, title=facts["title"], text=f"{kernel.text}\n// {facts['title']}\n", is_shipped=False)
     parameters = {each.name: facts["width"] for each in kernel.parameters if facts["width"] and "WIDTH" in each.name}
     setup = setup_for(kernel, Problem(*facts["sizes"]) if facts["sizes"] else None, parameters, device=facts["device"])
     quiz = quiz_of(setup, INTERPRETER, facts["count"], facts["variant"])

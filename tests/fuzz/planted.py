@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.hazards.global_hazards import GlobalHazards
+from gemmviz.analysis.global_hazards import GlobalHazards
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError
 from gemmviz.scenes.catalog import view_named, views
 
 Patch = pytest.MonkeyPatch
@@ -102,7 +102,7 @@ def _endless_view(patch: Patch) -> None:
             _forever()
         return view.still(moment, options)
 
-    patch.setitem(views()._loaded, "block_tiles", replace(view, draw=still))
+    patch.setitem(views()._loaded, "block_tiles", structs.replace(view, draw=still))
 
 
 def _on_error(act: Callable[[], object]) -> Wrapped:
@@ -186,7 +186,7 @@ def _doubled(function: Wrapped, *args: Any, **kwargs: Any) -> Any:
     stop = function(*args, **kwargs)
     choices = stop.question.choices
     wrong = next(choice for choice in choices if not choice.right)
-    return replace(stop, question=replace(stop.question, choices=(*choices, wrong)))
+    return structs.replace(stop, question=structs.replace(stop.question, choices=(*choices, wrong)))
 
 
 PLANTED: dict[str, Defect] = {
@@ -287,12 +287,12 @@ PLANTED: dict[str, Defect] = {
         "programs", "another result", _around("gemmviz.run.cpu.simt.values:_truncating", _rounded_down), 40
     ),
     "a barrier orders nothing": Defect(
-        "faults", "a right kernel is accused", _without("gemmviz.analysis.hazards.shared_hazards:HazardFinder.barrier")
+        "faults", "a right kernel is accused", _without("gemmviz.analysis.shared_hazards:HazardFinder.barrier")
     ),
     "hazards between blocks are not looked for": Defect(
         "faults",
         "is missed",
-        _around("gemmviz.analysis.hazards.ordering:global_hazards", lambda function, *args: GlobalHazards()),
+        _around("gemmviz.analysis.launch_hazards:global_hazards", lambda function, *args: GlobalHazards()),
         1500,
     ),
     "a view keeps the window": Defect(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import reader
 from gemmviz.files.kernel_file import decoded
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.kernels import encoded, kernels
 from tests.fuzz.mutators import WORDS, spoiled_bytes, spoiled_text

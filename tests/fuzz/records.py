@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gemmviz.files.recordings import benchmark_text, read_benchmark, recordings
 from gemmviz.files.trace_file import describe, read_trace, write_trace
-from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.messages import Cancelled, GemmvizError
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import views_of

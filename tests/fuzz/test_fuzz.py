@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.model.errors import checkpoint
+from gemmviz.model.messages import checkpoint
 from tests.fuzz import limits
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.campaigns import CAMPAIGNS

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.files.recordings import benchmark_text, recordings
+from gemmviz.files.resources import write_text
 from gemmviz.files.trace_file import write_trace
-from gemmviz.files.whole import write_text
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.timing import Benchmark
 from gemmviz.render.export import save_frame
 from gemmviz.scenes.catalog import view_named

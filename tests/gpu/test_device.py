@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.analysis.models import occupancy_limits
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.files.devices import device_names, device_of
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError, cancelled_after
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError, cancelled_after
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel
@@ -152,7 +152,7 @@ def test_counters_of_kernels_in_namespaces_of_copies_and_of_shared_atomics(tmp_p
 def test_some_blocks_and_phases(gpu: RemoteGpu) -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(70, 50, 41), {"TILE_WIDTH": 8})
     for blocks, text, phases in (("1:3,4:7", "", None), ("0:2,0:1", "2-3", (1, 3)), ("all", "6", (5, 6))):
-        chosen = replace(setup, blocks=blocks, phases=text)
+        chosen = structs.replace(setup, blocks=blocks, phases=text)
         got = gpu.trace(chosen).whole
         assert got.phases == phases
         assert_same(got, trace_kernel(chosen).whole)
@@ -219,12 +219,12 @@ def test_times_are_those_of_the_chosen_device_or_of_none(gpu: RemoteGpu) -> None
     setup = setup_for(load_kernel("04_tiled"))
     here = device_of(gpu.gpu())
     if here is not None:
-        speed = gpu.time(replace(setup, device=here))
+        speed = gpu.time(structs.replace(setup, device=here))
         assert speed.source.startswith("measured here on")
         assert speed.share_of_cublas is not None
     other = next(name for name in device_names() if name != here)
     with pytest.raises(CannotAnswer, match="a different device"):
-        gpu.time(replace(setup, device=other))
+        gpu.time(structs.replace(setup, device=other))
 
 
 def test_a_kernel_that_reads_c_is_given_zeros_and_it_is_said(gpu: RemoteGpu) -> None:
@@ -256,7 +256,7 @@ def test_occupancy_is_what_the_driver_says(gpu: RemoteGpu, name: str) -> None:
             said = sure(gpu.time_kernel(setup).resources)
             needs, _ = needs_of(setup)
             assert needs.shared_bytes == said.shared_bytes
-            found = occupancy_limits(device_for(setup), replace(needs, registers=said.registers))
+            found = occupancy_limits(device_for(setup), structs.replace(needs, registers=said.registers))
             assert found.blocks_per_sm == said.occupancy.blocks_per_sm, setup.parameters
             assert found.warps_percent == pytest.approx(100 * said.occupancy.share)
 

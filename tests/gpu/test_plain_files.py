@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.cuda.launch.catalog import load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel
 from gemmviz.run.engine import Recording
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import DATA, sure
 from tests.corpus.test_habits import HABITS, expected_kernels

@@ -3,9 +3,8 @@
 from functools import cache
 
 from gemmviz.files.kernel_file import decoded
-from gemmviz.teaching.grading.grade import CheckResult, HandIn
 from gemmviz.teaching.grading.judge import Judged, judged_hand_in
-from gemmviz.teaching.grading.task import Task
+from gemmviz.teaching.grading.task import CheckResult, HandIn, Task
 from gemmviz.teaching.grading.task_file import named_task
 from tests.conftest import ENGINE
 from tests.grading.planted import FOLDER

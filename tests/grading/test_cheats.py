@@ -1,12 +1,12 @@
 """No hand-in gets points for work that its kernel doesn't do."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.files.kernel_file import decoded
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.teaching.grading.grade import HandIn
 from gemmviz.teaching.grading.judge import judged_hand_in
+from gemmviz.teaching.grading.task import HandIn
 from tests.grading.cheats import BESIDE, CHEATS, REPLACED
 from tests.grading.judging import failed, judged_text, task_for
 from tests.grading.more_cheats import MORE_CHEATS, NOT_SEEN, Cheat
@@ -80,10 +80,10 @@ def test_no_hand_in_gets_points_without_the_work() -> None:
 
 @pytest.mark.parametrize("name", REPLACED)
 def test_a_file_of_the_task_can_not_be_replaced(name: str) -> None:
-    task = replace(task_for("naive"), files=(("config.h", "#define SCALE 1\n"),))
+    task = structs.replace(task_for("naive"), files=(("config.h", "#define SCALE 1\n"),))
     right = judged_hand_in(HandIn("s", "S", {"main.cu": BESIDE, name: REPLACED[name]}), task, Interpreter())
     assert right.grade.has_passed
-    wrong = replace(task, files=(("config.h", "#define SCALE 2\n"),))
+    wrong = structs.replace(task, files=(("config.h", "#define SCALE 2\n"),))
     assert "result" in failed(
         judged_hand_in(HandIn("s", "S", {"main.cu": BESIDE, name: "#define SCALE 1\n"}), wrong, Interpreter())
     )

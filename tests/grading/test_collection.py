@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.teaching.grading.collection import collected, unique_id
 
 _KERNEL = "__global__ void f(float* C) { C[0] = 1; }\n"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cli.main import main
-from gemmviz.teaching.grading.grade import HandIn, Limits
 from gemmviz.teaching.grading.pool import CAN_FORK, graded_in_parallel
+from gemmviz.teaching.grading.task import HandIn, Limits
 from tests.grading.hostile import HOSTILE
 from tests.grading.judging import task_for
 from tests.grading.planted import FOLDER, base_text, changed
@@ -77,7 +77,7 @@ def test_a_hand_in_beyond_a_limit_is_ended_and_the_next_one_judged() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 def test_a_process_within_limits_writes_no_files(tmp_path: Path) -> None:
     code = (
-        "from gemmviz.teaching.grading.grade import Limits, limit_this_process; limit_this_process(Limits()); "
+        "from gemmviz.teaching.grading.task import Limits, limit_this_process; limit_this_process(Limits()); "
         "file = open('escaped', 'wb', 0); file.write(b'x')"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

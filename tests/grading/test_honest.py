@@ -4,8 +4,8 @@ import pytest
 
 from gemmviz.files.kernel_file import decoded
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.teaching.grading.grade import HandIn
 from gemmviz.teaching.grading.judge import judged_hand_in
+from gemmviz.teaching.grading.task import HandIn
 from tests.grading.honest import HONEST
 from tests.grading.judging import task_for
 

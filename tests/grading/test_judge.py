@@ -1,15 +1,14 @@
 """What is judged, and what is said, beyond the planted mistakes."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.launch_form import GivenLaunch
-from gemmviz.model.records import replace
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.exercises import judged as judged_exercise
-from gemmviz.teaching.grading.grade import HandIn
 from gemmviz.teaching.grading.judge import CheckState, _seed
-from gemmviz.teaching.grading.task import Task
+from gemmviz.teaching.grading.task import HandIn, Task
 from gemmviz.teaching.grading.task_file import exercise_task, parse_task
 from gemmviz.teaching.lesson import answers_of
 from gemmviz.teaching.lesson_file import shipped_lesson
@@ -42,7 +41,7 @@ def test_a_kernel_without_host_code_has_the_launch_of_the_task() -> None:
     task = task_for("flat")
     text = _kernel_alone("flat")
     given = GivenLaunch(block=("256",), grid=("ceil_div(N, 32)", "ceil_div(M, 8)"), args=task.launch.args, kind="multiply")
-    assert judged_text(text, replace(task, launch=given)).grade.has_passed
+    assert judged_text(text, structs.replace(task, launch=given)).grade.has_passed
     unknown = judged_text(text.replace("tmp +=", "tmp ="), task)
     assert "no usual launch" in failed(unknown)["host"].output
     assert {each.status for each in unknown.grade.checks if each.id not in ("host", "parses")} == {"unjudged"}
@@ -152,10 +151,10 @@ def test_default_lengths_need_several_blocks() -> None:
 
 def test_a_header_has_the_launch_if_the_task_gives_none() -> None:
     task, text = task_for("naive"), load_kernel("04_tiled").text
-    judged = judged_text(text, replace(task, launch=replace(task.launch, entry="")))
+    judged = judged_text(text, structs.replace(task, launch=structs.replace(task.launch, entry="")))
     assert [each.output for each in failed(judged).values()] == ["threads per block: 16, required: at least 64"]
-    launch = replace(task.launch, entry="", block=("8", "8"), grid=("ceil_div(N, 8)", "ceil_div(M, 8)"))
-    assert "guards" in failed(judged_text(text, replace(task, launch=launch)))  # its tiles are 4 wide
+    launch = structs.replace(task.launch, entry="", block=("8", "8"), grid=("ceil_div(N, 8)", "ceil_div(M, 8)"))
+    assert "guards" in failed(judged_text(text, structs.replace(task, launch=launch)))  # its tiles are 4 wide
 
 
 def test_a_launch_that_can_not_be_read_accuses_nobody() -> None:
@@ -223,7 +222,7 @@ def test_a_header_that_was_not_handed_in_is_named() -> None:
 
 
 def test_files_beside_the_task_can_be_included(tmp_path: object) -> None:
-    task = replace(task_for("naive"), files=(("mine.h", "typedef int row_t;\n"),))
+    task = structs.replace(task_for("naive"), files=(("mine.h", "typedef int row_t;\n"),))
     text = '#include "mine.h"\n' + base_text("naive").replace("int row", "row_t row")
     assert judged_text(text, task).grade.has_passed
 
@@ -266,7 +265,10 @@ def test_an_exercise_and_a_hand_in_are_judged_alike(lesson: str, id: str, key: s
     exercise = sure(shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))].exercise)
     for old, new in (("", ""), ("__syncthreads();", "__syncwarp();"), ("__syncthreads();", ""), ("blockIdx.y", "blockIdx.x")):
         changed_text = text.replace(old, new) if old else text
-        own = replace(shot, setup=replace(shot.setup, kernel=replace(shot.setup.kernel, text=changed_text, is_shipped=False)))
+        own = structs.replace(
+            shot,
+            setup=structs.replace(shot.setup, kernel=structs.replace(shot.setup.kernel, text=changed_text, is_shipped=False)),
+        )
         in_window = judged_exercise(exercise, own, ENGINE)
         assert judged_text(changed_text, task).grade.has_passed == in_window.passed, (old, new)
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.teaching.grading.collection import Results
-from gemmviz.teaching.grading.grade import BarrierGap, HandIn, Limits
-from gemmviz.teaching.grading.graded import Graded, graded
-from gemmviz.teaching.grading.task import Task
+from gemmviz.teaching.grading.pool import Graded, graded
+from gemmviz.teaching.grading.task import BarrierGap, HandIn, Limits, Task
 from gemmviz.teaching.grading.task_file import parse_task
 from tests.conftest import sure
 from tests.grading.judging import failed, judged_text, task_for

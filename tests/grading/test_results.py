@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.teaching.grading.collection import GradedRecord, Results, autograder_results, csv_table, summary
-from gemmviz.teaching.grading.grade import CheckResult, Grade, HandIn, Limits
-from gemmviz.teaching.grading.graded import graded
+from gemmviz.teaching.grading.pool import graded
+from gemmviz.teaching.grading.task import CheckResult, Grade, HandIn, Limits
 from tests.grading.judging import task_for
 from tests.grading.planted import base_text, changed
 

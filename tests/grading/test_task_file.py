@@ -6,7 +6,7 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.files.codec import FormatError
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.teaching.grading.task import ALWAYS_JUDGED
 from gemmviz.teaching.grading.task_file import DEFAULT_SIZES, exercise_task, named_task, parse_task
 from gemmviz.teaching.lesson_file import shipped_lesson

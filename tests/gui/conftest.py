@@ -13,14 +13,14 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.cli.main import main
 from gemmviz.gui.export_dialog import ExportDialog
-from gemmviz.gui.forms.setup_form import Callout, FieldEditor
 from gemmviz.gui.panels.costs import Costs
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.panels.source import Source
 from gemmviz.gui.preferences import InMemoryStore
+from gemmviz.gui.setup_form import Callout, FieldEditor
+from gemmviz.gui.widgets.controls import Refresh
 from gemmviz.gui.widgets.fact_table import Table
-from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.timing import Benchmark

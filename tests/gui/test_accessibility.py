@@ -22,17 +22,17 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from gemmviz.gui import replay_page
 from gemmviz.gui.chart_plot import ChartPlot
 from gemmviz.gui.export_dialog import ExportDialog
-from gemmviz.gui.forms.kernel_picker import KernelChooser
-from gemmviz.gui.forms.launch_form import LaunchDialog
-from gemmviz.gui.stage import replay_page
+from gemmviz.gui.kernel_picker import KernelChooser
+from gemmviz.gui.launch_form import LaunchDialog
 from gemmviz.gui.widgets.fact_table import FactTable
 from gemmviz.gui.widgets.input import FocusRing
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import AboutBox
 from gemmviz.session.state import TurnTo
-from gemmviz.shots.describing import step_sentence
+from gemmviz.shots.picture import step_sentence
 from tests.conftest import sure
 from tests.gui.accessible_tree import Element, elements
 from tests.gui.conftest import open_file, pictured

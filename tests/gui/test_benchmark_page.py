@@ -21,7 +21,7 @@ from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.chart import Curve
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import DeviceError
+from gemmviz.model.messages import DeviceError
 from gemmviz.model.timing import Benchmark
 from gemmviz.scenes.catalog import views_of
 from tests.conftest import trace_of

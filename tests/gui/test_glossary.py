@@ -7,14 +7,11 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gemmviz.files.glossary import GlossaryEntry, glossary, original_glossary, term_at
-from gemmviz.files.languages import catalogue
-from gemmviz.gui.widgets.explaining import GlossaryBox
-from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.files.languages import GlossaryEntry, catalogue, glossary, original_glossary, term_at
+from gemmviz.gui.widgets.scene_widget import GlossaryBox, SceneWidget
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.translation import spoken
-from gemmviz.scenes.kit.primitives import Labels
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.model.messages import spoken
+from gemmviz.scenes.kit.primitives import Labels, text_width
 from tests.conftest import sure
 from tests.gui.conftest import metrics_of, settled
 

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import all_kernel_names
-from gemmviz.gui.forms.kernel_picker import KernelBox, KernelPicker
+from gemmviz.gui.kernel_picker import KernelBox, KernelPicker
 from gemmviz.gui.window.main_window import MainWindow
 from tests.conftest import sure
 from tests.gui.conftest import settings_of, settled

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor
 from PySide6.QtTest import QTest
@@ -12,10 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.small_pictures import PICTURE
 from gemmviz.gui.window.action import MENUS, VIEW_MENUS
-from gemmviz.gui.window.actions.view_actions import VIEW_KEYS
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions, keys_text
-from gemmviz.model.records import replace
+from gemmviz.gui.window.view_actions import VIEW_KEYS
 from gemmviz.scenes.catalog import view_named, views
 from tests.gui.conftest import settled
 
@@ -82,7 +82,7 @@ def test_a_faulty_view_leaves_the_menu_whole(window: MainWindow, monkeypatch: py
     window.menus.complete()
     faults: list[object] = []
     monkeypatch.setattr("sys.excepthook", lambda *error: faults.append(error[0]))
-    monkeypatch.setitem(views()._loaded, "guard", replace(view_named("guard"), draw=lambda moment, options: 1 // 0))
+    monkeypatch.setitem(views()._loaded, "guard", structs.replace(view_named("guard"), draw=lambda moment, options: 1 // 0))
     offered = {entry.objectName() for entry in _entries(window.menus.opened("view.threads"))}
     assert offered >= {"view-warp", "view-guard", "view-race"}
     assert faults == [ZeroDivisionError]

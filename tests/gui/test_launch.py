@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.launch_form import with_header
-from gemmviz.gui.forms.launch_form import LaunchDialog
+from gemmviz.gui.launch_form import LaunchDialog
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from tests.gui.conftest import open_file, pictured
 
 PLAIN = Path(__file__).parent.parent / "data" / "plain"

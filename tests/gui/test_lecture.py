@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
@@ -17,20 +18,19 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.gui.lecture.presenter import _answers
-from gemmviz.gui.lecture.step_map import StepMap
+from gemmviz.gui.lecture.lecture_window import _answers
+from gemmviz.gui.lecture.overlay import StepMap
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.panels.views import SavedViews
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.sentence import beat, reading_seconds
 from gemmviz.session.display import WAITING
 from gemmviz.session.lessons import LessonPlayer
 from gemmviz.session.session import Session
+from gemmviz.teaching.captions import caption_of
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
-from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure
 from tests.gui.conftest import panel_of, settings_of
 
@@ -384,10 +384,10 @@ def test_a_covered_window_works_again_once_the_lecture_ends(
     """Nothing behind the wall follows its steps, so that keys are answered sooner; afterwards all of it shows the last step."""
     session, strip = window.session, settings_of(window)
     kernel = strip.setup.kernel.currentText()
-    session.show(replace(session.shot, setup=setup_for(load_kernel("02_naive"))))
+    session.show(structs.replace(session.shot, setup=setup_for(load_kernel("02_naive"))))
     qtbot.waitUntil(lambda: not session.is_working)
     assert strip.setup.kernel.currentText() == kernel
-    session.show(replace(session.shot, view="rate"))
+    session.show(structs.replace(session.shot, view="rate"))
     assert "benchmark" not in vars(window)
     window.model.commands.choose_theme("system")
     background = sure(wall.stage.scene).background
@@ -425,7 +425,7 @@ def test_escape_closes_the_list_of_keys_before_the_lecture(window: MainWindow, w
 def course(window: MainWindow, wall: Wall) -> LessonPlayer:
     """A lesson of three steps on the wall."""
     lesson = shipped_lesson("coalescing")
-    window.model.course.begin(replace(lesson, steps=lesson.steps[6:9]))
+    window.model.course.begin(structs.replace(lesson, steps=lesson.steps[6:9]))
     window.model.course.go(0)
     settle(wall)
     return window.model.course
@@ -610,7 +610,7 @@ def test_no_step_shows_the_picture_of_another(
     """Three steps of the lesson on coalescing: another kernel each, whose whole launch must be counted."""
     course, lesson = window.model.course, shipped_lesson("coalescing")
     stops = [lesson.steps[sure(lesson.find(id))] for id in ("warps-3d", "bytes", "bytes-coalesced")]
-    course.begin(replace(lesson, steps=(lesson.steps[0], *stops)))
+    course.begin(structs.replace(lesson, steps=(lesson.steps[0], *stops)))
     course.go(1)
     qtbot.waitUntil(lambda: band_of(sure(wall.stage.scene)).get("band-place") == "2 of 4", timeout=20_000)
     drawn: list[Scene] = []
@@ -659,7 +659,7 @@ def test_a_view_that_waits_leaves_the_last_one(window: MainWindow, qtbot: QtBot)
     stage, session = window.replay.stage, window.session
     before = sure(stage.scene)
     setup = session.shot.setup
-    session.show(replace(session.shot, view="why", setup=setup.changed(M=256, N=256, K=256)))
+    session.show(structs.replace(session.shot, view="why", setup=setup.changed(M=256, N=256, K=256)))
     assert session.display.pending
     window.resize(1500, 900)
     window.replay.draw()

@@ -5,6 +5,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
@@ -18,11 +19,10 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.panels.metrics import _short_count
 from gemmviz.gui.panels.views import SavedViews
-from gemmviz.gui.stage.replay_page import fits_settings
+from gemmviz.gui.replay_page import fits_settings
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.errors import Place
+from gemmviz.model.messages import Place
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
 from gemmviz.shots.knowledge import Knowledge
@@ -43,7 +43,7 @@ def scene_texts(scene: Scene) -> str:
 
 def test_no_other_picture_stays_under_a_message(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     session, metrics = window.session, metrics_of(window)
-    session.show(replace(session.shot, setup=session.shot.setup.changed(M=12), view="launch"))  # needs no run
+    session.show(structs.replace(session.shot, setup=session.shot.setup.changed(M=12), view="launch"))  # needs no run
     metrics.draw()  # before the run of these settings is there
     assert not metrics.isEnabled()
     window.model.commands.show_view("stage")

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import point_menu, pointed_in
 from gemmviz.scenes.kit.primitives import Cells, Labels
-from gemmviz.session.pointed import deeds
+from gemmviz.session.commands import deeds
 from tests.conftest import sure
 from tests.gui.conftest import metrics_of, scene_of, settled
 

@@ -1,5 +1,6 @@
 """A picture that is painted again only where it changes is the one that is painted as a whole."""
 
+import dataclasses
 import random
 import sys
 from gettext import NullTranslations
@@ -15,10 +16,9 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model import translation
-from gemmviz.model.records import replace
+from gemmviz.model import messages
 from gemmviz.render.qt.painter import ScenePainter, Viewport
-from gemmviz.render.qt.retained import _changed_cells
+from gemmviz.render.qt.raster import _changed_cells
 from gemmviz.scenes.kit.primitives import Cells, Primitive
 from gemmviz.scenes.kit.view import View
 from tests.conftest import sure
@@ -120,7 +120,7 @@ def test_between_two_frames_of_a_step_only_what_moves_is_painted(
     with monkeypatch.context() as patch:
         drawn = Drawn(window, patch)
         patch.setattr(page.stage, "set_scene", lambda *_: pytest.fail("the picture is shown again"))
-        patch.setattr(translation._language, "catalogue", Catalogue(asked))
+        patch.setattr(messages._language, "catalogue", Catalogue(asked))
         go(8, 0.5)
         page.stage.repaint()  # and nothing else: panels are brought up to date later
     assert not asked
@@ -187,8 +187,10 @@ def test_an_error_while_painting_is_reported_and_ends_nothing(window: MainWindow
 def test_a_cell_whose_label_alone_differs_is_painted_again() -> None:
     labels = np.array([["a", "b"], ["c", "d"]])
     old = Cells("x", 0.0, 0.0, 10.0, np.zeros((2, 2), np.uint8), ("#000000",), ("#FFFFFF",), labels=labels)
-    assert sure(_changed_cells(old, replace(old, labels=labels.copy()), Viewport(1.0, 0.0, 0.0, 1.0, 1.0))).isEmpty()
+    assert sure(
+        _changed_cells(old, dataclasses.replace(old, labels=labels.copy()), Viewport(1.0, 0.0, 0.0, 1.0, 1.0))
+    ).isEmpty()
     other = labels.copy()
     other[1, 1] = "e"
-    changed = sure(_changed_cells(old, replace(old, labels=other), Viewport(1.0, 0.0, 0.0, 1.0, 1.0)))
+    changed = sure(_changed_cells(old, dataclasses.replace(old, labels=other), Viewport(1.0, 0.0, 0.0, 1.0, 1.0)))
     assert changed.contains(15, 15)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent
 from PySide6.QtTest import QTest
@@ -14,12 +15,11 @@ from pytestqt.qtbot import QtBot
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.stage.replay_page import Stage
+from gemmviz.gui.replay_page import Stage
 from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.errors import Place
+from gemmviz.model.messages import Place
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import default_shot, shot_text
@@ -89,7 +89,9 @@ def test_the_matrices_take_a_third_of_the_window_and_words_are_few(opened: MainW
 
 def test_the_lens_stays_or_ends_as_tiles_grow_and_the_menu_says_so(opened: MainWindow, qtbot: QtBot) -> None:
     session, seen = opened.session, list[bool]()
-    session.show(replace(session.shot, setup=setup_for(load_kernel("04_tiled"), Problem(32, 32, 32), {"TILE_WIDTH": 4})))
+    session.show(
+        structs.replace(session.shot, setup=setup_for(load_kernel("04_tiled"), Problem(32, 32, 32), {"TILE_WIDTH": 4}))
+    )
     for width in (4, 8, 16):
         opened.model.commands.change("TILE_WIDTH", width)
         qtbot.waitUntil(lambda: settled(opened), timeout=20_000)
@@ -108,7 +110,7 @@ def test_the_lens_stays_or_ends_as_tiles_grow_and_the_menu_says_so(opened: MainW
 @pytest.mark.parametrize("theme", ["dark", pytest.param("light", marks=pytest.mark.nightly)])
 def test_the_line_of_a_step_is_read_without_scrolling(opened: MainWindow, qtbot: QtBot, theme: str) -> None:
     session, text = opened.session, source_of(opened).text
-    session.show(replace(session.shot, theme=theme))
+    session.show(structs.replace(session.shot, theme=theme))
     width = 1000 if opened.width() < 1400 else opened.width()
     opened.resize(width, opened.height())
     for step in range(session.navigation.run_steps):

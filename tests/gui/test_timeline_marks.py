@@ -3,16 +3,15 @@
 from itertools import pairwise
 
 import pytest
+from msgspec import structs
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
-from gemmviz.gui.stage.timeline import TimelineSlider
-from gemmviz.model.records import replace
-from gemmviz.scenes.kit.primitives import Labels
-from gemmviz.scenes.kit.text import CAP_HEIGHT
+from gemmviz.gui.timeline import TimelineSlider
+from gemmviz.scenes.kit.primitives import CAP_HEIGHT, Labels
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.timeline import timeline_names, x_of_step
 from tests.conftest import trace_of
@@ -20,7 +19,7 @@ from tests.conftest import trace_of
 
 def test_a_click_near_a_mark_goes_to_its_step(qtbot: QtBot) -> None:
     trace = trace_of(load_kernel("no_second_barrier"), 4, 4, 200, values=True)
-    replay = replace(Replay.of(trace), ordering=ordering_of(trace))
+    replay = structs.replace(Replay.of(trace), ordering=ordering_of(trace))
     slider = TimelineSlider()
     qtbot.addWidget(slider)
     slider.resize(600, 60)

@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSettings, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QMouseEvent, QPalette, QWheelEvent
 from PySide6.QtTest import QTest
@@ -30,15 +31,14 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.export_dialog import ExportDialog
-from gemmviz.gui.forms.kernel_picker import KernelBox
+from gemmviz.gui.kernel_picker import KernelBox
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.window.actions.file_actions import export_actions
-from gemmviz.gui.window.actions.view_actions import other_pictures
+from gemmviz.gui.window.action import export_actions
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import about_text, actions, keys_text
-from gemmviz.model.errors import SettingError, TraceFileError
+from gemmviz.gui.window.view_actions import other_pictures
+from gemmviz.model.messages import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels
 from gemmviz.scenes.kit.theme import contrast_of, load_theme
@@ -315,7 +315,7 @@ def test_a_file_without_kernel_is_explained_and_what_was_there_stays(window: Mai
 def test_watching_another_block_and_warp(window: MainWindow, qtbot: QtBot) -> None:
     session = window.session
     setup = session.shot.setup.changed(M=16, N=16, K=16, TILE_WIDTH=8)
-    pictured(window, qtbot, lambda: session.show(replace(session.shot, setup=setup)))
+    pictured(window, qtbot, lambda: session.show(structs.replace(session.shot, setup=setup)))
     settings_of(window).focus.block_at[0].setValue(1)
     assert session.shot.focus.block == (1, 0, 0)
     for key, words, focus in [
@@ -335,7 +335,7 @@ def test_watching_another_block_and_warp(window: MainWindow, qtbot: QtBot) -> No
 def test_any_warp_and_thread_of_a_block_can_be_chosen(window: MainWindow, qtbot: QtBot) -> None:
     session, focus = window.session, settings_of(window).focus
     setup = setup_for(load_kernel("01_single_block"), Problem(6, 9, 4))
-    pictured(window, qtbot, lambda: session.show(replace(session.shot, setup=setup)))
+    pictured(window, qtbot, lambda: session.show(structs.replace(session.shot, setup=setup)))
     assert sure(session.state.launch).block == (9, 6, 1)
     assert focus.warp.maximum() == 1  # 54 threads
     focus.scope.setCurrentIndex(focus.scope.findData("thread"))
@@ -520,7 +520,7 @@ def test_settings_that_cannot_run_are_not_clamped(qtbot: QtBot) -> None:
     qtbot.addWidget(window)
     window.show()
     shot = window.session.shot
-    window.start(shot=replace(shot, setup=shot.setup.changed(TILE_WIDTH=7)))
+    window.start(shot=structs.replace(shot, setup=shot.setup.changed(TILE_WIDTH=7)))
     callout = callout_of(window)
     assert "choose one of" in callout.text.text()
     qtbot.waitUntil(lambda: callout.remedy.text() == "Use TILE_WIDTH = 8")
@@ -722,7 +722,9 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     first.show()
     kernel, shot = load_kernel("07_tiled_transposed"), first.session.shot
     setup = first.session.state.requested.for_kernel(kernel, shot.setup).changed(M=32, N=32, K=32, TILE_WIDTH=16, PAD=1)
-    wanted = replace(shot, setup=replace(setup, device="a100"), theme="light", view="banks", focus=Focus((1, 0, 0), 2))
+    wanted = structs.replace(
+        shot, setup=structs.replace(setup, device="a100"), theme="light", view="banks", focus=Focus((1, 0, 0), 2)
+    )
     pictured(first, qtbot, lambda: first.start(shot=wanted))
     first.session.player.jump(9)
     first.session.navigation.look(Camera(3.0, 0.25, 0.5))
@@ -995,9 +997,9 @@ def test_the_costs_are_plotted_and_a_click_goes_to_a_step(window: MainWindow, qt
 def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: MainWindow, qtbot: QtBot) -> None:
     session = window.session
     vectorised = setup_for(load_kernel("09_vectorised"), Problem(64, 64, 32))
-    pictured(window, qtbot, lambda: session.show(replace(session.shot, setup=vectorised)))
+    pictured(window, qtbot, lambda: session.show(structs.replace(session.shot, setup=vectorised)))
     too_large = setup_for(load_kernel("04_tiled"), Problem(64, 64, 64), {"TILE_WIDTH": 64})
-    session.show(replace(session.shot, setup=too_large))
+    session.show(structs.replace(session.shot, setup=too_large))
     qtbot.wait(50)
     callout = callout_of(window)
     assert callout.isVisible()
@@ -1061,7 +1063,7 @@ def test_an_error_stays_by_its_field_when_another_one_is_set(window: MainWindow,
 
 def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
     shot = default_shot()
-    bad = replace(shot, setup=setup_for(shot.setup.kernel, Problem(99_999_999, 8, 8), {"TILE_WIDTH": 2}))
+    bad = structs.replace(shot, setup=setup_for(shot.setup.kernel, Problem(99_999_999, 8, 8), {"TILE_WIDTH": 2}))
     made = MainWindow(InMemoryStore(shot=shot_text(bad)))
     qtbot.addWidget(made)
     made.start()
@@ -1226,7 +1228,7 @@ def test_escape_leads_where_the_view_says(window: MainWindow) -> None:
 
 
 def test_another_view_may_lead_back_too(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = replace(view_named("occupancy"), back="grid")
+    own = structs.replace(view_named("occupancy"), back="grid")
     monkeypatch.setitem(views()._loaded, "occupancy", own)
     window.model.commands.show_view("occupancy")
     QTest.keyClick(window.replay.stage, Qt.Key.Key_Escape)

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.widgets.worksheet_text import WorksheetEdit
+from gemmviz.gui.widgets.source_text import WorksheetEdit
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.worksheet import Worksheet
 from gemmviz.teaching.lesson import answers_of

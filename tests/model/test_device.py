@@ -3,19 +3,19 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
-from gemmviz.shots.fields import device_text
+from gemmviz.model.messages import UsageError
+from gemmviz.shots.shot import device_text
 
 
 def test_every_device_that_ships_is_sound() -> None:
     for name in device_names():
         device = load_device(name)
-        assert replace(device) == device
-        assert replace(device.rules) == device.rules
+        assert structs.replace(device) == device
+        assert structs.replace(device.rules) == device.rules
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_every_device_that_ships_is_sound() -> None:
 )
 def test_figures_that_no_device_has(name: str, value: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        replace(load_device(), **{name: value})
+        structs.replace(load_device(), **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_figures_that_no_device_has(name: str, value: Any, words: str) -> None:
 )
 def test_memory_that_no_device_has(name: str, value: Any) -> None:
     with pytest.raises(UsageError):
-        replace(MemoryRules(), **{name: value})
+        structs.replace(MemoryRules(), **{name: value})
 
 
 @pytest.mark.parametrize(("name", "text"), [

@@ -8,7 +8,7 @@ import pytest
 from gemmviz.cuda.types import Scalar, named_type
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.element_types import ELEMENT_TYPES, element_type
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.model.records import fields
 from gemmviz.model.trace import Trace
 from tests.conftest import kernel_from, left_in_c, sure, trace_of

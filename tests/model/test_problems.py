@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from gemmviz.files.codec import FormatError, from_json, from_plain, to_json, to_plain
 from gemmviz.model.element_types import element_type
-from gemmviz.model.errors import Place, SettingError
 from gemmviz.model.kernel import place_in
+from gemmviz.model.messages import Place, SettingError
 from gemmviz.model.problem import Problem
-from gemmviz.model.problems.catalog import PROBLEM_KINDS
+from gemmviz.model.problems import PROBLEM_KINDS
 from gemmviz.model.setup import Filling
 from gemmviz.model.trace import Check
 from gemmviz.run.data import Contents, check_result, matrices

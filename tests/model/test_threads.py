@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.messages import SettingError
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from tests.conftest import kernel_from, sure, trace_of
 

@@ -1,9 +1,8 @@
 """Reads PTX text to the instructions of one entry, with all calls expanded in place."""
 
+import dataclasses
 import re
 from dataclasses import dataclass, field
-
-from gemmviz.model.records import replace
 
 _BITS = {"pred": 8, "f16x2": 32, "bf16x2": 32, "bf16": 16}
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -183,7 +182,7 @@ def _expand(made: Program, functions: dict[str, Function], name: str, prefix: st
         if each.space in ("local", "shared"):
             unique = prefix + each.name if each.space == "local" else each.name
             own[each.name] = unique
-            made.variables[unique] = replace(each, name=unique)
+            made.variables[unique] = dataclasses.replace(each, name=unique)
     labels = {each.args[0] for each in function.body if each.op == ("label",)}
     own |= {each: prefix + each for each in labels}
     out = f"{prefix}$out"
@@ -191,9 +190,11 @@ def _expand(made: Program, functions: dict[str, Function], name: str, prefix: st
         if at.op[0] == "call":
             _expand_call(made, functions, at, f"{prefix}{len(made.code)}/", own, depth)
         elif at.op[0] == "ret" and prefix:
-            made.code.append(replace(at, op=("bra",), args=(out,), guard=_renamed(at.guard, own)))
+            made.code.append(dataclasses.replace(at, op=("bra",), args=(out,), guard=_renamed(at.guard, own)))
         else:
-            made.code.append(replace(at, args=tuple(_renamed(arg, own) for arg in at.args), guard=_renamed(at.guard, own)))
+            made.code.append(
+                dataclasses.replace(at, args=tuple(_renamed(arg, own) for arg in at.args), guard=_renamed(at.guard, own))
+            )
     made.code.append(Instruction(("label",), (out,)))
 
 
@@ -203,7 +204,7 @@ def _expand_call(
     groups = [split(arg[1:-1]) if arg.startswith("(") else (arg,) for arg in at.args]
     place = next((n for n, group in enumerate(groups) if group and group[0] in functions), None)
     if place is None or at.guard:  # a fault when it is reached, as where an assertion fails
-        made.code.append(replace(at, op=("call", *at.args), args=(), guard=_renamed(at.guard, own)))
+        made.code.append(dataclasses.replace(at, op=("call", *at.args), args=(), guard=_renamed(at.guard, own)))
         return
     callee = functions[groups[place][0]]
     given = groups[place + 1] if len(groups) > place + 1 else ()

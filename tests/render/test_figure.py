@@ -23,7 +23,7 @@ from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.resources import ROOT
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.render.export import page_asset, page_html, save_frame, script_hash
 from gemmviz.render.figure import figure_html, figure_script, script_name
 from gemmviz.render.pack import Packed, packed, player_words

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pptx
 import pytest
+from msgspec import structs
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPainter
@@ -24,9 +25,8 @@ from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Cancelled, GemmvizError, UsageError
 from gemmviz.render import film
 from gemmviz.render.export import formats, page_policy, save_frame, save_numbered, save_reel
 from gemmviz.render.qt.raster import Raster
@@ -74,7 +74,9 @@ def drawn_once(reel: Reel) -> Reel:
     """A reel that is saved several times, and whose pictures are drawn once."""
     slides, steps = cache(lambda: tuple(reel.slides())), cache(lambda: tuple(reel.steps()))
     frames = cache(lambda fps: tuple(reel.frames(fps)))
-    return replace(reel, slides=lambda: iter(slides()), steps=lambda: iter(steps()), frames=lambda fps: iter(frames(fps)))
+    return structs.replace(
+        reel, slides=lambda: iter(slides()), steps=lambda: iter(steps()), frames=lambda fps: iter(frames(fps))
+    )
 
 
 @cache
@@ -161,7 +163,7 @@ def test_pictures_of_a_longer_export_are_not_mixed_with_others(stage: Prepared, 
 def test_what_no_longer_moves_is_gone_from_the_film(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
     still, flash = reel_of(stage, SMALL).first(), Rects("flash", boxes((0.0, 0.0, 1600.0, 900.0)), "#FF0000")
     frames = [Frame(still, (flash,)), Frame(still), Frame(still, (flash,))]
-    reel = replace(reel_of(stage, SMALL), frames=lambda _: iter(frames), frame_count=lambda _: len(frames))
+    reel = structs.replace(reel_of(stage, SMALL), frames=lambda _: iter(frames), frame_count=lambda _: len(frames))
     save_reel(reel, tmp_path / "f.apng", SMALL)
     with Image.open(tmp_path / "f.apng") as image:
         reds = []

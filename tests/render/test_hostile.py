@@ -30,7 +30,7 @@ from gemmviz.files.resources import resource
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.timing import Benchmark
 from gemmviz.model.trace import Outcome, Trace
 from gemmviz.render.export import formats, save_frame, save_reel

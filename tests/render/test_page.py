@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 from selenium import webdriver
@@ -21,7 +22,6 @@ from selenium.webdriver.support.ui import WebDriverWait
 import gemmviz
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.records import replace
 from gemmviz.render.export import save_frame, save_reel
 from gemmviz.render.pack import packed
 from gemmviz.render.reel import RenderOptions
@@ -148,7 +148,7 @@ def test_a_lesson_that_plays_shows_each_picture_for_its_time(
     """Pictures arrive in motion, and stay for the five seconds that the page states."""
     lesson = shipped_lesson("coalescing")
     stops = tuple(lesson.steps[sure(lesson.find(id))] for id in ("uncoalesced", "coalesced"))
-    save_reel(lesson_reel(replace(lesson, steps=stops), interpreter, ExportOptions()), tmp_path / "l.html")
+    save_reel(lesson_reel(structs.replace(lesson, steps=stops), interpreter, ExportOptions()), tmp_path / "l.html")
     page = opened(browser, tmp_path / "l.html")
     played = page.execute_async_script(
         "const done = arguments[0]; window.gemmviz.then(({replay, draw}) => { replay.isPlaying = true; const seen = [];"
@@ -163,8 +163,10 @@ def test_a_lesson_moves_as_in_the_lecture(browser: webdriver.Chrome, tmp_path: P
     """The lanes of a warp swing from a column into a row, through the same places as in the window."""
     lesson = shipped_lesson("coalescing")
     stops = tuple(lesson.steps[sure(lesson.find(id))] for id in ("uncoalesced", "coalesced"))
-    stops = tuple(replace(stop, shot=replace(stop.shot, moment=0.99)) for stop in stops)  # without the beat after the way
-    reel = lesson_reel(replace(lesson, steps=stops), interpreter, ExportOptions())
+    stops = tuple(
+        structs.replace(stop, shot=structs.replace(stop.shot, moment=0.99)) for stop in stops
+    )  # without the beat after the way
+    reel = lesson_reel(structs.replace(lesson, steps=stops), interpreter, ExportOptions())
     save_reel(reel, tmp_path / "l.html")
     one, other = (step.after["dark"] for step in reel.steps())
     own = [each for layer in Transition(one, other).at(0.4) for each in layer.primitives if isinstance(each, Squares)]

@@ -13,7 +13,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.render.export import save_frame
 from gemmviz.render.qt.painter import scene_image
 from gemmviz.render.reel import RenderOptions
@@ -24,8 +24,8 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.scenes.kit.view import Layer, ViewOptions
 from gemmviz.scenes.views.stage_view import stage_scene
+from gemmviz.shots.kinds.counted import speed_case_of
 from gemmviz.shots.kinds.launches import grid_case
-from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Shot
 from tests.analysis.test_reasons import counted, setup_of

@@ -15,7 +15,7 @@ import numpy as np
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.arrays import Ints
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.run.cpu.executor import bound, inputs, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret

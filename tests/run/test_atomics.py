@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gemmviz.model.errors import KernelFault
+from gemmviz.model.messages import KernelFault
 from tests.run.warp_runs import Kinds, recorded, run
 
 Step = Callable[[int, int], int]

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.launch_form import GivenLaunch, not_confirmed
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import KernelFault
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import KernelFault
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 
 ALLOCATE = "float *A, *B, *C; cudaMalloc(&A, {a} * 4); cudaMalloc(&B, {b} * 4); cudaMalloc(&C, {c} * 4);"
 RECTANGLE = ALLOCATE.format(a="M * K", b="K * N", c="M * N")

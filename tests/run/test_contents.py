@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+from gemmviz.analysis.counts import LaunchCounter, count_steps
 from gemmviz.cuda.granularity import contents
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemmviz.model.errors import KernelFault
+from gemmviz.model.messages import KernelFault
 from tests.conftest import kernel_from, left_in_c
 
 BEFORE = "constexpr int W = 3; template <int N> __device__ int f(int x) { return N > 2 ? x : x / (N - 3); }"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.hazards.launch_hazards import HazardSink
-from gemmviz.model.errors import KernelFault
+from gemmviz.analysis.launch_hazards import HazardSink
+from gemmviz.model.messages import KernelFault
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from tests.run.warp_runs import SIDE, Kinds, binding_of, program_of, recorded, run
 

@@ -9,7 +9,7 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.units import real_source
 from gemmviz.run.cuda.toolkit import ALWAYS, HEADERS, include_folders
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from tests.conftest import sure
 from tests.corpus.test_habits import HABITS
 from tests.nvrtc import nvrtc

@@ -5,23 +5,23 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
+from msgspec import structs
 from recording import DATA
 from recording.counters import parting_setups
 
-from gemmviz.analysis.memory.costs import profiled_wavefronts
-from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, count_steps, totals
+from gemmviz.analysis.costs import profiled_wavefronts
+from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, count_steps, totals
 from gemmviz.analysis.reasons import Launched, causes_of
 from gemmviz.analysis.replay.divergence import NOT_WAITING, divergence_of, waiting_in_block
 from gemmviz.cli.main import main
-from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.cuda.program import program_for
+from gemmviz.cuda.walk import diverging
 from gemmviz.files.codec import read_json
 from gemmviz.files.recordings import recorded_machine_code
-from gemmviz.model.errors import Place
+from gemmviz.model.messages import Place
 from gemmviz.model.recording import row_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import MachineCode, RecordedCounters
 from gemmviz.model.trace import Trace
@@ -218,7 +218,7 @@ def test_a_branch_is_told_as_it_is_compiled() -> None:
     guard, odd = Place(25, 9, 25, 31), load_kernel("odd_even")
     code = MachineCode("nvcc 13.0, sm_90", exits=(25,))
     assert "no jump: lanes end here" in compiled_branch(code, guard)
-    assert "conditional jump" in compiled_branch(replace(code, jumps=(25,)), guard)
+    assert "conditional jump" in compiled_branch(structs.replace(code, jumps=(25,)), guard)
     assert "lanes are predicated" in compiled_branch(MachineCode("nvcc 13.0, sm_90", (24,)), guard)
     assert compiled_branch(None, guard).startswith("As written")
     setup = setup_for(odd)

@@ -4,12 +4,12 @@ import threading
 import time
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, cancellable
+from gemmviz.model.messages import Cancelled, GemmvizError, KernelFault, cancellable
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import trace_kernel
 from tests.conftest import kernel_from, outcome_of, sure, trace_of
 from tests.pseudo import plain_words, pseudo
@@ -118,7 +118,7 @@ def test_cancelling_takes_effect(name: str) -> None:
 
 def test_a_wrong_kernel_fails_its_check() -> None:
     spec = load_kernel("03_coalesced")
-    spec = replace(spec, text=spec.text.replace("sum +=", "sum -="))
+    spec = structs.replace(spec, text=spec.text.replace("sum +=", "sum -="))
     check = trace_of(spec, 8, 8, 8).check
     assert not check.passed
     assert check.wrong == 64

@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.launch_form import header_text
 from gemmviz.cuda.launch.legality import launch_for, setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.messages import SettingError
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.opening.loader import LaunchUnknown, open_kernel
+from gemmviz.run.loader import LaunchUnknown, open_kernel
 from tests.conftest import sampled
 
 PRODUCT = """
@@ -170,9 +170,9 @@ def test_a_block_has_more_shared_memory_if_the_host_code_asks_for_it(tmp_path: P
     assert launch_for(setup_for(kernel)).shared_bytes == 65536
     assert parse_kernel(header_text(kernel) + kernel.text, "k.cu").opts_in_to_shared
     with pytest.raises(SettingError, match=r"at most 49152, and 232448 .* cudaFuncSetAttribute"):
-        launch_for(setup_for(replace(kernel, opts_in_to_shared=False)))
+        launch_for(setup_for(structs.replace(kernel, opts_in_to_shared=False)))
     with pytest.raises(SettingError, match=r"at most 232448$"):
-        launch_for(setup_for(replace(kernel, shared_bytes="262144")), with_nearest=False)
+        launch_for(setup_for(structs.replace(kernel, shared_bytes="262144")), with_nearest=False)
 
 
 MATRIX = "template <typename T> struct Matrix {{ int rows, cols; T* data = nullptr; {constructor} }};"

@@ -6,9 +6,9 @@ import pytest
 
 from gemmviz.cuda.launch.launch_form import with_header
 from gemmviz.cuda.launch.legality import launch_for, setup_for
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.model.messages import GemmvizError
+from gemmviz.run.loader import open_kernel
 from tests.corpus.public_habits.corpus import Entry, entries
 
 _EVERY = 162  # of the files, one is opened in the fast tests

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.counts import count_steps, totals
+from gemmviz.analysis.counts import count_steps, totals
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -168,7 +168,7 @@ def test_column_major_with_macros_named_like_the_matrices() -> None:
 
 def test_extern_shared_double_buffering_in_float64() -> None:
     text = DOUBLE_BUFFERED
-    from gemmviz.analysis.hazards.ordering import ordering_of
+    from gemmviz.analysis.launch_hazards import ordering_of
 
     trace = trace_of(parse_kernel(text, "dynamic.cu"), 16, 16, 32)
     assert trace.check.passed, str(trace.check)

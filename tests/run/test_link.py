@@ -17,8 +17,8 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import FormatError, from_plain
 from gemmviz.files.resources import gemmviz_command
-from gemmviz.model import errors
-from gemmviz.model.errors import (
+from gemmviz.model import messages
+from gemmviz.model.messages import (
     Cancelled,
     DeviceError,
     GemmvizError,
@@ -238,7 +238,7 @@ def test_errors_survive_the_pipe(error: GemmvizError) -> None:
 def test_every_class_of_errors_crosses_the_pipe() -> None:
     """Also the ones that are added one day."""
     known = {type(each) for each in _every_error()}
-    assert {each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, GemmvizError)} <= known
+    assert {each for each in vars(messages).values() if isinstance(each, type) and issubclass(each, GemmvizError)} <= known
 
 
 def test_other_exceptions_cross_the_pipe() -> None:

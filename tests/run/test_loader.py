@@ -6,11 +6,11 @@ import pytest
 from gemmviz.cuda.launch.launch_form import GivenLaunch, header_text, launch_flags, launch_line
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import has_header, parse_kernel
-from gemmviz.model.errors import SourceError, UsageError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import SourceError, UsageError
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.opening.loader import LaunchUnknown, open_kernel, opened
-from gemmviz.run.opening.project import kernel_files, project_of
+from gemmviz.run.loader import LaunchUnknown, open_kernel, opened
+from gemmviz.run.project import kernel_files, project_of
 from tests.conftest import sure
 
 PLAIN = Path(__file__).parent.parent / "data" / "plain"

@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.costs import wavefronts
-from gemmviz.analysis.memory.counts import count_steps, totals
+from gemmviz.analysis.costs import wavefronts
+from gemmviz.analysis.counts import count_steps, totals
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.types import MATRIX_INSTRUCTIONS
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.arrays import BITS, fragment_of
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.layouts import BITS, fragment_of
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.simt import matrix
 from gemmviz.scenes.kit.sentence import cost

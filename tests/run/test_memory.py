@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+from gemmviz.analysis.counts import LaunchCounter, count_steps
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.cuda.nodes import (
     Assign,
@@ -25,9 +26,8 @@ from gemmviz.cuda.nodes import (
     Reinterpret,
 )
 from gemmviz.cuda.types import FLOAT, INT, Field, PointerType, Scalar, StructType, VectorType, named_type, unit_bytes
-from gemmviz.model.errors import KernelFault, Place
+from gemmviz.model.messages import KernelFault, Place
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import bound, inputs, stream_launch, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
@@ -42,7 +42,7 @@ def run(body: str, pointer: str = "float*", block: int = 4, before: str = "", pr
     spec = kernel_from(body, block=f'["{block}"]', pointer=pointer, before=before)
     binding = bound(setup_for(spec, Problem(16, 16, 16)))
     if program is not None:
-        binding = replace(binding, program=program(binding.program))
+        binding = structs.replace(binding, program=program(binding.program))
     data = inputs(binding)
     left = interpret(binding, traced_space(binding, None), StepCounter(), data)
     return data["A"], left["C"].data
@@ -230,7 +230,7 @@ def with_struct(spec_body: str, struct: StructType, build: Any) -> Any:
     def changed(program: Any) -> Any:
         slot = program.slots
         statements = (DeclareArray(slot, "own", struct, 3, None), *build(slot), *program.body.statements[1:])
-        return replace(program, slots=slot + 1, body=Block(statements))
+        return structs.replace(program, slots=slot + 1, body=Block(statements))
 
     return run(spec_body, program=changed)[1]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
+from gemmviz.analysis.counts import LaunchCounter, count_steps
 from gemmviz.cuda.granularity import number_slots
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.trace import COMPUTED, CONSTANT

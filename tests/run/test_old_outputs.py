@@ -1,13 +1,13 @@
 """Outputs that hold NaN before the run: only a kernel that reads them gives a NaN on."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import SettingError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import SettingError
 from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
@@ -16,7 +16,7 @@ from tests.conftest import sure
 
 
 def reader(kernel: str, filling: Filling) -> Reader:
-    setup = replace(setup_for(load_kernel(kernel)), filling=filling)
+    setup = structs.replace(setup_for(load_kernel(kernel)), filling=filling)
     return Reader(Replay.of(sure(Interpreter().trace(setup, None, Recording(values=True)).trace)))
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.kinds import split_name
+from gemmviz.files.resources import split_name
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 
 BODY = """
   int r = blockIdx.y * BM + threadIdx.y, c = blockIdx.x * BN + threadIdx.x;

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.analysis.hazards.hazard import Hazard
-from gemmviz.analysis.hazards.launch_hazards import HazardSink
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.hazard import Hazard
+from gemmviz.analysis.launch_hazards import HazardSink, ordering_of
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup

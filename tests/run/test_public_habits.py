@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.run.trial import WorkBudget, is_right
 from tests.conftest import sampled
 

@@ -7,12 +7,12 @@ import time
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import Cancelled, GemmvizError, cancellable
+from gemmviz.model.messages import Cancelled, GemmvizError, cancellable
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.race import race_of
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.orders_view import race_scene
@@ -176,7 +176,7 @@ def test_in_lockstep_c_is_right() -> None:
 
 def test_a_barrier_of_the_warp_holds_threads_of_one_warp() -> None:
     kernel = load_kernel("phases_by_ceil")
-    by_warps = replace(kernel, text=kernel.text.replace("__syncthreads()", "__syncwarp()"), is_shipped=False)
+    by_warps = structs.replace(kernel, text=kernel.text.replace("__syncthreads()", "__syncwarp()"), is_shipped=False)
     assert race_of(setup_for(by_warps, Problem(4, 4, 4), {})).ahead == -1
 
 

@@ -138,7 +138,7 @@ def test_float32_rounds_at_every_step() -> None:
 
 def test_inactive_arms_do_not_touch_memory() -> None:
     body = "int t = threadIdx.x; C[t] = (t < 2 && A[t * 6] < 9.0f) ? A[t] : (t < 3 || B[t * 1000] > 0) ? 1.0f : 2.0f;"
-    from gemmviz.model.errors import KernelFault
+    from gemmviz.model.messages import KernelFault
 
     with pytest.raises(KernelFault, match=r"B\[3000\] is out of range.*thread \(3, 0, 0\)"):
         trace_of(kernel_from(body))
@@ -146,7 +146,7 @@ def test_inactive_arms_do_not_touch_memory() -> None:
 
 
 def test_phases_are_chosen_where_they_are_clear() -> None:
-    from gemmviz.model.errors import SettingError
+    from gemmviz.model.messages import SettingError
 
     before = "__device__ float sum(const float* p) { float s = 0; for (int k = 0; k < 4; ++k) s += p[k]; return s; }"
     spec = kernel_from("C[threadIdx.x] = sum(A) + sum(B);", before=before)

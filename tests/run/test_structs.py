@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 from tests.conftest import kernel_from, left_in_c
 
 PAIR = "struct P { int x; float y; };"

@@ -7,7 +7,7 @@ import pytest
 
 from gemmviz.cuda.types import DOUBLE, FLOAT, VectorType
 from gemmviz.run import trial, trying
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 
 _MOST_RUNS = 8
 _INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n)"
@@ -36,7 +36,7 @@ def test_a_vector_kernel_is_found_in_a_few_runs(name: str, tmp_path: Path, monke
         runs.append(name)
         return run(*arguments)
 
-    monkeypatch.setattr("gemmviz.run.opening.loader.Remembered.roles", lambda *_: None)
+    monkeypatch.setattr("gemmviz.run.loader.Remembered.roles", lambda *_: None)
     monkeypatch.setattr(trying, "trial_of", counted)
     path = tmp_path / "kernel.cu"
     launch = f"void host({parameters}) {{ {name}{_BY_256}({', '.join(names)}); }}"

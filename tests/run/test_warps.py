@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gemmviz.model.errors import KernelFault
+from gemmviz.model.messages import KernelFault
 from tests.run.warp_runs import SIDE, run
 
 GROUPS = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"

@@ -4,11 +4,11 @@ import re
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, Triple
@@ -97,7 +97,7 @@ def test_some_phases_show_what_the_variables_hold_there() -> None:
     spec = load_kernel("04_tiled")
     setup = setup_for(spec, Problem(8, 8, 16), {"TILE_WIDTH": 4})
     whole = watch_thread(setup, (0, 0, 0), (1, 2, 0))
-    some = watch_thread(replace(setup, phases="2-3"), (0, 0, 0), (1, 2, 0))
+    some = watch_thread(structs.replace(setup, phases="2-3"), (0, 0, 0), (1, 2, 0))
     trace = trace_kernel(setup, BlockRange((0, 1), (0, 1))).whole
     kept = [step for step in range(trace.steps) if trace.phase[step] in (1, 2, 4)]
     assert some.rows == tuple(whole.rows[step] for step in kept)

@@ -1,15 +1,15 @@
 """The caption bar: no caption of an included lesson is cut, and everything is large enough for the last row."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
-from gemmviz.model.records import replace
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.theme import TypeSizes, load_theme
+from gemmviz.teaching.captions import parts_of
 from gemmviz.teaching.lesson import LessonStep, shown_value
 from gemmviz.teaching.lesson_file import shipped_lesson
-from gemmviz.teaching.reveal import parts_of
 from tests.legible import wrong_with
 
 WIDTH, HEIGHT = 1600.0, 900.0
@@ -35,7 +35,7 @@ def test_no_caption_of_a_lesson_is_cut(name: str) -> None:
     stops = shipped_lesson(name).steps
     for place, stop in enumerate(stops):
         for caption in captions_of(stop):
-            scene = band(replace(caption, place=place, count=len(stops)))
+            scene = band(structs.replace(caption, place=place, count=len(stops)))
             assert words(scene, "caption") == caption.caption, stop.id
             assert words(scene, "title") == stop.with_numbers({}).title, stop.id
             for number, choice in enumerate(caption.choices):
@@ -115,7 +115,7 @@ def test_choices_are_side_by_side_where_they_fit() -> None:
     for choices in (short, middle, long):
         caption = Caption("A title", "Which of these?", choices)
         places = [[each.at[0].tolist() for each in band(said).words if isinstance(each, Labels) and each.key.startswith("band-choice-")]
-                  for said in (caption, replace(caption, right=2, picked=1))]  # fmt: skip
+                  for said in (caption, structs.replace(caption, right=2, picked=1))]  # fmt: skip
         assert places[0] == places[1]
         assert wrong_with(band(caption)) == []
         rows[choices] = len({y for _, y in places[0]})

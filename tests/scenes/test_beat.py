@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.engine import Recording
@@ -112,7 +112,7 @@ def test_atomics_waits_and_fences_have_their_own_words() -> None:
 
 def test_collisions_are_told_at_the_step_at_which_they_happen() -> None:
     trace = trace_of(load_kernel("missing_barriers"), 4, 4, 4, values=True)
-    found = replace(Replay.of(trace), ordering=ordering_of(trace))
+    found = structs.replace(Replay.of(trace), ordering=ordering_of(trace))
     reader, conflicts = Reader(found), found.conflicts
     told = [step for step in range(trace.steps) if any("collide" in each for each in beat(reader.at(step)).details)]
     assert told

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
@@ -13,10 +14,9 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings, reported_shares
 from gemmviz.model.cases import LaunchCase, RoofCase, SpeedCase, TrafficCase
+from gemmviz.model.messages import grouped, number
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, Benchmark
-from gemmviz.model.translation import grouped, number
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.models import growth_chart
@@ -29,12 +29,12 @@ from gemmviz.scenes.charts.speeds import (
     tile_chart,
     transfer_chart,
 )
-from gemmviz.scenes.kit.curves import curve_colours
+from gemmviz.scenes.kit.chart import curve_colours
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.scale import _log_ticks, _of_log
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.shots.kinds.why import _speed_at, speed_case_of
+from gemmviz.shots.kinds.counted import _speed_at, speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Against, Shot
 from gemmviz.shots.subject import value_of
@@ -151,7 +151,7 @@ def test_cublas_is_in_the_charts_of_growth_and_of_shares() -> None:
 
 def test_blocks_for_each_sm_are_those_of_the_recorded_gpu() -> None:
     benchmark = wide()
-    other = replace(benchmark, gpu=replace(benchmark.gpu, name="half a GPU", sms=66))
+    other = structs.replace(benchmark, gpu=structs.replace(benchmark.gpu, name="half a GPU", sms=66))
     assert "4096\n124.1" in [text for _, text in growth_chart(benchmark).x.ticks or ()]
     assert "4096\n248.2" in [text for _, text in growth_chart(other).x.ticks or ()]
     assert "half a GPU" in growth_chart(other).x.label
@@ -237,7 +237,7 @@ def test_the_roofline_names_what_is_asked_and_what_is_moved_with_their_roofs() -
         roof = case.device.roof(case.problem.flops / level.size_bytes)  # type: ignore[operator]
         assert f"{number(roof)} GFLOP/s" in said
         assert scene.find(f"level-{level.level.replace(' ', '-')}-rate").texts == (number(roof),)  # type: ignore[union-attr]
-    timed = view.scene(replace(case, rate=10.0), ViewOptions())
+    timed = view.scene(structs.replace(case, rate=10.0), ViewOptions())
     keys = [f"level-{level.level.replace(' ', '-')}" for level in case.traffic]
     marks, roofs = ([_middle(piece(timed, f"{key}{end}", Rects)) for key in keys] for end in ("", "-roof"))
     assert len(set(marks)) == 1  # at the kernel's rate, whatever the roof
@@ -274,7 +274,7 @@ def test_the_roof_is_drawn_from_left_to_right_with_its_marks_and_the_bars_grow()
     assert bars == sorted(set(bars))
     assert marks[0] == 0
     assert marks[-1] == 2
-    playing = replace(case, so_far=(64.0, (32.0, 32.0)))
+    playing = structs.replace(case, so_far=(64.0, (32.0, 32.0)))
     assert view.motion(playing, ViewOptions(moment=0.0))[0] == view.motion(case, ViewOptions(moment=1.0))[0]
 
 
@@ -318,7 +318,7 @@ def test_a_roof_shows_what_tiles_bring() -> None:
 
 
 def test_why_a_time_is_unknown_is_shortened_by_clauses() -> None:
-    case = replace(
+    case = structs.replace(
         speed_of("many_blocks", "8800gtx", TILE_WIDTH=16), rate_source="no time, " + "nor any other, " * 12 + "at all"
     )
     note = next(each for each in view_named("why").scene(case, ViewOptions()).all if each.key == "note")
@@ -335,8 +335,9 @@ def test_a_chart_works_out_each_rate_once(monkeypatch: pytest.MonkeyPatch) -> No
         asked[0] += 1
         return flops.__get__(problem)
 
-    benchmark = replace(
-        recordings("benchmark", Benchmark)[0], rows=tuple(replace(row) for row in recordings("benchmark", Benchmark)[0].rows)
+    benchmark = structs.replace(
+        recordings("benchmark", Benchmark)[0],
+        rows=tuple(structs.replace(row) for row in recordings("benchmark", Benchmark)[0].rows),
     )
     monkeypatch.setattr(Problem, "flops", property(counted))
     for chart in (rate_chart, share_chart, tile_chart, transfer_chart):

@@ -5,12 +5,12 @@ from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.cuda.launch.catalog import all_kernel_names, kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import CodeCase, Listing
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
@@ -159,7 +159,7 @@ def test_no_count_of_the_launch_is_shown_beside_an_open_question() -> None:
 
 
 def test_an_exercise_has_the_room_of_the_counts_for_its_lines() -> None:
-    shot = replace(default_shot(), setup=setup_for(load_kernel("missing_barriers")), view="code")
+    shot = structs.replace(default_shot(), setup=setup_for(load_kernel("missing_barriers")), view="code")
     case: CodeCase = prepare(shot, lambda kernel: nullcontext(Interpreter())).subject(0)
     assert case.facts == ()
     scene = VIEWS["code"].scene(case, ViewOptions(height=780.0))

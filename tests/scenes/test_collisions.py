@@ -2,20 +2,20 @@
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
-from gemmviz.model.translation import many
+from gemmviz.model.messages import many
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.scenes.stage.collisions import _so_far, clashes, guilty_sites
 from gemmviz.scenes.stage.layout import places, plan_of
+from gemmviz.scenes.stage.tile_cells import _so_far, clashes, guilty_sites
 from tests.conftest import kernel_from, piece, trace_of
 
 THEME = load_theme("dark")
@@ -23,7 +23,7 @@ THEME = load_theme("dark")
 
 def read(spec: KernelSpec, *size: int, **parameters: int) -> Reader:
     trace = trace_of(spec, *size, values=True, **parameters)
-    return Reader(replace(Replay.of(trace), ordering=ordering_of(trace)))
+    return Reader(structs.replace(Replay.of(trace), ordering=ordering_of(trace)))
 
 
 def whole(moment: Moment, at: float = 1.0) -> Scene:

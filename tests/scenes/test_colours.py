@@ -9,7 +9,7 @@ from gemmviz.files.recordings import recordings
 from gemmviz.model.arrays import Floats
 from gemmviz.model.timing import Benchmark
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.curves import curve_colours
+from gemmviz.scenes.kit.chart import curve_colours
 from gemmviz.scenes.kit.theme import AREA, BASE, LIT, SOURCE, Theme, channels, inks_for, load_theme, matrix_palette, theme_names
 from gemmviz.scenes.kit.timeline import timeline_palette
 

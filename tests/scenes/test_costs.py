@@ -6,9 +6,10 @@ from itertools import chain
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.memory.costs import access_card, moved_sectors
-from gemmviz.analysis.memory.counts import LaunchCounts
+from gemmviz.analysis.costs import access_card, moved_sectors
+from gemmviz.analysis.counts import LaunchCounts
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
@@ -16,12 +17,11 @@ from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
+from gemmviz.model.arrays import SCALAR, vector
 from gemmviz.model.cases import SpeedCase, Traffic
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import recording_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand
 from gemmviz.model.timing import RecordedCounters
@@ -50,7 +50,7 @@ from gemmviz.scenes.stage.cost import (
 )
 from gemmviz.scenes.stage.hover import cell_sentence, hover_lines
 from gemmviz.scenes.views.request_view import request_sentence
-from gemmviz.shots.kinds.why import speed_case_of
+from gemmviz.shots.kinds.counted import speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.metrics import COSTS
 from gemmviz.shots.shot import Shot
@@ -284,7 +284,7 @@ def test_a_meter_counts_up() -> None:
 def test_an_open_question_hides_what_a_request_costs() -> None:
     moment = moment_of(trace_of("02_naive", 32, 32, 32, BLOCK=32), 0, Focus(warp=0))
     for view in ("stage", "mapping"):
-        open_, answered = (view_named(view).still(moment, replace(OPTIONS, counted=share)) for share in (0.0, 1.0))
+        open_, answered = (view_named(view).still(moment, structs.replace(OPTIONS, counted=share)) for share in (0.0, 1.0))
         assert [each for each in answered.all if "wast" in each.key]
         assert not [each for each in open_.all if "wast" in each.key or "needed" in each.key]
         texts = [text for each in open_.all if isinstance(each, Labels) for text in each.texts]
@@ -360,7 +360,9 @@ def test_areas_of_bytes_have_one_scale_for_all_kernels_of_a_problem() -> None:
 def test_the_gpu_with_the_traffic_of_dram_is_named_on_another_device(device: str, size: int, said: str) -> None:
     kernel, parameters = load_kernel("grouped_blocks"), {"TILE_WIDTH": 32, "GROUP": 16}
     setup = setup_for(kernel, Problem(size, size, size), parameters, device=device)
-    case = speed_case_of(Shot(setup), case_counts(replace(setup, device="h100")), None)  # whose rules are those of the H200
+    case = speed_case_of(
+        Shot(setup), case_counts(structs.replace(setup, device="h100")), None
+    )  # whose rules are those of the H200
     for name in ("bytes", "why"):
         labels = [each for each in view_named(name).scene(case, ViewOptions()).all if isinstance(each, Labels)]
         words = " ".join(text for each in labels for text in each.texts)
@@ -424,9 +426,9 @@ def test_motion_ends_with_the_picture(view: str) -> None:
     """Nothing covers the picture once the step has passed; while it passes, fewer lanes are drawn: all ask in its first 40 %."""
     for name, step in (("02_naive", 0), ("07_tiled_transposed", 1)):
         moment = Reader(shipped(name), Focus(warp=0)).at(step)
-        at = [view_named(view).motion(moment, replace(OPTIONS, moment=share)) for share in (0.3, 1.0)]
+        at = [view_named(view).motion(moment, structs.replace(OPTIONS, moment=share)) for share in (0.3, 1.0)]
         assert not [each for each in at[1] if each.key in ("threads-cover", "banks", "request-waiting")]
-        still = view_named(view).still(moment, replace(OPTIONS, moment=0.3))
+        still = view_named(view).still(moment, structs.replace(OPTIONS, moment=0.3))
         texts = [{each.key for each in drawn if isinstance(each, Labels)} for drawn in (at[0], still.all)]
         assert not texts[0] & texts[1]  # no text is drawn twice
         threads = [each for each in at[0] if each.key == "lane-threads"]

@@ -7,14 +7,27 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.translation import asking, counted, grouped, in_full, many, percent, sized, spaced, told, tr, trn
+from gemmviz.model.messages import asking, counted, grouped, in_full, many, percent, sized, spaced, told, tr, trn
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
+from gemmviz.scenes.kit.primitives import (
+    Cells,
+    Labels,
+    Lines,
+    Primitive,
+    Rects,
+    Scene,
+    Squares,
+    boxes,
+    fitted,
+    points,
+    text_line,
+    text_width,
+    wrap_text,
+)
 from gemmviz.scenes.kit.view import View, ViewOptions, counted_scene, framed
 from gemmviz.scenes.stage.cost import meter_primitives, meters_of
 from gemmviz.shots.knowledge import replay_of

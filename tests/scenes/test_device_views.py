@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.models import DONE, RUNNING, WAITING, WARPS, OccupancyLimits, occupancy_limits
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -15,10 +16,9 @@ from gemmviz.files.recordings import recordings
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.curves import curve_names
+from gemmviz.scenes.kit.chart import curve_names
 from gemmviz.scenes.kit.layout import Box
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.scale import ticks
@@ -52,7 +52,7 @@ def shot_of(kernel: str, size: int = 1024, device: str = "a100", **parameters: i
 
 @cache
 def occupied(threads: int, registers: int = 16, shared: int = 0) -> Any:
-    return sure(occupancy_case(replace(shot_of("03_coalesced"), trial=Trial(threads, registers, shared))))
+    return sure(occupancy_case(structs.replace(shot_of("03_coalesced"), trial=Trial(threads, registers, shared))))
 
 
 def launched(kernel: str, size: int = 64, device: str = "h200", **parameters: int) -> LaunchCase:
@@ -63,7 +63,7 @@ def launched(kernel: str, size: int = 64, device: str = "h200", **parameters: in
 @cache
 def two_gpus() -> Any:
     small, large = (shot_of("linear_block", 16, device, BLOCK=32) for device in ("toy2", "toy4"))
-    return sure(grid_case(replace(large, against=Against(small.setup))))
+    return sure(grid_case(structs.replace(large, against=Against(small.setup))))
 
 
 @cache
@@ -195,7 +195,7 @@ class TestGrid:
         assert ((marked >= 3) == (case.schedule.sm == 7)).all()
 
     def test_a_click_marks_an_sm_and_a_second_one_none(self) -> None:
-        shot = replace(shot_of("04_tiled", 1024, "h200", TILE_WIDTH=16), view="grid")
+        shot = structs.replace(shot_of("04_tiled", 1024, "h200", TILE_WIDTH=16), view="grid")
         case = subjects()["grid", "recorded"]
         lanes = piece(view_named("grid").scene(case, ViewOptions()), "lanes", Cells)
         once = sure(SUBJECTS["grid"].click(case, shot, Hit(lanes, 5, 0)))
@@ -264,9 +264,9 @@ def test_formulas_of_a_launch_that_are_too_long_are_numbers() -> None:
         "max(1, ceil_div(N, TILE_WIDTH * min(TILE_WIDTH, 1))) * ceil_div(M + TILE_WIDTH, M + TILE_WIDTH)",
         "ceil_div(M, TILE_WIDTH)",
     )
-    setup = replace(case.setup, kernel=replace(case.setup.kernel, grid=long))
+    setup = structs.replace(case.setup, kernel=structs.replace(case.setup.kernel, grid=long))
     for width in (1600.0, 1024.0):
-        scene = view_named("launch").scene(replace(case, setup=setup), ViewOptions(width=width))
+        scene = view_named("launch").scene(structs.replace(case, setup=setup), ViewOptions(width=width))
         assert "dim3 dimGrid(4, 4);" in texts(scene)
         assert not any("…" in text for text in texts(scene) if text.startswith("dim3"))
         assert wrong_with(scene) == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.model.translation import grouped
+from gemmviz.model.messages import grouped
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.tiles_view import first_blocks_motion, first_blocks_scene

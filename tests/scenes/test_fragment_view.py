@@ -4,13 +4,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import count_steps, totals
+from gemmviz.analysis.counts import count_steps, totals
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.layouts import fragment_of
-from gemmviz.model.records import replace
+from gemmviz.model.arrays import fragment_of
 from gemmviz.model.trace import Trace
 from gemmviz.render.reel import RenderOptions
 from gemmviz.render.svg import scene_svg
@@ -194,10 +194,13 @@ def test_pictures_can_be_read_in_every_frame(width: float, height: float, words:
     options, is_first = ViewOptions(width=width, height=height, words=words), (width, height, words) == FRAMES[0]
     for name, moment in matrix_steps()[:: 1 if is_first else 4]:
         for at in (0.4, 1.0):
-            scene = VIEW.scene(moment, replace(options, moment=at))
+            scene = VIEW.scene(moment, structs.replace(options, moment=at))
             assert (wrong_with(scene), too_small(scene)) == ([], []), (name, at)
         for theme in theme_names() if is_first else ():
-            assert texts_of(VIEW.scene(moment, replace(options, theme=load_theme(theme)))) == texts_of(scene), (name, theme)
+            assert texts_of(VIEW.scene(moment, structs.replace(options, theme=load_theme(theme)))) == texts_of(scene), (
+                name,
+                theme,
+            )
 
 
 def test_in_a_low_frame_the_lanes_that_can_be_read_are_shown() -> None:

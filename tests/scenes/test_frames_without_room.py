@@ -14,9 +14,8 @@ from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
 from gemmviz.scenes.catalog import view_named, views, views_of
-from gemmviz.scenes.kit.primitives import Cells, Labels, boxes
+from gemmviz.scenes.kit.primitives import Cells, Labels, boxes, label_step
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.view import LEAST_WIDTH, ViewOptions
 from gemmviz.scenes.stage import layout
 from gemmviz.scenes.stage.layout import plan_of

@@ -3,13 +3,13 @@
 from itertools import product
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import TransferCase
-from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.view import ViewOptions
@@ -107,7 +107,7 @@ def test_matrices_travel_between_the_memories_call_by_call() -> None:
         held.append({each.key for each in motion if isinstance(each, Rects) and each.key.startswith("held-")})
     ends = [len(each) for each in held]
     assert ends == [0, 1, 2, 3, 3, 2, 0]
-    two = replace(case, calls=tuple(call for call in case.calls if call.what != "Cd from C"))
+    two = structs.replace(case, calls=tuple(call for call in case.calls if call.what != "Cd from C"))
     ways = [piece(VIEW.still(each, ViewOptions()), "ways", Lines).segments for each in (two, case)]
     assert len(ways[0]) < len(ways[1])
 

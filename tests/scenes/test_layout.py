@@ -26,9 +26,8 @@ from gemmviz.scenes.kit.layout import (
     text_in,
     wrapped,
 )  # fmt: skip
-from gemmviz.scenes.kit.primitives import Labels, Lines
+from gemmviz.scenes.kit.primitives import Labels, Lines, text_width
 from gemmviz.scenes.kit.shapes import CHIP, chips_into, moving_chips
-from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions, eased_in_turn
 

@@ -12,10 +12,10 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.cases import BlockPhase, DataUse, LaunchCase, RoundedRun, RoundingCase
-from gemmviz.model.errors import UsageError
-from gemmviz.model.labels import LabelStyle
+from gemmviz.model.messages import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import AccessTimesCase, TransferCase
+from gemmviz.model.sites import LabelStyle
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named

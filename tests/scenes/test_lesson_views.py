@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
@@ -17,18 +18,16 @@ from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recordings
 from gemmviz.files.resources import resource
 from gemmviz.model.cases import AmdahlCase, LaunchCase, LoadsCase, LoopsCase
+from gemmviz.model.messages import spaced
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import StrideTimes
-from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark
-from gemmviz.model.translation import spaced
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Recording
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.charts.speeds import per_thread_chart, strides_chart
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, text_width
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.kinds.runs import _loop_counters
 from gemmviz.shots.knowledge import Knowledge
@@ -45,7 +44,7 @@ def texts(primitives: tuple[Primitive, ...]) -> dict[str, str]:
 
 
 def moving(view: str, subject: object, moment: float) -> dict[str, Primitive]:
-    return {each.key: each for each in view_named(view).motion(subject, replace(OPTIONS, moment=moment))}
+    return {each.key: each for each in view_named(view).motion(subject, structs.replace(OPTIONS, moment=moment))}
 
 
 # Loops
@@ -89,7 +88,7 @@ def test_a_run_that_is_stored_without_its_first_values_counts_as_well() -> None:
     known = Knowledge(Shot(setup_for(load_kernel("flattened"))), Interpreter())
     watched = sure(known.watch_result.watched)
     lines = [variable.first_line for variable in watched.variables]
-    whole, stored = (_loop_counters(each, lines) for each in (watched, replace(watched, before={})))
+    whole, stored = (_loop_counters(each, lines) for each in (watched, structs.replace(watched, before={})))
     assert [counter.values[1:] for counter in stored] == [counter.values[1:] for counter in whole]
 
 
@@ -137,7 +136,7 @@ def test_every_order_ends_with_all_elements(kernel: str, sizes: tuple[int, int, 
 def test_a_vector_that_fills_no_rectangle_is_drawn() -> None:
     setup = setup_for(load_kernel("vector_add")).changed(n=250)
     moment = moment_of(trace_kernel(setup, recording=Recording(values=True)).whole)
-    first = view_named("order").motion(moment, replace(OPTIONS, width=4000, moment=1.0))[0]
+    first = view_named("order").motion(moment, structs.replace(OPTIONS, width=4000, moment=1.0))[0]
     assert isinstance(first, Cells)
     assert first.labels is not None
     assert np.count_nonzero(first.labels) == 250
@@ -254,7 +253,7 @@ def test_bars_shrink_to_their_own_times_and_say_them_only_then() -> None:
 def test_times_and_limits_are_read_at_any_size() -> None:
     case, height = amdahl(128), 900.0
     for width in (1100.0, 1600.0):
-        options = replace(OPTIONS, width=width, height=height)
+        options = structs.replace(OPTIONS, width=width, height=height)
         scene = view_named("amdahl").scene(case, options)
         for each in scene.all:
             assert not isinstance(each, Labels) or not any("…" in text for text in each.texts), each.texts

@@ -1,13 +1,13 @@
 """Every view that draws levels of memory draws all that a device has."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.files.devices import devices, load_device
 from gemmviz.model.cases import LaunchCase, SpeedCase, Traffic
 from gemmviz.model.device import Device, MemoryLevel
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme, theme_names
@@ -21,7 +21,7 @@ L15, L3 = MemoryLevel("L1.5 cache", 1 << 20, "SM", 9000.0), MemoryLevel("near ca
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     """An H200 with two more caches."""
-    found = replace(load_device("h200"), caches=(L15, L3))
+    found = structs.replace(load_device("h200"), caches=(L15, L3))
     monkeypatch.setitem(devices()._loaded, "h200", found)
     return found
 
@@ -35,7 +35,7 @@ def texts(scene: Scene) -> str:
 
 
 def test_all_levels_in_order() -> None:
-    names = [level.name for level in replace(load_device("h200"), caches=(L15,)).levels]
+    names = [level.name for level in structs.replace(load_device("h200"), caches=(L15,)).levels]
     assert names == ["shared memory", "L1.5 cache", "last-level cache", "global memory"]
     assert [level.name for level in load_device("8800gtx").levels] == ["shared memory", "global memory"]
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gemmviz.model.cases import Listing
 from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.listing import Sheet
+from gemmviz.scenes.kit.table import Sheet
 
 
 def rows_of(line: str, width: float) -> list[str]:

@@ -5,12 +5,12 @@ import pytest
 from gemmviz.analysis.listing import printed_source
 from gemmviz.cuda.launch.catalog import all_kernel_names, kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.labels import PLAIN
+from gemmviz.model.sites import PLAIN
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.source_view import VIEWS
-from gemmviz.shots.describing import LaunchWords
+from gemmviz.shots.picture import LaunchWords
 from tests.legible import wrong_with
 
 _SIZES = [(1600.0, 900.0), (1600.0, 600.0)]  # alone, and above the largest question

@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.tiles import THREADS
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares

@@ -6,7 +6,7 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.languages import catalogue
-from gemmviz.model.translation import spoken
+from gemmviz.model.messages import spoken
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.tiles_view import nesting_motion, nesting_scene

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.pairing import Pair
@@ -11,7 +12,6 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.run.engine import CountRequest, Engine, EngineRequest, WatchRequest
 from gemmviz.scenes.catalog import view_named
@@ -84,10 +84,10 @@ class TracesAlone(Engine):
 def test_times_and_registers_name_their_device() -> None:
     sizes = Problem(512, 512, 512)
     setups = [
-        replace(setup_for(load_kernel("11_double_buffered"), sizes, {"TILE_WIDTH": width, "PER_THREAD": 4, "DEPTH": 16},
+        structs.replace(setup_for(load_kernel("11_double_buffered"), sizes, {"TILE_WIDTH": width, "PER_THREAD": 4, "DEPTH": 16},
                           blocks="0:1,0:1", phases="1-2"), device="h100") for width in (64, 32)
     ]  # fmt: skip
-    shot = replace(default_shot(), setup=setups[1], view="pair_facts", against=Against(setups[0], "step"))
+    shot = structs.replace(default_shot(), setup=setups[1], view="pair_facts", against=Against(setups[0], "step"))
     pair = subject_of_view("pair_facts").at(Knowledge(shot, TracesAlone()).at_fault().in_run(), 0)
     scene = VIEW.scene(pair, ViewOptions())
     rows = rows_of(scene)

@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
@@ -101,7 +101,9 @@ def test_it_can_be_read(name: str, size: tuple[float, float]) -> None:
             assert wrong_with(scene) == []
             assert too_small(scene) == []
     for theme in theme_names():
-        assert texts_of(VIEW.scene(reader.at(step), replace(options, theme=load_theme(theme)))) == texts_of(scene), theme
+        assert texts_of(VIEW.scene(reader.at(step), structs.replace(options, theme=load_theme(theme)))) == texts_of(scene), (
+            theme
+        )
 
 
 def test_a_copy_is_under_way_on_the_stage_until_its_wait() -> None:

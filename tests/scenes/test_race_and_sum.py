@@ -4,13 +4,13 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.trace import RaceCase
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.cpu.race import race_of
@@ -31,7 +31,7 @@ FRAMES = [(1600.0, 900.0), (1600.0, 1059.0), (1000.0, 1000.0), (2000.0, 700.0)]
 
 
 def race(name: str) -> RaceCase:
-    shot = replace(default_shot(), setup=setup_for(load_kernel(name)), view="race")
+    shot = structs.replace(default_shot(), setup=setup_for(load_kernel(name)), view="race")
     case: RaceCase = prepare(shot, lambda kernel: nullcontext(Interpreter())).subject(0)
     return case
 

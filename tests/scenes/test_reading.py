@@ -1,5 +1,7 @@
 """Pictures as text: reading order, tables, and cells as sentences."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.labels import LabelStyle
-from gemmviz.model.records import replace
-from gemmviz.model.sites import MemoryArray
+from gemmviz.model.sites import LabelStyle, MemoryArray
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Hit, Labels, Scene, points
 from gemmviz.scenes.kit.table import lines_of, own_text, place_text, tables_of
@@ -39,7 +39,7 @@ def test_columns_are_read_one_after_the_other() -> None:
 
 
 def test_numbers_along_an_axis_are_left_out() -> None:
-    scale = replace(labels(*((40.0 * n, 40.0, str(n)) for n in range(8))), meaning="scale")
+    scale = dataclasses.replace(labels(*((40.0 * n, 40.0, str(n)) for n in range(8))), meaning="scale")
     assert lines_of(scene(scale, labels((40, 100, "8")))) == ("8",)
 
 

@@ -4,12 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.private import private_values
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Labels, Squares
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
 from gemmviz.scenes.views.on_chip_view import registers_motion, registers_scene
@@ -78,6 +78,6 @@ def test_chips_fly_to_every_thread_that_reads(kernel: str, parameters: dict[str,
 
 def test_the_picture_can_be_read() -> None:
     for width, height in ((1600.0, 900.0), (1600.0, 780.0)):
-        scene = registers_scene(moment_at(8, TILE_WIDTH=4), replace(ViewOptions(), width=width, height=height))
+        scene = registers_scene(moment_at(8, TILE_WIDTH=4), structs.replace(ViewOptions(), width=width, height=height))
         assert wrong_with(scene) == []
         assert not too_small(scene)

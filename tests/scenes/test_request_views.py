@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.costs import punchcard
+from gemmviz.analysis.costs import punchcard
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.arrays import SCALAR, vector
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of

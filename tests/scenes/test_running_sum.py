@@ -9,8 +9,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions
 from gemmviz.scenes.stage.running_sum import running_sum

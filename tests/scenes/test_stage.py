@@ -10,8 +10,7 @@ from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
-from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, fitted, text_width
 from gemmviz.scenes.kit.theme import (
     AREA,
     BASE,

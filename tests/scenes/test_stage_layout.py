@@ -6,16 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.layout import Box
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, text_width
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.kit.timeline import height_with_names, timeline_names, track_room, track_text
 from gemmviz.scenes.kit.view import LAYERS, ViewOptions
@@ -103,7 +102,7 @@ def test_tiles_keep_their_places_over_the_whole_run(kernel: Sized) -> None:
     drawn, steps = set(), reader.replay.steps
     for step in range(0, steps, max(3, steps // 8)):
         for part in (0.2, 1.0):
-            scene = stage_scene(reader.at(step), replace(options, moment=part))
+            scene = stage_scene(reader.at(step), structs.replace(options, moment=part))
             drawn.add(tuple((each.key, each.box) for each in scene.all if isinstance(each, Cells) and "tile-" in each.key))
     assert len(drawn) == 1
 

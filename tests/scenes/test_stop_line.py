@@ -2,10 +2,11 @@
 
 from contextlib import nullcontext
 
+from msgspec import structs
+
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import CodeCase
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
@@ -18,7 +19,7 @@ from tests.legible import wrong_with
 
 
 def scene_of(kernel: str, moment: float = 1.0) -> tuple[CodeCase, Scene]:
-    shot = replace(default_shot(), setup=setup_for(load_kernel(kernel)), view="code")
+    shot = structs.replace(default_shot(), setup=setup_for(load_kernel(kernel)), view="code")
     case: CodeCase = prepare(shot, lambda kernel: nullcontext(Interpreter())).subject(0)
     return case, VIEWS["code"].scene(case, ViewOptions(moment=moment))
 

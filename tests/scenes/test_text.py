@@ -1,27 +1,26 @@
 """No text stands over another, and none is cut: from the scenes' own boxes, over every shipped kernel, view and kind of step."""
 
+import dataclasses
 from functools import cache
 
 import pytest
+from msgspec import structs
 from recording.stored import advances_of
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import Pair
-from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import COMPUTE, LOAD_A
+from gemmviz.analysis.replay.replay import COMPUTE, LOAD_A, Replay
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.primitives import Labels
-from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, text_width
+from gemmviz.scenes.kit.primitives import FONT_FILES, Labels, _advances, bundled_font, text_width
 from gemmviz.scenes.kit.view import LAYERS, ViewOptions
+from gemmviz.shots.kinds.counted import speed_case_of
 from gemmviz.shots.kinds.launches import grid_case
-from gemmviz.shots.kinds.why import speed_case_of
 from gemmviz.shots.occupancy import occupancy_case
 from gemmviz.shots.shot import Against, Shot, Trial
 from tests.analysis.test_reasons import counted, setup_of
@@ -110,7 +109,7 @@ def test_cards(kernel: str, frame: tuple[float, float], size: int) -> None:
         case = sure(occupancy_case(Shot(shot.setup, trial=tried)))
         assert wrong_with(view_named("occupancy").still(case, options)) == []
     assert wrong_with(view_named("occupancy").still(case, ViewOptions(height=240, words=False))) == []
-    elsewhere = replace(shot, against=Against(replace(shot.setup, device="rtx4090")))
+    elsewhere = structs.replace(shot, against=Against(structs.replace(shot.setup, device="rtx4090")))
     for grid in filter(None, (grid_case(shot), grid_case(elsewhere))):
         assert wrong_with(view_named("grid").still(grid, options)) == []
 
@@ -153,9 +152,12 @@ def test_what_is_wrong_is_found() -> None:
     scene = view_named("stage").still(reader_of("04_tiled").at(0), ViewOptions())
     assert len(texts_of(scene)) > 40
     title = piece(scene, "title", Labels)
-    over, beyond = replace(title, key="over", at=title.at + 5), replace(title, key="beyond", at=title.at - 60)
-    assert any("overlap" in each for each in wrong_with(replace(scene, words=(*scene.words, over))))
-    assert any("leaves" in each for each in wrong_with(replace(scene, words=(beyond,))))
+    over, beyond = (
+        dataclasses.replace(title, key="over", at=title.at + 5),
+        dataclasses.replace(title, key="beyond", at=title.at - 60),
+    )
+    assert any("overlap" in each for each in wrong_with(dataclasses.replace(scene, words=(*scene.words, over))))
+    assert any("leaves" in each for each in wrong_with(dataclasses.replace(scene, words=(beyond,))))
 
 
 def test_the_stored_widths_are_those_of_the_fonts() -> None:

@@ -1,9 +1,10 @@
 """The way from one picture to the next: what moves, what fades, and where everything is on the way."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.transition import PaintLayer, Transition, _of_both
 from gemmviz.shots.export import ExportOptions, frame_at, prepare
@@ -97,7 +98,7 @@ def test_a_table_that_keeps_its_cells_moves_as_a_whole() -> None:
 def test_ids_say_what_is_the_same_without_labels() -> None:
     def table(ids: list[list[int]]) -> Cells:
         plain = cells([["", ""], ["", ""]])
-        return replace(plain, labels=None, ids=np.array(ids, np.int64))
+        return dataclasses.replace(plain, labels=None, ids=np.array(ids, np.int64))
 
     layers = at(scene(table([[7, -1], [8, -1]])), scene(table([[7, 8], [-1, -1]])), 1.0)
     (squares,) = [each for each, _ in painted(layers, "t") if isinstance(each, Squares)]
@@ -159,4 +160,7 @@ def test_the_swing_is_what_people_see() -> None:
 def test_what_is_the_same_in_both_pictures_stays() -> None:
     one, other = (Lines("a", boxes((0.0, 0.0, 5.0, 5.0)), "#FFFFFF") for _ in range(2))
     assert [part.fate for part in _of_both(one, other, is_morph=False)] == ["stays"]
-    assert [part.fate for part in _of_both(one, replace(other, stroke="#000000"), is_morph=False)] == ["goes", "comes"]
+    assert [part.fate for part in _of_both(one, dataclasses.replace(other, stroke="#000000"), is_morph=False)] == [
+        "goes",
+        "comes",
+    ]

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.records import replace
-from gemmviz.model.translation import letter
+from gemmviz.model.messages import letter
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
@@ -101,7 +101,9 @@ def test_a_step_that_shows_no_run_traces_nothing(model: TestModel) -> None:
     assert model.session.shown is None
     assert model.session.display.subject is not None
     assert model.session.display.pending == ""
-    model.session.show(replace(model.session.shot, view="stage", setup=model.session.shot.setup.changed(M=64, N=64, K=64)))
+    model.session.show(
+        structs.replace(model.session.shot, view="stage", setup=model.session.shot.setup.changed(M=64, N=64, K=64))
+    )
     model.settle()
     assert sure(model.session.shown).setup.problem.M == 64
 
@@ -136,9 +138,9 @@ def test_a_verdict_of_a_step_that_was_left_is_dropped(model: TestModel) -> None:
 def test_a_view_that_has_nothing_to_show_says_why(model: TestModel) -> None:
     model.settle()
     session = model.session
-    session.show(replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
+    session.show(structs.replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
     model.inbox.until(lambda: session.display.missing.startswith("sequential has no width parameter"))
-    session.show(replace(session.shot, setup=setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;")), view="race"))
+    session.show(structs.replace(session.shot, setup=setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;")), view="race"))
     model.inbox.until(lambda: "out of range" in session.display.missing)
 
 
@@ -327,7 +329,7 @@ def test_exercises_are_judged_by_what_is_shown(
 ) -> None:
     stop = shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))]
     setup = setup_for(load_kernel(kernel), stop.shot.setup.problem, parameters, device=stop.shot.setup.device)
-    assert judged(sure(stop.exercise), replace(stop.shot, setup=setup), Interpreter()).passed is passes
+    assert judged(sure(stop.exercise), structs.replace(stop.shot, setup=setup), Interpreter()).passed is passes
 
 
 def test_a_lecturers_own_lesson_is_gone_through(model: TestModel, tmp_path: Path) -> None:

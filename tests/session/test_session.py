@@ -4,15 +4,15 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.hazards.shared_hazards import examined
 from gemmviz.analysis.replay.focus import Focus, Position
+from gemmviz.analysis.shared_hazards import examined
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.cases import SpeedCase
-from gemmviz.model.errors import SettingError
+from gemmviz.model.messages import SettingError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.shots.jobs import wait_for_tasks
 from gemmviz.shots.shot import Camera, save_view
 from tests.app_model import TestModel
@@ -305,7 +305,7 @@ def test_restarting_reads_a_persons_own_file_again(model: TestModel, tmp_path: P
     model.opening.start(seen)
     model.settle()
     assert not sure(model.session.shown).trace.check.passed
-    assert replace(model.session.shot.setup, kernel=seen.setup.kernel) == seen.setup
+    assert structs.replace(model.session.shot.setup, kernel=seen.setup.kernel) == seen.setup
 
 
 LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 4_000)
@@ -370,8 +370,8 @@ def test_back_is_the_first_step_of_this_phase_and_from_there_that_of_the_one_bef
 def test_a_position_of_another_run_is_not_gone_to(model: TestModel) -> None:
     session = model.session
     session.navigation.go_to_step(3)
-    there = replace(session.shot, at=Position(7))
-    session.navigation.go_to_position(replace(there, setup=there.setup.changed(M=12)))
+    there = structs.replace(session.shot, at=Position(7))
+    session.navigation.go_to_position(structs.replace(there, setup=there.setup.changed(M=12)))
     assert session.navigation.step == 3
     session.navigation.go_to_position(there)
     assert session.navigation.step == 7

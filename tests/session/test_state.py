@@ -6,10 +6,11 @@ from types import FunctionType
 from typing import get_args
 
 import pytest
+from msgspec import structs
 
 import gemmviz
-from gemmviz.model.errors import Place
-from gemmviz.model.records import fields, replace
+from gemmviz.model.messages import Place
+from gemmviz.model.records import fields
 from gemmviz.session import state as module
 from gemmviz.session.notices import Notice, Notices
 from gemmviz.session.state import Begin, Edit, Look, Move, Restore, SessionEvent, Show, State, first_state
@@ -22,7 +23,7 @@ PACKAGE = Path(gemmviz.__file__).parent
 
 def sized(size: int) -> Shot:
     shot = default_shot()
-    return replace(shot, setup=shot.setup.changed(M=size))
+    return structs.replace(shot, setup=shot.setup.changed(M=size))
 
 
 def after(state: State, *events: SessionEvent) -> State:
@@ -37,7 +38,7 @@ def test_undo_keeps_what_became_of_an_entry() -> None:
     state = after(state, Show(sized(12)), Look(Camera(2.0)), Show(sized(16)))
     assert (state.history.undo_name, state.history.redo_name) == ("M = 16", None)
     state = Restore(-1).after(state)
-    assert state.shot == replace(sized(12), camera=Camera(2.0))
+    assert state.shot == structs.replace(sized(12), camera=Camera(2.0))
     assert state.history.redo_name == "M = 16"
     state = after(state, Restore(-1), Restore(-1))
     assert state.shot == sized(8)
@@ -52,7 +53,7 @@ def test_undo_keeps_what_became_of_an_entry() -> None:
 def test_dragging_a_value_is_one_change() -> None:
     state, shot = first_state(default_shot()), default_shot()
     for registers in (40, 50, 60):
-        state = Show(replace(shot, trial=Trial(registers=registers))).after(state)
+        state = Show(structs.replace(shot, trial=Trial(registers=registers))).after(state)
     assert (state.history.undo_name, len(state.history.entries)) == (DRAGGED, 2)
     assert Restore(-1).after(state).shot == shot
 

@@ -1,15 +1,16 @@
 """Every view while a question is open: it gives no count away in any language, and keeps whatever isn't a count."""
 
+import dataclasses
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.files.languages import catalogue
-from gemmviz.model.records import replace
-from gemmviz.model.translation import UNKNOWN, spoken
+from gemmviz.model.messages import UNKNOWN, spoken
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares
 from gemmviz.scenes.kit.view import ViewOptions
@@ -36,7 +37,7 @@ def asked_at(stage: Prepared, step: int, share: float) -> Scene:
     """The picture of a step with its counts at a share of their value."""
     shot = stage.shot
     options: ViewOptions = options_for(shot, theme_of(shot), (1600.0, 900.0))
-    return view_named(shot.view).scene(stage.subject(step), replace(options, counted=share))
+    return view_named(shot.view).scene(stage.subject(step), structs.replace(options, counted=share))
 
 
 def steps_of(stage: Prepared, *places: float) -> list[int]:
@@ -91,9 +92,9 @@ def _texts(each: Primitive) -> list[str]:
 def _without_texts(each: Primitive) -> Primitive:
     match each:
         case Labels():
-            return replace(each, texts=())
+            return dataclasses.replace(each, texts=())
         case Cells():
-            return replace(each, labels=None, tips=None)
+            return dataclasses.replace(each, labels=None, tips=None)
         case Squares():
-            return replace(each, labels=None)
+            return dataclasses.replace(each, labels=None)
     return each

@@ -14,7 +14,7 @@ from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.files.trace_file import write_trace
-from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.messages import GemmvizError, SettingError
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.stage.hover import hover_lines
 from gemmviz.scenes.views.stage_view import stage_scene

@@ -6,8 +6,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
+from msgspec import structs
+
+from gemmviz.model.messages import UsageError
 from gemmviz.model.trace import Outcome
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.session.display import SubjectValues
@@ -42,18 +43,22 @@ def values_of(subject: Subject, *contexts: Context) -> list[Any]:
 def test_a_value_is_made_again_for_another_setup_or_more_that_is_known() -> None:
     counter, shot = Counter(), default_shot()
     subject, first = Subject(str, counter.make, uses=("facts",)), context_of(shot)
-    others = [context_of(each, (first.known,)) for each in (replace(shot, view="memory"), replace(shot, moment=0.5))]
+    others = [
+        context_of(each, (first.known,)) for each in (structs.replace(shot, view="memory"), structs.replace(shot, moment=0.5))
+    ]
     assert values_of(subject, first, *others) == [f"{shot.setup.problem.M}, False"] * 3
     assert counter.calls == 1
-    known = replace(first, facts=LaunchFacts(shot.setup))
+    known = structs.replace(first, facts=LaunchFacts(shot.setup))
     assert values_of(subject, known, known) == [f"{shot.setup.problem.M}, True"] * 2
     assert counter.calls == 2
-    assert values_of(subject, context_of(replace(shot, setup=shot.setup.changed(M=12)), (first.known,))) == ["12, False"]
+    assert values_of(subject, context_of(structs.replace(shot, setup=shot.setup.changed(M=12)), (first.known,))) == [
+        "12, False"
+    ]
 
 
 def test_what_the_subject_does_not_use_changes_nothing() -> None:
     counter, context = Counter(), context_of(default_shot())
-    values_of(Subject(str, counter.make), context, replace(context, facts=LaunchFacts(default_shot().setup)))
+    values_of(Subject(str, counter.make), context, structs.replace(context, facts=LaunchFacts(default_shot().setup)))
     assert counter.calls == 1
 
 
@@ -66,7 +71,10 @@ def test_nothing_of_an_earlier_run_is_kept() -> None:
     failing = Subject(float, refuse, needs=("moment",))
     traces = [trace_of("02_naive", size) for size in (3, 4)]
     first, second = (
-        Context(Knowledge(replace(shot, setup=trace.setup), Interpreter(), Outcome(trace, trace.by)), moment=moment_of(trace))
+        Context(
+            Knowledge(structs.replace(shot, setup=trace.setup), Interpreter(), Outcome(trace, trace.by)),
+            moment=moment_of(trace),
+        )
         for trace in traces
     )
     for subject in (drawn, other, failing):
@@ -112,9 +120,9 @@ def test_a_slow_value_is_made_beside_and_an_error_takes_its_place() -> None:
 
     assert asked(shot) is None
     posted.get(timeout=10)()
-    assert sure(asked(replace(shot, moment=0.5))).value == f"{shot.setup.problem.M}, False"
+    assert sure(asked(structs.replace(shot, moment=0.5))).value == f"{shot.setup.problem.M}, False"
     assert counter.calls == 1
-    bad = replace(shot, setup=shot.setup.changed(M=1))
+    bad = structs.replace(shot, setup=shot.setup.changed(M=1))
     assert asked(bad) is None
     posted.get(timeout=10)()
     refused = sure(asked(bad))

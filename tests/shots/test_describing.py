@@ -4,18 +4,18 @@ import re
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import gemmviz
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.records import replace
-from gemmviz.model.translation import asking, told
+from gemmviz.model.messages import asking, told
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.table import tables_of
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.hover import cell_sentence, table_title
-from gemmviz.shots.describing import description_of, moment_description
+from gemmviz.shots.picture import description_of, moment_description
 from gemmviz.shots.shot import default_shot
 from tests.conftest import trace_of
 from tests.pseudo import plain_words, pseudo
@@ -71,7 +71,7 @@ def test_the_words_name_their_origin() -> None:
 
 
 def test_many_texts_are_cut_and_counted() -> None:
-    shot = replace(default_shot(), view="phases")
+    shot = structs.replace(default_shot(), view="phases")
     moment = Reader(Replay.of(trace_of("04_tiled", 64, 64, 64, TILE_WIDTH=8))).at(3)
     facts = dict(description_of(shot, moment, view_named("phases").scene(moment, ViewOptions())).facts)
     assert re.search(r"… and \d+ more lines$", facts["Texts"])

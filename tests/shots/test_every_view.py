@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import gemmviz
 import gemmviz.scenes.views as folder
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import CHARTS, view_named, views
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.scenes.kit.view import View
@@ -29,12 +29,12 @@ from tests.pseudo import pseudo
 
 def shot_of(view: str) -> Shot:
     """The default shot in a view: compared with other tiles where the view shows two runs, small where all orders are tried."""
-    shot = replace(default_shot(), view=view, theme="dark")
+    shot = structs.replace(default_shot(), view=view, theme="dark")
     match view:
         case "pair" | "pair_facts" | "rounding":
-            return replace(shot, against=Against(shot.setup.changed(TILE_WIDTH=2)))
+            return structs.replace(shot, against=Against(shot.setup.changed(TILE_WIDTH=2)))
         case "race":
-            return replace(shot, setup=setup_for(load_kernel("02_naive"), Problem(4, 4, 4), {"BLOCK": 2}))
+            return structs.replace(shot, setup=setup_for(load_kernel("02_naive"), Problem(4, 4, 4), {"BLOCK": 2}))
     return shot
 
 
@@ -74,7 +74,7 @@ def test_a_slow_view_waits_in_every_language(model: TestModel, language: str) ->
     display, slow = model.session.display, "race"  # is searched for, which takes a while
     assert subject_of_view(slow).is_slow
     with pseudo() if language == "another" else nullcontext():
-        model.session.show(replace(default_shot(), view=slow))  # large enough for the search to be seen
+        model.session.show(structs.replace(default_shot(), view=slow))  # large enough for the search to be seen
         assert display.subject is None
         assert display.pending
         model.inbox.until(lambda: display.subject is not None)
@@ -92,7 +92,7 @@ def test_every_view_can_be_read(view: str) -> None:
         scene = picture(shot, stage.subject(step))
         assert (wrong_with(scene), too_small(scene)) == ([], []), step
     for theme in theme_names():
-        assert texts_of(picture(replace(shot, theme=theme), stage.subject(step))) == texts_of(scene), theme
+        assert texts_of(picture(structs.replace(shot, theme=theme), stage.subject(step))) == texts_of(scene), theme
 
 
 class Unknown:
@@ -106,7 +106,7 @@ def test_a_view_of_an_unknown_subject_is_refused(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(UsageError, match="no subject has the type Unknown"):
         subject_for(Unknown)
     with pytest.raises(UsageError, match="the view 'odd' can't be drawn"):
-        gemmviz.scene(replace(default_shot(), view="odd"))
+        gemmviz.scene(structs.replace(default_shot(), view="odd"))
     monkeypatch.setattr("gemmviz.shots.arguments.views", lambda: {**known, "odd": odd})
     assert main(["export", "04_tiled", "--view", "odd", "-o", "odd.svg"]) == 2
     assert "the view 'odd' can't be drawn: no subject has the type Unknown" in capsys.readouterr().err

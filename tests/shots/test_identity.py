@@ -3,11 +3,11 @@
 import typing
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import LoopsCase
-from gemmviz.model.records import fields, is_record_type, replace
+from gemmviz.model.records import fields, is_record_type
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.view import ViewOptions
@@ -56,4 +56,4 @@ def test_loops_of_a_kernel_whose_other_blocks_go_on_longer() -> None:
     assert first.main.counters == ()  # which of the steps are the watched thread's is unknown
     view_named("loops").scene(first, ViewOptions(moment=1.0))
     assert first != second
-    assert first == replace(first)
+    assert first == structs.replace(first)

@@ -8,7 +8,7 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import LaunchCase, SpeedCase
 from gemmviz.model.device import OccupancyCase
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.model.timing import GridCase
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import Cancelled, DeviceError, cancellable, checkpoint
+from gemmviz.model.messages import Cancelled, DeviceError, cancellable, checkpoint
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CountRequest, EngineRequest
 from gemmviz.shots.knowledge import Knowledge
@@ -76,18 +76,18 @@ def test_shots_of_one_launch_share_its_run_and_its_counts() -> None:
     engine = _Noting()
     known = Knowledge(SHOT, engine)
     _ = known.replay, known.counts
-    other = known.about(replace(SHOT, view="warp", focus=Focus((1, 1, 0), thread=3)))
+    other = known.about(structs.replace(SHOT, view="warp", focus=Focus((1, 1, 0), thread=3)))
     assert other.replay is known.replay
     assert other.counts is known.counts
     assert other.moment.focus.thread == 3
     assert engine.asked == ["record a trace", "count a launch"]
-    assert known.about(replace(SHOT, setup=SHOT.setup.changed(M=12))).counts is not known.counts
+    assert known.about(structs.replace(SHOT, setup=SHOT.setup.changed(M=12))).counts is not known.counts
 
 
 def test_the_compared_launch_runs_once() -> None:
     engine = _Noting()
     against = Against(setup_for(load_kernel("02_naive"), SHOT.setup.problem))
-    known = Knowledge(replace(SHOT, view="pair", against=against), engine)
+    known = Knowledge(structs.replace(SHOT, view="pair", against=against), engine)
     assert known.compared.replay is known.compared_reader.replay
     assert engine.asked.count("record a trace") == 2
     with pytest.raises(Exception, match="no second launch"):
@@ -128,11 +128,11 @@ def test_a_quick_run_gets_its_values_when_a_fact_needs_them() -> None:
 
 
 def test_a_step_further_and_a_resolved_focus_are_the_same_run() -> None:
-    known = Knowledge(replace(SHOT, focus=Focus((0, 0, 0), thread=3)), Interpreter())
+    known = Knowledge(structs.replace(SHOT, focus=Focus((0, 0, 0), thread=3)), Interpreter())
     watched = known.watch_result
-    inside = known.about(replace(known.shot, focus=known.shot.focus.within(known.first_replay.trace)))
+    inside = known.about(structs.replace(known.shot, focus=known.shot.focus.within(known.first_replay.trace)))
     assert inside.shot != known.shot
     assert Knowledge.watch_result.at_hand(inside) is watched
-    later = known.about(replace(SHOT, moment=0.5))
+    later = known.about(structs.replace(SHOT, moment=0.5))
     assert Knowledge.first_replay.at_hand(later) is known.first_replay
     assert Knowledge.watch_result.at_hand(later) is None

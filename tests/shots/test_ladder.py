@@ -11,7 +11,7 @@ from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.recordings import recorded_counters
 from gemmviz.files.resources import ROOT
 from gemmviz.model.cases import Ladder, Profile
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.catalog import view_named

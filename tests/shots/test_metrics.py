@@ -1,12 +1,12 @@
 """Numbers and sentences of the metrics panel."""
 
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import Counts, totals
+from gemmviz.analysis.counts import Counts, totals
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed, Measured, Timing
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -51,12 +51,12 @@ def test_a_result_is_ticked_if_it_is_right() -> None:
 
 def test_blocks_that_were_not_searched_are_named() -> None:
     known = ran(TILED)
-    assert [search_line(replace(known, searched=blocks)) for blocks in (None, 8)] == ["", ""]
-    assert search_line(replace(known, searched=3)).startswith("3 of the 8 traced blocks were searched")
+    assert [search_line(structs.replace(known, searched=blocks)) for blocks in (None, 8)] == ["", ""]
+    assert search_line(structs.replace(known, searched=3)).startswith("3 of the 8 traced blocks were searched")
 
 
 @pytest.mark.parametrize(("median_ms", "words"), [(0.5, "500 µs"), (20.0, "20 ms")])
 def test_times_are_in_microseconds_and_long_ones_in_milliseconds(median_ms: float, words: str) -> None:
     measured = Measured("04_tiled", TILED.problem, Timing(median_ms, None, None, 1, 1))
-    known = replace(ran(TILED), timed=FactAnswer(KernelSpeed(measured, None, "measured here", "measured here")))
+    known = structs.replace(ran(TILED), timed=FactAnswer(KernelSpeed(measured, None, "measured here", "measured here")))
     assert speed_lines(known)[1].partition(",")[0] == words

@@ -3,7 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
-from gemmviz.model.records import replace
+from msgspec import structs
+
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepare
@@ -18,7 +19,7 @@ def drawn(prepared: Prepared, steps: list[int]) -> dict[int, Scene]:
 
 
 def test_two_threads_draw_one_prepared_run() -> None:
-    shot = replace(default_shot(), layer="reuse")
+    shot = structs.replace(default_shot(), layer="reuse")
     prepared = prepare(shot, lambda kernel: nullcontext(Interpreter()))
     steps = list(range(prepared.steps))
     alone = drawn(prepared, steps)

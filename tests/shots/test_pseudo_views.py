@@ -1,5 +1,6 @@
 """Every text of every view goes through the catalogue: in a pseudo-language no plain words are left."""
 
+import dataclasses
 import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -11,7 +12,6 @@ from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recorded, recordings
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.recording import AccessTimes
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.timing import RecordedCounters
@@ -47,7 +47,7 @@ class _InPseudo(Engine):
     def answer(self, request: EngineRequest) -> Any:
         answer = _STORED_FIRST.answer(request)
         if isinstance(answer, Outcome) and answer.trace is not None:
-            return replace(answer, trace=replace(answer.trace))
+            return dataclasses.replace(answer, trace=dataclasses.replace(answer.trace))
         return answer
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.counts import count_steps
+from gemmviz.analysis.counts import count_steps
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.cases import SpeedCase
-from gemmviz.model.errors import SourceError
+from gemmviz.model.messages import SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace

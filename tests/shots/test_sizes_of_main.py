@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
@@ -11,16 +12,15 @@ from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.cases import SpeedCase
 from gemmviz.model.device import OccupancyCase
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import GridCase
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer, CountRequest, EngineRequest
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Button, Hit
 from gemmviz.scenes.kit.view import ViewOptions
-from gemmviz.shots.kinds.why import _click_why
+from gemmviz.shots.kinds.counted import _click_why
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import value_of
@@ -65,7 +65,7 @@ def test_a_file_is_drawn_small_and_answered_at_its_own_size(tmp_path: Path) -> N
     setup = opened(tmp_path)
     assert max(setup.problem.sizes.values()) <= 64
     assert setup.as_launched.problem == Problem(1024, 1024, 1024)
-    counts = known(replace(setup, problem=Problem(1024, 1024, 1024))).counts
+    counts = known(structs.replace(setup, problem=Problem(1024, 1024, 1024))).counts
     case = value_of(SpeedCase, known(setup))
     assert case.problem == Problem(1024, 1024, 1024)
     assert next(each.size_bytes for each in case.traffic) == counts.total("global").bytes_asked
@@ -126,7 +126,7 @@ def test_counting_ends_after_a_minute(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_cure_leaves_the_picture_small() -> None:
     kernel = load_kernel("02_naive")
-    setup = setup_for(replace(kernel, host_sizes=(("M", 1024), ("N", 1024), ("K", 1024))))
+    setup = setup_for(structs.replace(kernel, host_sizes=(("M", 1024), ("N", 1024), ("K", 1024))))
     case = value_of(SpeedCase, known(setup))
     place = next(number for number, each in enumerate(case.causes) if each.cure is not None)
     scene = view_named("why").still(case, ViewOptions())

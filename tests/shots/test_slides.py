@@ -3,15 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import UsageError
 from gemmviz.render.reel import RenderOptions
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.scenes.kit.primitives import ANCHORED, Button, Cells, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import ANCHORED, Button, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, text_width
 from gemmviz.shots.export import (
     LONGEST_TITLE,
     PARTS,
@@ -128,7 +127,7 @@ def test_the_matrices_alone_fill_the_picture() -> None:
 
 
 def test_parts_of_other_problems_fill_the_picture() -> None:
-    stage = prepare(replace(shot_of("stage"), setup=setup_for(load_kernel("transpose_tiled"))), once)
+    stage = prepare(structs.replace(shot_of("stage"), setup=setup_for(load_kernel("transpose_tiled"))), once)
     bare = exported(stage, only="matrices")
     assert bare.words == ()
     assert min(ink(bare)) >= _MARGIN - 0.1
@@ -149,7 +148,7 @@ def test_a_part_is_a_view_of_the_same_moment() -> None:
 def test_a_template_is_ready_for_use(template: str) -> None:
     """The picture has the size and the theme of the template, without what would have to be cut away."""
     own = TEMPLATES[template]
-    stage = prepare(replace(shot_of("stage"), theme=own.theme), once)
+    stage = prepare(structs.replace(shot_of("stage"), theme=own.theme), once)
     manner = ExportOptions(RenderOptions(own.width, own.height), hidden=own.hidden, title=TITLE)
     scene = slide_at(stage, 8, manner).scene
     assert scene.width / scene.height == pytest.approx(own.width / own.height, abs=0.01)

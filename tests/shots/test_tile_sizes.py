@@ -1,18 +1,17 @@
 """Tile sizes to try: what suits, what the others break, and what is read."""
 
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import loads_per_element
+from gemmviz.analysis.counts import loads_per_element
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.runs import KnownRun, finished_run, run_so_far
+from gemmviz.shots.runs import KnownRun, TileSizes, finished_run, run_so_far, tile_facts, tile_sizes
 from gemmviz.shots.shot import Shot
-from gemmviz.shots.sizes import TileSizes, tile_facts, tile_sizes
 from tests.conftest import sure
 
 
@@ -83,4 +82,4 @@ def test_large_numbers_of_reads_are_written_out() -> None:
 def test_a_trace_of_some_blocks_does_not_tell_the_reads_of_the_launch() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(16, 16, 16))
     assert "read" in tile_facts(ran(setup))
-    assert "read" not in tile_facts(ran(replace(setup, blocks="0:1,0:1")))
+    assert "read" not in tile_facts(ran(structs.replace(setup, blocks="0:1,0:1")))

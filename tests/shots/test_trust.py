@@ -1,17 +1,18 @@
 """Opening is not running: what comes from elsewhere runs on the GPU only where a person says so."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.cuda.launch.catalog import is_shipped_kernel, load_kernel
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import DeviceError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import DeviceError
 from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import EngineRequest
@@ -86,8 +87,8 @@ def test_a_trace_is_shown_as_it_is_recorded(model: TestModel, tmp_path: Path, mo
     ran: list[str] = []
     monkeypatch.setattr(Interpreter, "answer", noted(ran, Interpreter.answer))
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
-    kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
-    write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
+    kernel = structs.replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
+    write_trace(dataclasses.replace(trace, setup=dataclasses.replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
     model.open(tmp_path / "t.gvt")
     model.know()
     shown = model.session.shown
@@ -123,19 +124,19 @@ def test_a_part_of_a_launch_is_not_counted_from_its_file(model: TestModel, tmp_p
 
 def test_a_kernel_is_ours_by_its_text_and_launch_and_not_by_what_it_says(tmp_path: Path) -> None:
     assert is_shipped_kernel(KERNEL)
-    assert is_shipped_kernel(replace(KERNEL, name="other", file="elsewhere.cu", is_shipped=False))
-    assert not is_shipped_kernel(replace(KERNEL, text=KERNEL.text + "// mine\n"))
-    assert not is_shipped_kernel(replace(KERNEL, grid=("1000000",)))
+    assert is_shipped_kernel(structs.replace(KERNEL, name="other", file="elsewhere.cu", is_shipped=False))
+    assert not is_shipped_kernel(structs.replace(KERNEL, text=KERNEL.text + "// mine\n"))
+    assert not is_shipped_kernel(structs.replace(KERNEL, grid=("1000000",)))
     assert choice_for("auto", KERNEL) == "auto"
-    assert choice_for("auto", replace(KERNEL, text="")) == "cpu"
-    assert choice_for("gpu", replace(KERNEL, text="")) == "gpu"
+    assert choice_for("auto", structs.replace(KERNEL, text="")) == "cpu"
+    assert choice_for("gpu", structs.replace(KERNEL, text="")) == "gpu"
 
 
 def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(model: TestModel, tmp_path: Path) -> None:
     beside_a_gpu(model)
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
-    kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
-    write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
+    kernel = structs.replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
+    write_trace(dataclasses.replace(trace, setup=dataclasses.replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
     model.open(tmp_path / "t.gvt")
     before = offered(model)
     model.session.reports.offer_gpu(model.session.shot.setup, model.session.shown)

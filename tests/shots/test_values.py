@@ -9,27 +9,25 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import defstruct
+from msgspec import defstruct, structs
 
 from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import FormatError, from_plain, to_plain, toml_text, toml_to_plain
 from gemmviz.files.devices import device_names
-from gemmviz.model.errors import GemmvizError, SettingError, UsageError, checkpoint
-from gemmviz.model.labels import LabelStyle
+from gemmviz.model.messages import GemmvizError, SettingError, UsageError, checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Control, settings_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Filling, Setup, changes
+from gemmviz.model.sites import LabelStyle
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.scenes.kit.view import LAYERS
 from gemmviz.session.playing import SPEEDS, Player, advanced
 from gemmviz.shots.arguments import add_setup, add_view, command_words, setup_flags, shot_from
-from gemmviz.shots.fields import fields_of, put
 from gemmviz.shots.jobs import FileWatcher, LatestTask
-from gemmviz.shots.shot import Camera, ChartChoice, Shot, default_shot, parse_shot, shot_text
+from gemmviz.shots.shot import Camera, ChartChoice, Shot, default_shot, fields_of, parse_shot, put, shot_text
 from tests.app_model import Inbox
 from tests.conftest import kernel_from
 
@@ -124,12 +122,12 @@ def test_a_damaged_view_says_what_is_wrong_with_it(text: str, words: str) -> Non
 
 def test_what_was_changed_is_named() -> None:
     before = default_shot().setup
-    device = replace(before, device="a100")
+    device = structs.replace(before, device="a100")
     assert changes(before, before.changed(M=9, TILE_WIDTH=2)) == ["TILE_WIDTH = 2", "M = 9"]
     assert changes(before, device) == ["device a100"]
     assert changes(before, setup_for(load_kernel("02_naive"))) == ["kernel 02_naive"]
-    assert changes(before, replace(before, phases="2")) == ["phases 2"]
-    assert changes(replace(before, phases="2"), before) == ["phases all"]
+    assert changes(before, structs.replace(before, phases="2")) == ["phases 2"]
+    assert changes(structs.replace(before, phases="2"), before) == ["phases all"]
 
 
 def test_one_more_setting_is_one_field(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Meaning, Rects, Scene, points

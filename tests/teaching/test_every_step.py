@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
-from gemmviz.model.records import replace
 from gemmviz.render.export import save_reel
 from gemmviz.render.pack import THEMES
 from gemmviz.render.qt.raster import Raster, start_qt
@@ -68,7 +68,7 @@ def slides(lesson: Lesson, theme: str = "dark") -> Iterator[str]:
 
 
 def dressed(theme: str) -> Callable[[Shot], Shot]:
-    return lambda shot: replace(shot, theme=theme)
+    return lambda shot: structs.replace(shot, theme=theme)
 
 
 def page(lesson: Lesson, folder: Path) -> Iterator[str]:
@@ -77,7 +77,7 @@ def page(lesson: Lesson, folder: Path) -> Iterator[str]:
     steps = list(reel.steps())
     if len(steps) != len(lesson.steps) or any(set(step.after) != set(THEMES) for step in steps):
         yield f"{len(steps)} steps of {len(lesson.steps)}"
-    save_reel(replace(reel, steps=lambda: iter(steps)), folder / "l.html", PAGE)
+    save_reel(structs.replace(reel, steps=lambda: iter(steps)), folder / "l.html", PAGE)
     if (folder / "l.html").stat().st_size <= 20_000:
         yield "an empty page"
 

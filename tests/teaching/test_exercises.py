@@ -8,11 +8,11 @@ from random import Random
 from typing import Any, TypeVar
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.cuda.launch.legality import launch_for
-from gemmviz.model.errors import Place
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Place
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import EngineRequest
 from gemmviz.teaching import lesson
@@ -375,7 +375,7 @@ def test_judging_runs_few_small_launches() -> None:
 
 
 def _faults(step: LessonStep, exercise: Exercise) -> list[str]:
-    return [fault.message for fault in exercise_faults(replace(step, exercise=exercise))]
+    return [fault.message for fault in exercise_faults(structs.replace(step, exercise=exercise))]
 
 
 def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,17 +394,17 @@ def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_exercise_that_is_passed_from_the_start_is_a_fault() -> None:
     barriers, tile = _step("shared-memory", "exercise-barriers"), _step("lecture", "exercise-tile")
     right = (Expectation("result", "right"),)
-    assert _faults(barriers, replace(_exercise(barriers), until=right)) == ["the exercise is passed by empty blanks"]
-    assert _faults(tile, replace(_exercise(tile), until=right)) == ["the exercise is passed by the step as it is shown"]
+    assert _faults(barriers, structs.replace(_exercise(barriers), until=right)) == ["the exercise is passed by empty blanks"]
+    assert _faults(tile, structs.replace(_exercise(tile), until=right)) == ["the exercise is passed by the step as it is shown"]
 
 
 def test_an_exercise_that_nobody_can_pass_is_a_fault() -> None:
     step = _step("lecture", "exercise-tile")
     exercise = _exercise(step)
-    (said,) = _faults(step, replace(exercise, until=(Expectation("threads_per_block", 22),)))
+    (said,) = _faults(step, structs.replace(exercise, until=(Expectation("threads_per_block", 22),)))
     assert said.startswith("the exercise's own solution fails: At M = N = K = 64: threads per block: 256, required: 22")
-    assert _faults(step, replace(exercise, solution=None)) == ["the exercise has no solution to be checked with"]
-    assert _faults(step, replace(exercise, solution=Solution("03_coalescd"))) == ["there is no kernel '03_coalescd'"]
+    assert _faults(step, structs.replace(exercise, solution=None)) == ["the exercise has no solution to be checked with"]
+    assert _faults(step, structs.replace(exercise, solution=Solution("03_coalescd"))) == ["there is no kernel '03_coalescd'"]
 
 
 def test_sizes_limits_and_solutions_are_written_and_read() -> None:

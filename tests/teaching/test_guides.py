@@ -7,20 +7,20 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtGui import QKeySequence
 
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.gui.lecture.lecture_window import KEYS
 from gemmviz.gui.window.menus import actions
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import UsageError
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.teaching.guide_page import PAPER, guide_at, guide_lines, guide_parts, guide_reel, guide_scenes
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
+from gemmviz.teaching.reel import PAPER, guide_at, guide_lines, guide_parts, guide_reel, guide_scenes
 from tests.conftest import stored_first, sure
 
 GUIDED = [name for name in lesson_names() if guide_parts(shipped_lesson(name))]
@@ -44,7 +44,7 @@ def test_a_guide_covers_its_lesson_on_one_page_with_all_numbers(name: str) -> No
 
 def test_a_long_plan_has_several_pages() -> None:
     lesson = shipped_lesson("coalescing")
-    pages = guide_scenes(replace(lesson, steps=lesson.steps * 2), load_theme("light"), LessonStep.with_expected_numbers)
+    pages = guide_scenes(structs.replace(lesson, steps=lesson.steps * 2), load_theme("light"), LessonStep.with_expected_numbers)
     assert len(pages) == 2
     assert ["page 1 of 2" in str(page.find("about")) for page in pages] == [True, False]
 
@@ -85,12 +85,12 @@ def test_the_guide_that_is_shown_is_that_of_the_part() -> None:
     assert (part.number, part.guide.idea) == (first.number, first.guide.idea)
     assert sure(guide_at(lesson, second.number - 1)).number == second.number
     assert "{" not in str(guide_lines(part))
-    assert guide_at(replace(lesson, steps=lesson.steps[1:3]), 0) is None
+    assert guide_at(structs.replace(lesson, steps=lesson.steps[1:3]), 0) is None
 
 
 def test_a_guide_is_read_back_and_checked_as_it_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lesson = shipped_lesson("coalescing")
-    one = replace(lesson, steps=lesson.steps[:1])
+    one = structs.replace(lesson, steps=lesson.steps[:1])
     text = lesson_text(one)
     assert parse_lesson(text, "coalescing.toml").steps[0] == one.steps[0]
     (tmp_path / "mine.toml").write_text(text.replace("{sms} multiprocessors, {cores}", "{sms} multiprocessors, 6900"))
@@ -98,9 +98,11 @@ def test_a_guide_is_read_back_and_checked_as_it_was_written(tmp_path: Path, caps
     assert "the guide: the number 6900 is typed" in capsys.readouterr().err
     right = sure(one.steps[0].guide)
     with pytest.raises(UsageError, match="three usual wrong ones"):
-        replace(right, question=replace(right.question, choices=right.question.choices[:3]))
+        structs.replace(right, question=structs.replace(right.question, choices=right.question.choices[:3]))
     with pytest.raises(UsageError, match="no guide"):
-        guide_reel(Lesson("x", (replace(one.steps[0], guide=None),)), lambda kernel: nullcontext(StoredAnswers()), "light")
+        guide_reel(
+            Lesson("x", (structs.replace(one.steps[0], guide=None),)), lambda kernel: nullcontext(StoredAnswers()), "light"
+        )
 
 
 @pytest.mark.skipif(shutil.which("pdfinfo") is None, reason="needs pdfinfo")

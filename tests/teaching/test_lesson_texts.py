@@ -3,19 +3,18 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import lesson_names, load_kernel, plan_names
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import default_shot
-from gemmviz.teaching.captions import filled_step
+from gemmviz.teaching.captions import filled_step, parts_of
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_value
-from gemmviz.teaching.reveal import parts_of
 from gemmviz.teaching.text_checks import text_errors, typed_numbers
 from tests.conftest import sure
 
@@ -117,5 +116,5 @@ def test_an_expectation_has_the_file_and_the_line_where_it_is_written(name: str)
 
 def test_a_kernel_that_stores_nothing_is_not_right() -> None:
     for kernel, found in (("piece_4", "unwritten"), ("one_element", "right")):
-        shot = replace(default_shot(), setup=setup_for(load_kernel(kernel)))
+        shot = structs.replace(default_shot(), setup=setup_for(load_kernel(kernel)))
         assert quantity_value("result", Knowledge(shot, Interpreter())) == found

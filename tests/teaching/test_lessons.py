@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel, plan_names
 from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.files.codec import FormatError
-from gemmviz.model.errors import GemmvizError, SettingError, UsageError
+from gemmviz.model.messages import GemmvizError, SettingError, UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.render.reel import RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels
@@ -20,12 +20,12 @@ from gemmviz.shots.export import ExportOptions, prepare
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Shot, default_shot, save_view
+from gemmviz.teaching.captions import parts_of
 from gemmviz.teaching.checking import says_something
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_text, lesson_title, parse_lesson, shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantities, quantity_title, quantity_value
 from gemmviz.teaching.reel import lesson_reel
-from gemmviz.teaching.reveal import parts_of
 from tests.conftest import once, sure
 
 OWN = [name for name in lesson_names() if name not in plan_names()]
@@ -69,7 +69,7 @@ def test_a_plan_names_steps_of_lessons_in_parts_and_keeps_its_time(name: str) ->
     for stop in plan.steps:
         lesson, _, id = stop.id.partition("/")
         own = shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))]
-        assert replace(stop, id=id, part=own.part, minutes=own.minutes) == own
+        assert structs.replace(stop, id=id, part=own.part, minutes=own.minutes) == own
     wanted = re.search(r"(\d+) minutes", plan.title)
     if wanted is not None:
         assert 0.9 * int(wanted[1]) <= plan.minutes <= int(wanted[1])
@@ -227,7 +227,7 @@ def test_numbers_are_compared_in_the_digits_that_are_written(found: object, valu
 )  # fmt: skip
 def test_a_refused_launch_has_the_id_of_its_limit(kernel: str, sizes: int, device: str, id: str) -> None:
     setup = setup_for(load_kernel(kernel), Problem(sizes, sizes, sizes), device=device)
-    assert quantity_value("refusal", Knowledge(replace(default_shot(), setup=setup), Interpreter())) == id
+    assert quantity_value("refusal", Knowledge(structs.replace(default_shot(), setup=setup), Interpreter())) == id
 
 
 @pytest.mark.parametrize(
@@ -245,21 +245,26 @@ def test_a_refused_launch_has_the_id_of_its_limit(kernel: str, sizes: int, devic
 )
 def test_what_can_not_be_told_is_not_told(kernel: str, quantity: str, said: str) -> None:
     with pytest.raises(GemmvizError, match=re.escape(said)):
-        quantity_value(quantity, Knowledge(replace(default_shot(), setup=setup_for(load_kernel(kernel))), Interpreter()))
+        quantity_value(
+            quantity, Knowledge(structs.replace(default_shot(), setup=setup_for(load_kernel(kernel))), Interpreter())
+        )
 
 
 def test_the_largest_tile_is_the_largest_that_runs() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(96, 96, 96))
-    assert quantity_value("largest_size(name=TILE_WIDTH)", Knowledge(replace(default_shot(), setup=setup), Interpreter())) == 32
+    assert (
+        quantity_value("largest_size(name=TILE_WIDTH)", Knowledge(structs.replace(default_shot(), setup=setup), Interpreter()))
+        == 32
+    )
 
 
 def test_elements_of_doubles_are_counted_as_elements() -> None:
     kernel = load_kernel("02_naive")
-    doubled = replace(kernel, text=kernel.text.replace("float", "double").replace("0.0f", "0.0"), is_shipped=False)
+    doubled = structs.replace(kernel, text=kernel.text.replace("float", "double").replace("0.0f", "0.0"), is_shipped=False)
     counts = [
         quantity_value(
             "elements(space=global, access=read)",
-            Knowledge(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8))), Interpreter()),
+            Knowledge(structs.replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8))), Interpreter()),
         )
         for each in (kernel, doubled)
     ]
@@ -268,17 +273,17 @@ def test_elements_of_doubles_are_counted_as_elements() -> None:
 
 def test_phases_of_a_run_that_ended_early_are_drawn() -> None:
     for kernel in ("no_else", "08_register_tiled"):
-        shot = replace(default_shot(), setup=setup_for(load_kernel(kernel)), view="phases")
+        shot = structs.replace(default_shot(), setup=setup_for(load_kernel(kernel)), view="phases")
         stage = prepare(shot, once)
         assert picture(shot, stage.subject(stage.step)).primitives
 
 
 def test_a_sums_k_counts_from_the_start_of_its_phase() -> None:
     """Also where only its later products are shown."""
-    shot = replace(
+    shot = structs.replace(
         default_shot(), setup=setup_for(load_kernel("04_tiled"), Problem(16, 16, 32), {"TILE_WIDTH": 16}), view="sum"
     )
-    stage = prepare(replace(shot, at=Position(10**6)), once)
+    stage = prepare(structs.replace(shot, at=Position(10**6)), once)
     names = [text for each in picture(shot, stage.subject(sure(stage.replay).steps - 2)).primitives if isinstance(each, Labels)
              for text in each.texts if text.startswith("k in phase")]  # fmt: skip
     assert names == [f"k in phase = {k}" for k in range(12, 16)]
@@ -302,7 +307,7 @@ def test_a_question_comes_first_then_its_right_answer_alone() -> None:
 
 def test_an_exported_question_shows_its_counts_only_with_the_answer() -> None:
     lesson = shipped_lesson("coalescing")
-    one = replace(lesson, steps=(lesson.steps[sure(lesson.find("question-lanes"))],))
+    one = structs.replace(lesson, steps=(lesson.steps[sure(lesson.find("question-lanes"))],))
 
     def shown(answers: bool) -> list[str]:
         slides = lesson_reel(one, once, ExportOptions(), answers=answers).slides()

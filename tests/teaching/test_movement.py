@@ -1,14 +1,14 @@
 """A course that moves: almost every step of the five lessons plays a motion or is revealed in parts."""
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import COURSE
-from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.shots.export import ExportOptions, Prepared, frame_at, prepare
+from gemmviz.teaching.captions import parts_of
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
-from gemmviz.teaching.reveal import parts_of
 from tests.conftest import stored_first
 
 INSTANTS = (0.0, 0.25, 0.5, 0.75)  # moments of a motion that are compared with its end
@@ -50,8 +50,8 @@ def test_few_steps_of_the_course_are_stills(every: int) -> None:
 def test_what_moves() -> None:
     """A picture that plays, one that is frozen at half its motion, and a frozen one that is built from steps."""
     stop = next(stop for stop in shipped_lesson("shared-memory").steps if stop.id == "tile-loading")
-    assert moves(replace(stop, build=""), prepared(replace(stop, build="")))
-    frozen = replace(stop, build="", shot=replace(stop.shot, moment=0.5))
+    assert moves(structs.replace(stop, build=""), prepared(structs.replace(stop, build="")))
+    frozen = structs.replace(stop, build="", shot=structs.replace(stop.shot, moment=0.5))
     assert not moves(frozen, prepared(frozen))
-    built = replace(frozen, build="steps")
+    built = structs.replace(frozen, build="steps")
     assert moves(built, prepared(built))

@@ -6,10 +6,10 @@ from contextlib import nullcontext
 from functools import cache
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson, LessonStep
@@ -66,7 +66,7 @@ def test_a_damaged_kernel_fails_the_check_of_its_lessons(name: str) -> None:
     steps = steps_by_kernel()[name]
     kernel = steps[0].shot.setup.kernel
     damaged = [(what, text) for what, text in mutations(kernel) if shows(what, kernel)]
-    assert [what for what, text in damaged if not fails(steps, replace(kernel, text=text))] == []
+    assert [what for what, text in damaged if not fails(steps, structs.replace(kernel, text=text))] == []
 
 
 def shows(what: str, kernel: KernelSpec) -> bool:
@@ -77,7 +77,8 @@ def shows(what: str, kernel: KernelSpec) -> bool:
 def fails(steps: list[LessonStep], kernel: KernelSpec) -> bool:
     """Whether a check of the steps fails with another kernel."""
     stops = tuple(
-        replace(step, needs=(), shot=replace(step.shot, setup=replace(step.shot.setup, kernel=kernel))) for step in steps
+        structs.replace(step, needs=(), shot=structs.replace(step.shot, setup=structs.replace(step.shot.setup, kernel=kernel)))
+        for step in steps
     )
     checks = LessonChecker(lambda kernel: nullcontext(ENGINE)).checks_of(Lesson(steps=stops))
     return any(not each.is_true and not each.is_remark for each in checks)

@@ -1,14 +1,15 @@
 """Pictures of open questions: nothing in them is a count, at any size of the frame."""
 
+import dataclasses
+
 import pytest
 
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
-from gemmviz.model.records import replace
 from gemmviz.render.reel import RenderOptions
 from gemmviz.shots.export import ExportOptions, frame_at, prepare
+from gemmviz.teaching.captions import Reveal, parts_of
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
-from gemmviz.teaching.reveal import Reveal, parts_of
 from tests.conftest import stored_first
 from tests.pseudo import texts_of
 from tests.shots.test_asked_views import COUNT
@@ -29,7 +30,7 @@ def counts_in(part: Reveal, *sizes: tuple[int, int]) -> list[str]:
     for width, height in sizes:
         manner = ExportOptions(RenderOptions(width=width, height=height))
         scene = frame_at(stage, stage.step, stage.moment(stage.step), manner, caption=part.caption).scene
-        shown = replace(scene, words=tuple(each for each in scene.words if each.meaning != "band"))
+        shown = dataclasses.replace(scene, words=tuple(each for each in scene.words if each.meaning != "band"))
         found += [each.key for each in shown.all if each.meaning in COUNTS]
         found += [text for _, text in texts_of(shown) if COUNT.search(text)]
     return found

@@ -9,10 +9,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import lesson_names, load_kernel
-from gemmviz.model.records import replace
 from gemmviz.render.export import formats
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
@@ -109,7 +109,7 @@ def test_wrong_usage_is_named(words: list[str], said: str, capsys: pytest.Captur
 
 def test_the_page_for_students_has_no_answers(tmp_path: Path) -> None:
     lesson = shipped_lesson("slides")
-    asked = replace(lesson, steps=tuple(stop for stop in lesson.steps if stop.question is not None))
+    asked = structs.replace(lesson, steps=tuple(stop for stop in lesson.steps if stop.question is not None))
     page = next(each for each in pack_files(asked, engine_for("cpu")) if each.name == "students/slides.html")
     page.write(tmp_path / "slides.html")
     packed = re.search(r'id="packed">([^<]+)<', (tmp_path / "slides.html").read_text(encoding="utf-8"))

@@ -6,18 +6,18 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import lesson_names, load_kernel, plan_names
 from gemmviz.files.recordings import checksum_errors
 from gemmviz.files.resources import ROOT
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching import checking as faults_of_exercises
 from gemmviz.teaching.checking import LessonCheck, LessonChecker
+from gemmviz.teaching.exercises import RememberedAnswers
 from gemmviz.teaching.lesson import Lesson, LessonStep, answers_of
 from gemmviz.teaching.lesson_file import original_lesson, parse_lesson
-from gemmviz.teaching.remembered_answers import RememberedAnswers
 from tests.conftest import sure
 from tests.teaching import fresh_faults, planted_faults
 
@@ -46,7 +46,7 @@ def text_is_caught(where: str, old: str, new: str) -> bool:
     except GemmvizError:
         return True
     place = sure(lesson.find(id))
-    return failing(lesson.steps[place], tuple(replace(stop, needs=()) for stop in lesson.steps[:place]))
+    return failing(lesson.steps[place], tuple(structs.replace(stop, needs=()) for stop in lesson.steps[:place]))
 
 
 @cache
@@ -60,10 +60,14 @@ def steps_with(kernel: str) -> list[LessonStep]:
 def kernel_is_caught(name: str, old: str, new: str) -> bool:
     kernel = load_kernel(name)
     assert old in kernel.text, (name, old)
-    other = replace(kernel, text=kernel.text.replace(old, new, 1))
+    other = structs.replace(kernel, text=kernel.text.replace(old, new, 1))
     steps = steps_with(name)
     return any(
-        failing(replace(step, needs=(), shot=replace(step.shot, setup=replace(step.shot.setup, kernel=other))))
+        failing(
+            structs.replace(
+                step, needs=(), shot=structs.replace(step.shot, setup=structs.replace(step.shot.setup, kernel=other))
+            )
+        )
         for step in steps
     )
 
@@ -76,7 +80,7 @@ def key_is_caught(where: str, number: int, answer: str, *, monkeypatch: pytest.M
     wrong = (*key[: number - 1], answer, *key[number:])
     with monkeypatch.context() as patched:
         patched.setattr(faults_of_exercises, "answers_of", lambda name: wrong)
-        return failing(replace(step, needs=()))
+        return failing(structs.replace(step, needs=()))
 
 
 def file_is_caught(name: str, old: str, new: str) -> bool:

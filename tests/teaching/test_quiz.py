@@ -5,15 +5,15 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.listing import printed_source
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import UsageError
-from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.messages import UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
+from gemmviz.model.sites import PLAIN, LabelStyle
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.lesson import Question
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson
@@ -81,7 +81,7 @@ def tree(path: Path) -> ElementTree.Element:
 
 
 def test_a_slash_in_a_category_is_doubled() -> None:
-    kernel = replace(load_kernel("04_tiled"), name="a/b", is_shipped=False)
+    kernel = structs.replace(load_kernel("04_tiled"), name="a/b", is_shipped=False)
     xml = moodle_xml(quiz_of(setup_for(kernel), Interpreter(), 1))
     assert "gemmviz/a//b, TILE_WIDTH" in xml
 
@@ -101,8 +101,8 @@ def test_a_saved_quiz_checks_its_answers(kernel: str, tmp_path: Path, capsys: py
         if "barrier" not in question.text:
             numbers = iter(re.findall(r"\d+", str(right.expect[0].value)))
             assert all(each in numbers for each in re.findall(r"\d+", right.text))
-    wrong = [replace(stop, question=with_another_right(sure(stop.question))) for stop in lesson.steps]
-    save_lesson(replace(lesson, steps=tuple(wrong)), path)
+    wrong = [structs.replace(stop, question=with_another_right(sure(stop.question))) for stop in lesson.steps]
+    save_lesson(structs.replace(lesson, steps=tuple(wrong)), path)
     capsys.readouterr()
     assert main(["lesson", "check", str(path)]) == 1
     errors = capsys.readouterr().err
@@ -112,7 +112,7 @@ def test_a_saved_quiz_checks_its_answers(kernel: str, tmp_path: Path, capsys: py
 def with_another_right(question: Question) -> Question:
     """The question with another choice marked right."""
     other = (question.right + 1) % len(question.choices)
-    choices = tuple(replace(each, right=at == other) for at, each in enumerate(question.choices))
+    choices = tuple(structs.replace(each, right=at == other) for at, each in enumerate(question.choices))
     return Question(question.text, choices)
 
 
@@ -136,7 +136,7 @@ def test_notation_is_that_of_the_labels() -> None:
 
 def test_barriers_are_taken_out_wherever_they_are_written() -> None:
     kernel = load_kernel("04_tiled")
-    spaced = replace(kernel, text=kernel.text.replace("__syncthreads();", "__syncthreads( ) ;"), is_shipped=False)
+    spaced = structs.replace(kernel, text=kernel.text.replace("__syncthreads();", "__syncthreads( ) ;"), is_shipped=False)
     asked = {
         sure(stop.question).text: sure(stop.question)
         for stop in quiz_of(setup_for(spaced), Interpreter(), EACH).steps
@@ -156,7 +156,7 @@ def test_the_printed_source_gives_nothing_away() -> None:
     assert all(lines[number - 1].startswith(line) for number, line in printed.lines)
     assert (42, "        tileA[x][y] = A[row * K + k0 + x];") in printed.lines
     text = 'int a; /* one\n two */ int b; // three\nchar c = \'"\'; const char* d = "// no comment";\n// four\n/*?*/\n'
-    odd = printed_source(replace(kernel, text=text))
+    odd = printed_source(structs.replace(kernel, text=text))
     assert odd.lines == ((1, "int a;"), (2, " int b;"), (3, 'char c = \'"\'; const char* d = "// no comment";'), (5, "/*?*/"))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gemmviz.cuda.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.lesson import Lesson, Question

@@ -3,11 +3,11 @@
 from contextlib import nullcontext
 
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.listing import printed_source
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.records import replace
 from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
@@ -23,7 +23,7 @@ def reel_of(*ids: str) -> Reel:
     for id in ids:
         lesson = shipped_lesson(id.partition("/")[0])
         stops.append(lesson.steps[sure(lesson.find(id.partition("/")[2]))])
-    lesson = replace(lesson, steps=tuple(stops))
+    lesson = structs.replace(lesson, steps=tuple(stops))
     return lesson_reel(lesson, lambda kernel: nullcontext(engine), ExportOptions(RenderOptions(640, 360), hold_s=1.0))
 
 

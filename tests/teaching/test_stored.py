@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from recording import stored
 
-from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.cuda.launch.catalog import lesson_names, load_kernel, plan_names
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.records import fields, is_record_type, replace
+from gemmviz.model.messages import GemmvizError
+from gemmviz.model.records import fields, is_record_type
 from gemmviz.model.threads import BlockRange
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer
@@ -77,8 +78,8 @@ def test_nothing_is_stored_that_no_lesson_asks() -> None:
 def test_an_edited_kernel_another_size_or_device_has_no_stored_answers() -> None:
     setup = next(stop.shot.setup for stop in steps() if stop.id == "bytes")
     assert stored_answers(setup) is not None
-    edited = replace(setup.kernel, text=setup.kernel.text + "\n// edited\n")
-    for other in (replace(setup, kernel=edited), setup.changed(K=2048), replace(setup, device="toy2")):
+    edited = structs.replace(setup.kernel, text=setup.kernel.text + "\n// edited\n")
+    for other in (structs.replace(setup, kernel=edited), setup.changed(K=2048), structs.replace(setup, device="toy2")):
         assert stored_answers(other) is None
         with pytest.raises(CannotAnswer):
             _ = Knowledge(Shot(other), StoredAnswers()).counts

@@ -1,8 +1,7 @@
 """The active lanes of each warp of a block, as bars. The dark part of a bar is lanes that are off."""
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes, text_line
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed
 from gemmviz_example.activity import active_lanes
 

@@ -6,8 +6,8 @@ All of it follows from the record: lanes of a warp are together at a step at whi
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.memory.costs import warp_rows
-from gemmviz.analysis.memory.counts import Counts, branch_costs
+from gemmviz.analysis.costs import warp_rows
+from gemmviz.analysis.counts import Counts, branch_costs
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.arrays import Bools, Longs

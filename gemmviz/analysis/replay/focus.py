@@ -1,16 +1,14 @@
 """The focus: the block, warp or thread whose accesses are shown."""
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.model.arrays import Longs
-from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import Launch
-from gemmviz.model.records import replace
+from gemmviz.model.messages import UsageError, all_blocks, tr
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import all_blocks, tr
 
 
 class Focus(Struct, frozen=True):
@@ -30,7 +28,7 @@ class Focus(Struct, frozen=True):
         ranges = trace.blocks.ranges
         inside = all(start <= at < stop for at, (start, stop) in zip(self.block, ranges, strict=True))
         nearest = self.within_launch(trace.launch, trace.rules.warp_size)
-        return nearest if inside else replace(nearest, block=(ranges[0][0], ranges[1][0], ranges[2][0]))
+        return nearest if inside else structs.replace(nearest, block=(ranges[0][0], ranges[1][0], ranges[2][0]))
 
     def within_launch(self, launch: Launch, warp_size: int) -> "Focus":
         """The nearest focus that the launch contains: a block, warp or thread beyond the last one becomes the last one."""
@@ -42,7 +40,7 @@ class Focus(Struct, frozen=True):
             warp = thread // warp_size
         if self.everyone:
             warp = thread = None
-        return replace(self, block=(x, y, z), warp=warp, thread=thread)
+        return structs.replace(self, block=(x, y, z), warp=warp, thread=thread)
 
 
 class Scope(Struct, frozen=True):

@@ -3,13 +3,11 @@ fast.
 """
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.model.records import replace
+from gemmviz.model.arrays import AnyArray, Bytes, Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Touches, Trace
 
@@ -52,13 +50,13 @@ class Grid(Struct, frozen=True):
         rows, columns = self.whole
         r0, c0 = max(0, min(crop[0], rows - 1)), max(0, min(crop[2], columns - 1))
         r1, c1 = max(r0 + 1, min(crop[1], rows)), max(c0 + 1, min(crop[3], columns))
-        return self if (r0, r1, c0, c1) == (0, rows, 0, columns) else replace(self, crop=(r0, r1, c0, c1))
+        return self if (r0, r1, c0, c1) == (0, rows, 0, columns) else structs.replace(self, crop=(r0, r1, c0, c1))
 
     @property
     def cell_count(self) -> int:
         return self.shape[0] * self.shape[1]
 
-    def cells(self, elements: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def cells(self, elements: AnyArray) -> Longs:
         """The cell of each element, flat, row by row; ``cell_count`` for an element outside the crop."""
         if self.factor == 1 and self.crop is None and not self.array.column_major:
             return elements.astype(np.int64)
@@ -68,7 +66,7 @@ class Grid(Struct, frozen=True):
         inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
         return np.where(inside, rows * width + columns, self.cell_count).astype(np.int64)
 
-    def elements(self) -> npt.NDArray[np.int64]:
+    def elements(self) -> Longs:
         """The first element of each cell: (rows, columns)."""
         (r0, c0), (height, width) = self.origin, self.shape
         rows = (np.arange(r0, r0 + height, dtype=np.int64) * self.factor)[:, None]
@@ -76,11 +74,11 @@ class Grid(Struct, frozen=True):
         high, wide = self.array.extents
         return columns * high + rows if self.array.column_major else rows * wide + columns
 
-    def table(self) -> npt.NDArray[np.uint8]:
+    def table(self) -> Bytes:
         """Zeros, flat: one for each cell, and one more for elements outside the crop."""
         return np.zeros(self.cell_count + 1, np.uint8)
 
-    def shaped(self, table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    def shaped(self, table: Bytes) -> Bytes:
         """A ``table`` as (rows, columns)."""
         return table[: self.cell_count].reshape(self.shape)
 
@@ -108,14 +106,14 @@ class Owners:
         _, last = np.unique(elements[::-1], return_index=True)
         self.threads, self.steps = threads[::-1][last], steps[first]
 
-    def _stored(self, step: int, row: int, touches: Touches) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    def _stored(self, step: int, row: int, touches: Touches) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Elements, threads and step, one entry for each element that a step stores."""
         touched = self.trace.element[row]
         threads = np.flatnonzero(touched >= 0)
         elements = self.trace.spread(touches.operand, touched, slice(None))
         return elements, np.repeat(threads, touches.operand.width), np.full(len(elements), step)
 
-    def steps_of(self, elements: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def steps_of(self, elements: Longs) -> Longs:
         """The step that first stores each of these elements of C, NEVER if no traced thread does."""
         if not len(self.elements):
             return np.full(elements.shape, NEVER)
@@ -127,12 +125,12 @@ class Owners:
         at = int(np.searchsorted(self.elements, element))
         return int(self.threads[at]) if at < len(self.elements) and self.elements[at] == element else None
 
-    def of(self, threads: slice) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def of(self, threads: slice) -> tuple[Longs, Longs]:
         """The elements that some threads own, and their threads, counted from the first of ``threads``."""
         inside = (self.threads >= threads.start) & (self.threads < threads.stop)
         return self.elements[inside], self.threads[inside] - threads.start
 
-    def homes(self, threads: slice) -> npt.NDArray[np.float64]:
+    def homes(self, threads: slice) -> Floats:
         """The mean (row, column) in the array ``home`` of each thread's own elements: (threads, 2), NaN for a thread without
         any.
         """
@@ -156,7 +154,7 @@ class Owners:
         reads = (n for n in trace.inputs if trace.touches_of(n, "read"))
         return next(reads, trace.result)
 
-    def _first_reads(self, number: int, threads: slice) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _first_reads(self, number: int, threads: slice) -> tuple[Longs, Longs]:
         """The first element of a matrix that each of some threads reads, and the threads."""
         first = np.full(threads.stop - threads.start, -1, np.int64)
         touches = self.trace.touches_of(number, "read")

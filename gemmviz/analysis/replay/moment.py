@@ -6,19 +6,17 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.analysis.memory.costs import warp_rows
-from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.replay.flights import Flights, flights
+from gemmviz.analysis.costs import warp_rows
+from gemmviz.analysis.counts import Counts, count_rows
 from gemmviz.analysis.replay.focus import Focus, Scope, scope_of
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.replay import Area, Replay
 from gemmviz.analysis.replay.terms import OwnTerms, Terms, ThreadTerms, of_thread
-from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE, TileContent, Tiles
+from gemmviz.analysis.replay.tiles import ROWS_AT_ONCE, Flights, TileContent, Tiles, flights
 from gemmviz.model.arrays import Bools, Floats, Ints, Longs
-from gemmviz.model.errors import checkpoint
+from gemmviz.model.messages import checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.trace import Trace, VariableValue, Watched
@@ -205,7 +203,7 @@ class StepCursors:
         return self._own_terms
 
     @cached_property
-    def homes(self) -> npt.NDArray[np.float64]:
+    def homes(self) -> Floats:
         """Where the block's threads compute: the mean (row, column) of each one's elements of C, NaN for a thread
         without any.
         """
@@ -440,7 +438,7 @@ class Moment:
         return {} if self.watched is None else self.watched.after(step, self.trace.site_of(step))
 
     @property
-    def homes(self) -> npt.NDArray[np.float64]:
+    def homes(self) -> Floats:
         """Where the block's threads compute: the mean (row, column) of each one's elements of C, NaN for a thread
         without any.
         """

@@ -6,16 +6,15 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.memory.counts import LaunchCounts, values_read
+from gemmviz.analysis.counts import LaunchCounts, values_read
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment, Reader
-from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, track_names, track_of
+from gemmviz.analysis.replay.replay import BARRIER, COMPUTE, STORE_TILE, Replay, track_names, track_of
 from gemmviz.model.arrays import Floats
 from gemmviz.model.device import OccupancyCase
+from gemmviz.model.messages import marked, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.translation import marked, tr
 
 Lock = Literal["phase", "k", "step", "bytes"]
 LOCKS: tuple[Lock, ...] = ("phase", "k", "step", "bytes")

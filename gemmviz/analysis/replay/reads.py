@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.memory.costs import MovedSectors, moved_sectors, warp_rows
-from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.costs import MovedSectors, moved_sectors, warp_rows
+from gemmviz.analysis.counts import Counts, count_rows
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.tiles import stored_at
 from gemmviz.model.arrays import Ints, Longs
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError, tr
 from gemmviz.model.records import fields
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
 
 
 class Reads(Struct, frozen=True, dict=True):

@@ -17,8 +17,8 @@ from msgspec import Struct
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.grid import Owners
 from gemmviz.analysis.replay.tiles import EMPTY, stored_at
-from gemmviz.model.arrays import Longs
-from gemmviz.model.errors import checkpoint
+from gemmviz.model.arrays import Bools, Ints, Longs
+from gemmviz.model.messages import checkpoint
 from gemmviz.model.trace import Trace
 
 _MOST_CELLS = 48_000_000  # of a table of reads
@@ -36,9 +36,9 @@ class Terms(Struct, frozen=True, dict=True):
     elements: Longs
     threads: Longs
     kind: Longs
-    steps: npt.NDArray[np.int32]
-    reads_a: npt.NDArray[np.int32]
-    reads_b: npt.NDArray[np.int32]
+    steps: Ints
+    reads_a: Ints
+    reads_b: Ints
 
     def done(self, step: int) -> Longs:
         """Number of terms of each element whose factors are read up to ``step``: (n,)."""
@@ -61,11 +61,11 @@ class ThreadTerms(Struct, frozen=True):
     rows: Longs
     columns: Longs
     k: int
-    has_a: npt.NDArray[np.bool_]
-    has_b: npt.NDArray[np.bool_]
+    has_a: Bools
+    has_b: Bools
     steps_a: Longs
     steps_b: Longs
-    owned: npt.NDArray[np.bool_]
+    owned: Bools
     done: Longs
     length: int
 
@@ -113,9 +113,9 @@ class OwnTerms(Struct, frozen=True):
     columns: Longs
     row_of: Longs
     column_of: Longs
-    reads: npt.NDArray[np.int32]
-    steps: npt.NDArray[np.int32]
-    owned: npt.NDArray[np.bool_]
+    reads: Ints
+    steps: Ints
+    owned: Bools
 
     def after(self, step: int) -> ThreadTerms:
         """The sums after a step, -1 for before the first."""
@@ -154,7 +154,7 @@ def _distinct_pairs(first: Longs, second: Longs) -> tuple[Longs, Longs]:
     return np.stack(np.divmod(distinct, extent), axis=1), which.ravel().astype(np.int64)
 
 
-def _distinct_rows(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDArray[np.int32], Longs]:
+def _distinct_rows(table: Ints, which: Longs) -> tuple[Ints, Longs]:
     """The distinct rows of a table, and for each of ``which`` the index of its row among them."""
     known: dict[bytes, int] = {}
     number = np.array([known.setdefault(row.tobytes(), len(known)) for row in table], np.int64)
@@ -162,7 +162,7 @@ def _distinct_rows(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDAr
     return table[first], number[which]
 
 
-def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: int, is_row: bool) -> npt.NDArray[np.int32]:
+def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: int, is_row: bool) -> Ints:
     """The first step that reads the factor, for each (thread, row of A) or (thread, column of B) and each k: (pairs, K)."""
     table = np.full((len(pairs), depth), _LATE, np.int32)
     extent = int(pairs[:, 1].max()) + 1

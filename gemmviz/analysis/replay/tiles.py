@@ -1,17 +1,19 @@
-"""Contents of one block's shared arrays at a step, from the origins in the trace."""
+"""Contents of one block's shared arrays at a step, from the origins in the trace; and movements of elements: from a matrix to a
+tile, or to the thread that loads them, and from a thread to the element that it stores.
+"""
 
 import re
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.analysis.memory.costs import request_rows
-from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.model.arrays import Ints, Longs
-from gemmviz.model.errors import checkpoint
+from gemmviz.analysis.costs import request_rows
+from gemmviz.analysis.counts import Counts, count_rows
+from gemmviz.analysis.replay.focus import Scope
+from gemmviz.model.arrays import AnyArray, Ints, Longs, Singles
+from gemmviz.model.messages import checkpoint
 from gemmviz.model.sites import Access, MemoryArray, Operand, Site
 from gemmviz.model.trace import COMPUTED, CONSTANT, Trace
 
@@ -29,7 +31,7 @@ class TileContent(Struct, frozen=True):
     array: npt.NDArray[np.int8]
     element: Ints
     phase: Ints
-    value: npt.NDArray[np.float32]
+    value: Singles
     summands: Ints
 
     def copy(self) -> "TileContent":
@@ -48,7 +50,7 @@ class Tiles:
     those of the block; ``value`` the values read and written, (rows, threads of the trace), if known.
     """
 
-    def __init__(self, trace: Trace, threads: slice, value: npt.NDArray[np.float32] | None = None) -> None:
+    def __init__(self, trace: Trace, threads: slice, value: Singles | None = None) -> None:
         self.trace = trace
         self.threads = threads
         self.value = value
@@ -184,7 +186,7 @@ class BlockTraffic(Struct, frozen=True):
 def block_traffic(trace: Trace, array: int, access: Access, threads: slice) -> BlockTraffic:
     """Count the accesses of whole blocks: ``threads`` are all of theirs. Raises Cancelled."""
     size = trace.arrays[array].size
-    seen: npt.NDArray[Any] = np.zeros(size, np.int64 if size <= _LARGEST_COUNTED else np.bool_)
+    seen: AnyArray = np.zeros(size, np.int64 if size <= _LARGEST_COUNTED else np.bool_)
     elements, cost = 0, Counts()
     for touches in trace.touches_of(array, access):
         for start in range(0, len(touches.rows), ROWS_AT_ONCE):
@@ -228,3 +230,115 @@ def _copied_by_phase(trace: Trace, array: int, threads: slice) -> tuple[int, ...
     for phase, count in zip(trace.phase[trace.origin_step].tolist(), copied.tolist(), strict=True):
         by_phase[phase] += count
     return tuple(count for _, count in sorted(by_phase.items()) if count)
+
+
+# Movements of elements at a step: from a matrix to a tile, or to the thread that loads them, and from a thread to the element
+# that it stores.
+
+THREADS = -1
+_ROWS_AHEAD = 64
+
+
+class Flights(Struct, frozen=True):
+    """Movements, one entry each. ``source`` and ``target`` are array numbers, or THREADS; ``start`` and ``end`` the elements
+    there, or the thread's number in the block; ``thread`` the thread that moves it. ``way`` is the part of the path that the
+    step covers. ``issued``: the step at which they set out if that is another one, else -1; ``stays``: whether they are still
+    under way after this step.
+    """
+
+    source: int
+    target: int
+    start: Longs
+    end: Longs
+    thread: Longs
+    way: tuple[float, float] = (0.0, 1.0)
+    issued: int = -1
+    stays: bool = False
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
+    """Elements that the chosen threads of the block move at ``step``; empty for a site without operands."""
+    site, moves = trace.site_of(step), []
+    for place, operand in enumerate(site.operands):
+        space = trace.arrays[operand.array].space
+        threads, elements = _accessed(trace, trace.element[int(trace.row[step]) + place, scope.in_block], operand, scope)
+        threads += scope.first_thread
+        if operand.access == "write" and space == "shared":
+            moves += _into_tile(trace, step, operand, threads, elements, scope)
+        elif operand.access == "write":
+            moves.append(Flights(THREADS, operand.array, threads, elements, threads))
+        elif operand.access == "read" and space == "shared":
+            moves.append(Flights(operand.array, THREADS, elements, threads, threads))
+        elif operand.access == "read" and site.kind != "copy":
+            moves += _from_matrix(trace, step, operand, threads, elements, scope)
+    return moves + _under_way(trace, step, scope)
+
+
+def _under_way(trace: Trace, step: int, scope: Scope) -> list[Flights]:
+    """The copies that set out before a step and are still under way, or arrive in it."""
+    moves: list[Flights] = []
+    for issued in np.flatnonzero(trace.completes[:step] >= step).tolist():
+        arrives = int(trace.completes[issued]) == step
+        for place, operand in enumerate(trace.site_of(issued).operands):
+            if operand.access == "write" and trace.arrays[operand.array].space == "shared":
+                rows = trace.element[int(trace.row[issued]) + place, scope.in_block]
+                threads, elements = _accessed(trace, rows, operand, scope)
+                copied = _into_tile(trace, issued, operand, threads + scope.first_thread, elements, scope)
+                way = (0.5, 1.0) if arrives else (0.5, 0.5)
+                moves += [structs.replace(each, way=way, issued=issued, stays=not arrives) for each in copied]
+    return moves
+
+
+def _accessed(trace: Trace, touched: Ints, operand: Operand, scope: Scope) -> tuple[Longs, Longs]:
+    """The active threads, counted from 0, and the elements that they touch, with the elements of a wide access one after the
+    other.
+    """
+    active = np.flatnonzero(touched >= 0)
+    elements = operand.layout.spread(touched[active], trace.lane[scope.in_block][active]).T.ravel()
+    return np.tile(active, operand.width), elements
+
+
+def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells: Longs, scope: Scope) -> list[Flights]:
+    """Movements into a tile: copies of matrix elements start at the matrix, computed values at their thread."""
+    first = int(np.searchsorted(trace.origin_step, step))
+    if first == len(trace.origin_step) or trace.origin_step[first] != step:
+        return [Flights(THREADS, operand.array, threads, cells, threads)]
+    columns = threads + scope.of_block.start
+    row = first + np.repeat(np.arange(operand.width), len(threads) // operand.width)
+    matrix, element = trace.origin_array[row, columns], trace.origin[row, columns].astype(np.int64)
+    stays = len(trace.completes) > 0 and int(trace.completes[step]) > step
+    way = (0.0, 0.5) if stays else (0.0, 1.0) if trace.site_of(step).kind == "copy" else (0.5, 1.0)
+    moves = []
+    for number in np.unique(matrix).tolist():
+        these = matrix == number
+        if number >= 0:
+            moves.append(Flights(number, operand.array, element[these], cells[these], threads[these], way, stays=stays))
+        else:
+            moves.append(Flights(THREADS, operand.array, threads[these], cells[these], threads[these]))
+    return moves
+
+
+def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elements: Longs, scope: Scope) -> list[Flights]:
+    """Movements from a matrix: elements that are stored into a tile next cover half of the path to it; others go to their
+    thread.
+    """
+    columns = threads + scope.of_block.start
+    tile, cell = np.full(len(threads), THREADS), np.zeros(len(threads), np.int64)
+    first = int(np.searchsorted(trace.origin_step, step + 1))
+    for row in range(first, min(first + _ROWS_AHEAD, len(trace.origin_step))):
+        record, stored, component = stored_at(trace, row)
+        offset = np.broadcast_to(stored.layout.offset(component, trace.lane[columns]), columns.shape)
+        same = (trace.origin_array[row, columns] == operand.array) & (trace.origin[row, columns] == elements)
+        same &= (trace.element[record, columns] >= 0) & (tile == THREADS)
+        tile[same], cell[same] = stored.array, trace.element[record, columns][same] + offset[same]
+        if (tile != THREADS).all():
+            break
+    moves = []
+    for number in np.unique(tile).tolist():
+        these = tile == number
+        ends, way = (threads, (0.0, 1.0)) if number == THREADS else (cell, (0.0, 0.5))
+        moves.append(Flights(operand.array, number, elements[these], ends[these], threads[these], way))
+    return moves

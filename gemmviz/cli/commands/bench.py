@@ -4,19 +4,19 @@ import argparse
 import sys
 from contextlib import closing
 
+from msgspec import structs
+
 from gemmviz.cli.command import Command, add_json, add_output
 from gemmviz.cli.running import add_device, add_timeout, seconds
 from gemmviz.cuda.launch.catalog import kernel_names
 from gemmviz.cuda.launch.legality import parse_sizes, square_problems
 from gemmviz.files.recordings import benchmark_text, recordings
-from gemmviz.files.whole import write_text
-from gemmviz.model.errors import SettingError
+from gemmviz.files.resources import write_text
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.messages import SettingError, number
 from gemmviz.model.timing import CUBLAS, Benchmark
-from gemmviz.model.translation import number
 from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.run.worker.tools import METHODS
 
@@ -42,7 +42,9 @@ def _run(args: argparse.Namespace) -> int:
     kernels = [open_kernel(name) for name in args.kernels or kernel_names()]
     if args.recorded:
         for benchmark in recordings("benchmark", Benchmark):
-            selected = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _measured_names(kernels)))
+            selected = structs.replace(
+                benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _measured_names(kernels))
+            )
             print(benchmark_text(selected) if args.json else benchmark_table(selected))
             if args.output is not None:
                 write_text(args.output, benchmark_text(selected))

@@ -4,7 +4,9 @@ import argparse
 import math
 from typing import Any
 
-from gemmviz.analysis.memory.counts import totals
+from msgspec import structs
+
+from gemmviz.analysis.counts import totals
 from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.analysis.replay.pairing import LOCKS, Difference
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
@@ -12,8 +14,7 @@ from gemmviz.cli.running import add_on, add_timeout, engine_of, interruptible, p
 from gemmviz.cuda.launch.legality import can_run
 from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import device_names
-from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, UsageError
 from gemmviz.model.setup import Setup, launch_title
 from gemmviz.model.timing import GridCase
 from gemmviz.render.export import save_frame, stills
@@ -115,7 +116,7 @@ def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
             setup = _at_the_same_sizes(setup, setups[0])
         setups.append(setup)
     if args.left_device is not None:
-        setups[0] = replace(setups[0], device=args.left_device)
+        setups[0] = structs.replace(setups[0], device=args.left_device)
     for name in shared:
         if not any(name in setup.parameters for setup in setups):
             raise UsageError(f"neither kernel has a parameter {name}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cli.command import Command, declare_output
@@ -21,13 +21,11 @@ from gemmviz.cli.running import (
     report_hazards,
     report_outcome,
 )
-from gemmviz.files.kinds import kind_of
 from gemmviz.files.recordings import read_benchmark
+from gemmviz.files.resources import is_folder, kind_of
 from gemmviz.files.trace_file import read_trace
-from gemmviz.files.whole import is_folder
-from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.messages import UsageError
 from gemmviz.model.trace import Outcome
 from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, script_hash, stills
 from gemmviz.render.figure import figure_script, script_name
@@ -149,12 +147,12 @@ class _Source(Struct, frozen=True):
         """Return the shot with the view options of the command line."""
         shot = view_from(self.args, shot)
         if self.args.template is not None and self.args.theme is None:
-            shot = replace(shot, theme=TEMPLATES[self.args.template].theme)
+            shot = structs.replace(shot, theme=TEMPLATES[self.args.template].theme)
         if self.args.only:
             shot = only_part(shot, self.args.only)
         if self.manner.look.figure is not None and self.args.theme is None:
-            shot = replace(shot, theme="light")  # its still is printed
-        return replace(shot, code=False) if self.args.no_code else shot
+            shot = structs.replace(shot, theme="light")  # its still is printed
+        return structs.replace(shot, code=False) if self.args.no_code else shot
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -250,16 +248,16 @@ def _lesson_pictures(source: _Source, lesson: Lesson) -> Reel:
     args.steps = args.steps if args.step is None else str(args.step)
     chosen = _chosen_steps(args, len(lesson.steps))
     if chosen is not None:
-        lesson = replace(lesson, steps=tuple(lesson.steps[place] for place in chosen))
+        lesson = structs.replace(lesson, steps=tuple(lesson.steps[place] for place in chosen))
     engine_of = source.engine if args.on == "gpu" else with_stored_answers(source.engine)
     from gemmviz.teaching.reel import lesson_reel  # a picture of a kernel does without it
 
-    lesson = replace(lesson, steps=tuple(step.showing(args.variant) for step in lesson.steps))
+    lesson = structs.replace(lesson, steps=tuple(step.showing(args.variant) for step in lesson.steps))
     return lesson_reel(lesson, engine_of, source.manner, source.dressed, args.answers)
 
 
 def _guide_page(source: _Source, lesson: Lesson) -> Reel:
-    from gemmviz.teaching.guide_page import guide_reel
+    from gemmviz.teaching.reel import guide_reel
 
     return guide_reel(lesson, with_stored_answers(source.engine), source.args.theme or "light")
 
@@ -274,7 +272,7 @@ def _prepared_source(source: _Source, path: Path, shot: Shot | None) -> Prepared
     if kind == "trace":
         return _at(args, _prepared_trace(source, path))
     if kind == "benchmark":
-        shot = source.dressed(replace(default_shot(), view="rate", theme="dark"))
+        shot = source.dressed(structs.replace(default_shot(), view="rate", theme="dark"))
         if subject_of_view(shot.view).page != "benchmark":
             raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
         return prepare_benchmark(shot, read_benchmark(path))
@@ -311,9 +309,9 @@ def _at(args: argparse.Namespace, stage: Prepared) -> Prepared:
     if replay is None:
         return stage
     if args.phase is not None:
-        return replace(stage, shot=replace(stage.shot, at=phase_numbered(args.phase, replay)))
+        return structs.replace(stage, shot=structs.replace(stage.shot, at=phase_numbered(args.phase, replay)))
     if args.step is not None:
-        return replace(stage, shot=replace(stage.shot, at=step_numbered(args.step, replay)))
+        return structs.replace(stage, shot=structs.replace(stage.shot, at=step_numbered(args.step, replay)))
     return stage
 
 

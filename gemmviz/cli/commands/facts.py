@@ -8,10 +8,9 @@ from typing import Any
 
 from msgspec import structs
 
-from gemmviz.analysis.hazards.hazard import Hazard
-from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
-from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, loads_per_element, totals
+from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, loads_per_element, totals
+from gemmviz.analysis.hazard import Hazard
+from gemmviz.analysis.launch_hazards import LaunchHazards, ordering_of
 from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.cli.running import ProgressBar, add_on, add_timeout, engine_of, report_hazards
@@ -20,13 +19,11 @@ from gemmviz.cuda.twin.units import twin_for
 from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Needs, OccupancyCase
-from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, UsageError, all_blocks, many
 from gemmviz.model.setup import Setup, kernel_title
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.model.translation import all_blocks, many
 from gemmviz.run.cpu.executor import bound, trace_kernel
 from gemmviz.run.engine import Recording
 from gemmviz.shots.arguments import add_setup, at_main, setup_from
@@ -158,7 +155,7 @@ def _occupancy_case(args: argparse.Namespace) -> OccupancyCase:
     case = occupancy_case(Shot(setup, trial=trial))
     if case is None:
         raise UsageError("these settings have no launch")
-    return case if setup == drawn else replace(case, what=f"{case.what}, {setup.problem} as main() launches it")
+    return case if setup == drawn else structs.replace(case, what=f"{case.what}, {setup.problem} as main() launches it")
 
 
 def _occupancy_json(case: OccupancyCase, limits: OccupancyLimits, is_given: bool) -> dict[str, object]:

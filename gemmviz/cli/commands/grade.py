@@ -7,12 +7,11 @@ from pathlib import Path
 
 from gemmviz.cli.command import Command, add_json
 from gemmviz.cli.running import interruptible, seconds
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError
 from gemmviz.shots.arguments import integer_from
 from gemmviz.teaching.grading.collection import ALL, TABLE, Results, collected, summary
-from gemmviz.teaching.grading.grade import Limits
 from gemmviz.teaching.grading.pool import core_count, graded_in_parallel
-from gemmviz.teaching.grading.task import Task
+from gemmviz.teaching.grading.task import Limits, Task
 from gemmviz.teaching.grading.task_file import named_task
 
 _WRITE_EVERY_S = 1.0

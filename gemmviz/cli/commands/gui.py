@@ -6,25 +6,24 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from msgspec import structs
+
 from gemmviz.cli.command import Command
 from gemmviz.cli.running import ProgressBar, interruptible
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.files.kinds import file_stem, kind_of
 from gemmviz.files.recordings import read_benchmark
+from gemmviz.files.resources import file_stem, is_file, is_folder, kind_of
 from gemmviz.files.trace_file import read_trace
-from gemmviz.files.whole import is_file, is_folder
-from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, UsageError, capital, many
 from gemmviz.model.trace import Outcome
-from gemmviz.model.translation import capital, many
 from gemmviz.render.export import save_numbered, save_reel
 from gemmviz.render.qt.libraries import platform_here, require_qt
 from gemmviz.render.reel import RenderOptions
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.engine import Engine
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.shots.arguments import add_setup, is_set, setup_from
 from gemmviz.shots.export import ExportOptions, Prepared, prepare, prepare_benchmark, prepare_run, run_reel
 from gemmviz.shots.shot import Shot, default_shot
@@ -113,7 +112,7 @@ def _staged(path: Path | None, shot: Shot | None) -> Prepared:
         trace = read_trace(path)
         return prepare_run(Shot(trace.setup), Outcome(trace, trace.by))
     if path is not None and kind_of(path) == "benchmark":
-        return prepare_benchmark(replace(default_shot(), view="rate"), read_benchmark(path))
+        return prepare_benchmark(structs.replace(default_shot(), view="rate"), read_benchmark(path))
     if shot is None and path is not None:
         shot = Shot(setup_for(open_kernel(str(path))))
     return prepare(shot or default_shot(), _cpu_engine_of)

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.trace_file import describe, read_trace
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError, many
 from gemmviz.model.threads import phases_text
-from gemmviz.model.translation import many
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

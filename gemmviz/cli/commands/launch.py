@@ -18,12 +18,12 @@ from gemmviz.cuda.launch.launch_form import (
     with_header,
 )
 from gemmviz.cuda.launch.legality import requested_launch, setup_for
-from gemmviz.files.whole import is_folder, write_text
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.files.resources import is_folder, write_text
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError, UsageError
 from gemmviz.run.choosing import engine_for
-from gemmviz.run.opening.loader import Opened, opened
-from gemmviz.run.opening.project import kernel_files
+from gemmviz.run.loader import Opened, opened
+from gemmviz.run.project import kernel_files
 from gemmviz.shots.arguments import add_launch, launch_from
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot

@@ -8,9 +8,8 @@ from gemmviz.analysis.listing import printed_source
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.cli.running import ProgressBar, interruptible
 from gemmviz.cuda.launch.catalog import lesson_names, plan_names
-from gemmviz.files.whole import write_text
-from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.translation import letter, many, spoken
+from gemmviz.files.resources import write_text
+from gemmviz.model.messages import GemmvizError, UsageError, letter, many, spoken
 from gemmviz.run.choosing import engine_for
 from gemmviz.shots.arguments import add_labels, add_setup, labelled, setup_from
 from gemmviz.shots.shot import Shot

@@ -4,12 +4,12 @@ import argparse
 import json
 from contextlib import closing
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.cli.command import Command, add_json, add_output
 from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, report_outcome
 from gemmviz.files.codec import to_plain
 from gemmviz.files.trace_file import write_trace
-from gemmviz.model.translation import many
+from gemmviz.model.messages import many
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import record_limit
 from gemmviz.run.worker.remote import RemoteGpu

@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from contextlib import closing
 from datetime import date
 
-from gemmviz.analysis.memory.costs import profiled_wavefronts
-from gemmviz.analysis.memory.counts import LaunchCounter, totals
-from gemmviz.analysis.memory.merging import MergingCounter, explained
+from gemmviz.analysis.costs import profiled_wavefronts
+from gemmviz.analysis.counts import LaunchCounter, totals
+from gemmviz.analysis.merging import MergingCounter, explained
 from gemmviz.cli.command import Command, add_json, add_output, print_error
 from gemmviz.cli.running import add_device, add_timeout
 from gemmviz.cuda.launch.catalog import kernel_names
 from gemmviz.cuda.launch.legality import device_for, legal_choices, parse_sizes
 from gemmviz.files.recordings import recording_text
-from gemmviz.files.whole import write_text
+from gemmviz.files.resources import write_text
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters, LaunchCounters, RecordedCounters
 from gemmviz.run.choosing import engine_for
-from gemmviz.run.opening.loader import open_kernel
+from gemmviz.run.loader import open_kernel
 from gemmviz.run.worker import tools
 from gemmviz.run.worker.remote import RemoteGpu
 

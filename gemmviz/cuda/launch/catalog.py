@@ -4,12 +4,12 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
+from msgspec import structs
+
 from gemmviz.files.kernel_file import read_kernel
-from gemmviz.files.resources import resource, resources
-from gemmviz.files.whole import is_file, is_folder
-from gemmviz.model.errors import UsageError, closest
+from gemmviz.files.resources import is_file, is_folder, resource, resources
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.messages import UsageError, closest
 
 DEFAULT_KERNEL = "04_tiled"
 _LESSONS, _PLANS = "assets/lessons", "assets/lessons/plans"
@@ -90,7 +90,7 @@ def is_shipped_kernel(kernel: KernelSpec) -> bool:
     if path is None:
         return False
     shipped = _shipped_in(path)
-    return replace(kernel, name=shipped.name, file=shipped.file, is_shipped=True) == shipped
+    return structs.replace(kernel, name=shipped.name, file=shipped.file, is_shipped=True) == shipped
 
 
 @cache

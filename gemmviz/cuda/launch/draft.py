@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.formula import evaluate, formula_value, names_in, renamed
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline, ParameterOutline
-from gemmviz.model.records import replace
 
 # Names that programmers give to arrays and sizes, by the role that they usually have: hints about what to try first.
 
@@ -109,8 +108,8 @@ def restated(kernel: KernelOutline, launch: LaunchOutline, *, names_all: bool = 
             added[name] = HostName(name, "parameter")
             argument = ArgumentOutline(name, "value", name)
         named.append(argument)
-    kernel = replace(kernel, parameters=tuple(parameter for parameter, _ in pairs))
-    launch = replace(launch, arguments=tuple(named), names=(*launch.names, *added.values()))
+    kernel = structs.replace(kernel, parameters=tuple(parameter for parameter, _ in pairs))
+    launch = structs.replace(launch, arguments=tuple(named), names=(*launch.names, *added.values()))
     return kernel, _grid_by_sizes(_products_named(kernel, launch, names_all), kernel)
 
 
@@ -121,7 +120,7 @@ def _leaves(parameter: ParameterOutline, argument: ArgumentOutline) -> Iterator[
         return
     arguments = [*argument.fields, *(_UNREAD for _ in parameter.fields)]
     for field, each in zip(parameter.fields, arguments, strict=False):
-        yield from _leaves(replace(field, name=f"{parameter.name}.{field.name}"), each)
+        yield from _leaves(structs.replace(field, name=f"{parameter.name}.{field.name}"), each)
 
 
 def _free(name: str, known: set[str]) -> str:
@@ -151,13 +150,13 @@ def _with_name(launch: LaunchOutline, formula: str, name: HostName) -> LaunchOut
     def put(text: str) -> str:
         return text.replace(formula, name.name)
 
-    return replace(
+    return structs.replace(
         launch,
         grid=tuple(map(put, launch.grid)),
         block=tuple(map(put, launch.block)),
         shared_bytes=put(launch.shared_bytes),
-        arguments=tuple(replace(each, formula=put(each.formula)) for each in launch.arguments),
-        buffers=tuple(replace(each, bytes=put(each.bytes)) for each in launch.buffers),
+        arguments=tuple(structs.replace(each, formula=put(each.formula)) for each in launch.arguments),
+        buffers=tuple(structs.replace(each, bytes=put(each.bytes)) for each in launch.buffers),
         names=(*launch.names, name),
     )
 
@@ -182,7 +181,7 @@ def _grid_by_sizes(launch: LaunchOutline, kernel: KernelOutline) -> LaunchOutlin
     for axis, extent in enumerate(launch.grid):
         formula = _blocks_for(launch, kernel, axis, extent, block) if extent in given - passed else ""
         grid.append(formula or extent)
-    return replace(launch, grid=tuple(grid))
+    return structs.replace(launch, grid=tuple(grid))
 
 
 def _blocks_for(launch: LaunchOutline, kernel: KernelOutline, axis: int, extent: str, block: list[int]) -> str:
@@ -382,8 +381,8 @@ def shape_formula(pointer: DraftParameter, draft: Draft) -> str:
 def _with_numbers(parameter: DraftParameter, fixed: Mapping[str, str]) -> DraftParameter:
     """A parameter whose formulas have numbers in place of names with known values."""
     buffer = parameter.buffer
-    buffer = None if buffer is None else replace(buffer, bytes=renamed(buffer.bytes, fixed))
-    return replace(parameter, argument=renamed(parameter.argument, fixed), buffer=buffer)
+    buffer = None if buffer is None else structs.replace(buffer, bytes=renamed(buffer.bytes, fixed))
+    return structs.replace(parameter, argument=renamed(parameter.argument, fixed), buffer=buffer)
 
 
 def _is_whole(value: float) -> bool:
@@ -400,7 +399,7 @@ def _parameters(kernel: KernelOutline, launch: LaunchOutline) -> tuple[DraftPara
         number = int(match[1])
         return types[number] if number < len(types) else "float"
 
-    parameters = [replace(each, canonical=_OF_TEMPLATE.sub(named, each.canonical)) for each in kernel.parameters]
+    parameters = [structs.replace(each, canonical=_OF_TEMPLATE.sub(named, each.canonical)) for each in kernel.parameters]
     return tuple(
         _parameter(each, argument, buffers, launch.values) for each, argument in zip(parameters, arguments, strict=False)
     )

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from gemmviz.model.errors import GemmvizError, SettingError, SourceError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError, SettingError, SourceError, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import tr
 
 _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

@@ -5,19 +5,18 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.draft import Draft, DraftParameter, shape_formula
 from gemmviz.cuda.launch.formula import evaluate, renamed
 from gemmviz.cuda.launch.launch_form import GivenLaunch
 from gemmviz.cuda.launch.roles import FILTER_WIDTH, Roles, candidates, text_sizes
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline, TemplateParameter
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, PROBLEM_KINDS
-from gemmviz.model.records import replace
+from gemmviz.model.problems import IN_PARTS, MULTIPLICATIONS, PROBLEM_KINDS
 
 # Tile sizes to try for a kernel whose launch stands nowhere, by the names of its template parameters and constants.
 
@@ -128,7 +127,7 @@ def without_open_extents(launch: LaunchOutline) -> LaunchOutline:
     """A launch whose grid is left open if it is a dim3 parameter of the host function with values that nobody knows."""
     unknown = {each.name for each in launch.names if each.kind == "parameter" and each.value is None}
     is_open = any(each in unknown and each.endswith(("_x", "_y", "_z")) for each in launch.grid)
-    return replace(launch, grid=()) if is_open else launch
+    return structs.replace(launch, grid=()) if is_open else launch
 
 
 def completed(launch: LaunchOutline, kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOutline:
@@ -136,10 +135,10 @@ def completed(launch: LaunchOutline, kernel: KernelOutline, tiles: Mapping[str, 
     named = launch_by_names(kernel, tiles)
     unread = [each for each in launch.unread if each.part.startswith("argument")]
     if not unread and len(launch.arguments) == len(kernel.parameters):
-        return replace(launch, template_arguments=launch.template_arguments or named.template_arguments)
+        return structs.replace(launch, template_arguments=launch.template_arguments or named.template_arguments)
     taken = {each.name for each in launch.names}
     given = (*launch.arguments, *named.arguments[len(launch.arguments) :])
-    return replace(
+    return structs.replace(
         named,
         template_arguments=launch.template_arguments or named.template_arguments,
         arguments=tuple(own if each.kind == "unread" else each for each, own in zip(given, named.arguments, strict=False)),

@@ -6,20 +6,18 @@ import math
 import re
 import shlex
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.draft import Draft
 from gemmviz.cuda.launch.formula import renamed
 from gemmviz.files.kernel_file import HEADER_VERSION
-from gemmviz.model.errors import GemmvizError, KernelFault, UsageError, closest
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
+from gemmviz.model.messages import GemmvizError, KernelFault, UsageError, closest, many, marked, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
-from gemmviz.model.records import replace
+from gemmviz.model.problems import MULTIPLY, PROBLEM_KINDS
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Check
-from gemmviz.model.translation import many, marked, tr
 
 # A kernel's launch as one line of text, as command-line flags, and as the header of its file.
 
@@ -184,7 +182,7 @@ class GivenLaunch(Struct, frozen=True):
     @property
     def describes(self) -> bool:
         """Whether any part of the launch is given, besides which kernel it is of."""
-        return replace(self, entry="") != GivenLaunch()
+        return structs.replace(self, entry="") != GivenLaunch()
 
     @property
     def is_complete(self) -> bool:
@@ -220,7 +218,7 @@ class GivenLaunch(Struct, frozen=True):
             name: value for name, value in zip(kernel.template_arguments, given, strict=False)
             if name != value and name in {each.name for each in kernel.parameters}
         }  # fmt: skip
-        return replace(
+        return structs.replace(
             kernel,
             entry=self.entry,
             args=tuple(renamed(each, fixed) for each in kernel.args),
@@ -241,7 +239,7 @@ class GivenLaunch(Struct, frozen=True):
             )
             given = self.arguments(names)
             args = tuple(given.get(name, old) for name, old in zip(names, kernel.args, strict=True))
-        return replace(
+        return structs.replace(
             kernel,
             args=args,
             block=self.block or kernel.block,

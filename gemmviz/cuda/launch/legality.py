@@ -5,19 +5,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.formula import evaluate
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recorded_registers
 from gemmviz.model.device import Device
-from gemmviz.model.errors import ErrorId, GemmvizError, SettingError, SourceError, UsageError, checkpoint
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
+from gemmviz.model.messages import ErrorId, GemmvizError, SettingError, SourceError, UsageError, checkpoint, marked, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Shape
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.model.translation import marked, tr
 
 _MOST_NAMED = 20  # choices in a sentence
 _BLOCK_EXTENT = marked("the block would have {extent} along {axis}; {device} allows 1 to {limit}")
@@ -302,8 +300,8 @@ def nearest_setup(setup: Setup) -> Setup | None:
     changes = nearest_legal(setup)
     if changes:
         return setup.changed(**changes)
-    default_problem = replace(setup, problem=setup.kernel.problem)
-    defaults = replace(default_problem, parameters=dict(setup.kernel.defaults))
+    default_problem = structs.replace(setup, problem=setup.kernel.problem)
+    defaults = structs.replace(default_problem, parameters=dict(setup.kernel.defaults))
     return next((each for each in (default_problem, defaults) if _why_not(each) is None), None)
 
 

@@ -10,7 +10,7 @@ from gemmviz.cuda.launch.draft import ARRAY_NAMES, LEADING, SIZE_NAMES, Draft, D
 from gemmviz.cuda.launch.formula import names_in
 from gemmviz.model.kernel import Requirement
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import MULTIPLICATIONS, MULTIPLY
+from gemmviz.model.problems import MULTIPLICATIONS, MULTIPLY
 
 # Sizes that a kernel's text fixes itself, by macros or constants: a filter's radius, a histogram's bins.
 

@@ -28,7 +28,7 @@ from gemmviz.cuda.functions import declarations
 from gemmviz.cuda.parser.library import library, raw
 from gemmviz.cuda.parser.source_text import SourceText, with_paths
 from gemmviz.files.resources import cache_folder
-from gemmviz.model.errors import ENDLESS, ErrorId, Place, SourceError
+from gemmviz.model.messages import ENDLESS, ErrorId, Place, SourceError
 
 UNCLOSED_BRACE = "expected '}'"
 UNCLOSED = re.compile(rf"{UNCLOSED_BRACE}|unterminated /\* comment|bracket nesting .*")

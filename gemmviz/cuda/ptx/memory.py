@@ -19,7 +19,7 @@ from gemmviz.cuda.types import (
     Scalar,
     VectorType,
 )
-from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.outline import SiteKind
 
 _PTX_SPACES: dict[str, AddressSpace] = {"global": "global", "shared": "shared"}
 _CACHED = {

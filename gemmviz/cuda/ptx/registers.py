@@ -25,9 +25,8 @@ from gemmviz.cuda.nodes import (
     Stmt,
 )
 from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, AddressSpace, PointerType, Scalar, named_type
-from gemmviz.model.errors import Place, SourceError
-from gemmviz.model.outline import COMMENT
-from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.messages import Place, SourceError
+from gemmviz.model.outline import COMMENT, SiteKind
 
 # Special registers of PTX to expressions of the thread's indices.
 

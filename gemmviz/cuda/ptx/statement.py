@@ -34,7 +34,7 @@ from gemmviz.cuda.ptx.registers import (
     vector_elements,
 )
 from gemmviz.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, PointerType, Scalar
-from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.messages import Place, SourceError
 
 # Arithmetic of PTX to expressions: an instruction's type decides how the bits of its operands count.
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.nodes import Evaluate, Expr, Stmt
 from gemmviz.cuda.ptx.registers import AsmOperand
@@ -14,10 +14,8 @@ from gemmviz.cuda.reader.cursors import Node, bare, closing
 from gemmviz.cuda.reader.intrinsics import mark_loops
 from gemmviz.cuda.reader.lowering import Lowering
 from gemmviz.cuda.types import AddressSpace, Scalar
-from gemmviz.model.errors import SourceError
-from gemmviz.model.outline import COMMENT
-from gemmviz.model.records import replace
-from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.messages import SourceError
+from gemmviz.model.outline import COMMENT, SiteKind
 
 _STRING = re.compile(r'(?:R"([^(\s]*)\((.*?)\)\1"|"((?:[^"\\]|\\.)*)")', re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "\n": "", "r": "\r", "'": "'", "0": "\0"}
@@ -191,7 +189,7 @@ class _Around:
     ) -> int:
         low = self._low
         number = low.add_access(kind, space, self._node, width, instruction)
-        low.accesses[number] = replace(low.accesses[number], text=self.instruction, is_async=is_async)
+        low.accesses[number] = structs.replace(low.accesses[number], text=self.instruction, is_async=is_async)
         if kind == "barrier":
             mark_loops(low)
         return number

@@ -20,8 +20,7 @@ from gemmviz.cuda.nodes import (
     Stmt,
 )
 from gemmviz.cuda.reader import cursors as k
-from gemmviz.cuda.reader.cursors import Node, bare
-from gemmviz.cuda.reader.errors import MixedSpaces
+from gemmviz.cuda.reader.cursors import MixedSpaces, Node, bare
 from gemmviz.cuda.reader.expressions import combined
 from gemmviz.cuda.reader.lowering import Lowering, component_of, local_array
 from gemmviz.cuda.reader.lvalues import is_union, lvalue, member_of, needs_memory, struct_fields

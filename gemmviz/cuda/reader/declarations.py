@@ -1,6 +1,9 @@
 """Lowers declarations of variables, arrays, references, shared memory and objects."""
 
+import dataclasses
 from math import prod
+
+from msgspec import structs
 
 from gemmviz.cuda.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, SharedArray, Stmt
 from gemmviz.cuda.parser.library import RawType
@@ -14,7 +17,6 @@ from gemmviz.cuda.reader.lowering import Lowering, check_local_bytes, local_arra
 from gemmviz.cuda.reader.lvalues import designated, held, lvalue, member_of, needs_memory, struct_fields, takes_lvalue
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
 from gemmviz.cuda.types import INT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
-from gemmviz.model.records import replace
 
 # Lowers structured bindings: names for the elements of an array or for the members of a struct.
 
@@ -30,7 +32,7 @@ def bindings(low: Lowering, node: Node) -> Stmt:
     statements: list[Stmt] = []
     if isinstance(value, Thing):
         statements += [Evaluate(each) for each in value.effects]
-        value = replace(value, effects=())
+        value = structs.replace(value, effects=())
     if not is_reference:
         value = _copy(low, value, statements, node)
     for each, place in zip(names, _parts(low, value, len(names), node), strict=True):
@@ -42,10 +44,10 @@ def _copy(low: Lowering, value: Expr | Thing, statements: list[Stmt], node: Node
     if isinstance(value.type, StructType):
         made = object_copy(low, value, node)
         statements += [Evaluate(each) for each in made.effects]
-        return replace(made, effects=())
+        return structs.replace(made, effects=())
     if not isinstance(value.type, ArrayType):
         raise low.error(f"a {value.type} has no parts", node)
-    array = replace(value.type, space="local")
+    array = structs.replace(value.type, space="local")
     slot = local_array(low, array.element, array.dims[0] * array.stride, "parts", statements, node)
     target = designated(low, ArrayVariable(slot, array), node)
     found = copied(low, target, value, node)
@@ -227,11 +229,11 @@ def _named(low: Lowering, node: Node, canonical: RawType, given: Node, target: E
             low.declare(node.cursor, ArrayVariable(slot, array, name, is_reference=True))
             if array.space == "local":
                 low.named(slot, name, _line(low, node))
-            return Declare(slot, replace(target, type=PointerType(array.element, array.space)))
+            return Declare(slot, structs.replace(target, type=PointerType(array.element, array.space)))
         case Deref(pointer=pointer, type=ctype):
             slot = low.new_slot()
             assert isinstance(pointer.type, PointerType)
-            low.declare(node.cursor, Variable(slot, replace(pointer.type, to=ctype), name, is_reference=True))
+            low.declare(node.cursor, Variable(slot, dataclasses.replace(pointer.type, to=ctype), name, is_reference=True))
             return Declare(slot, pointer)
         case Read(slot=slot, type=ctype, checked=checked):
             low.declare(node.cursor, Variable(slot, ctype, name, checked))
@@ -252,14 +254,16 @@ def _shared(low: Lowering, node: Node, raw: RawType) -> Stmt:
     name, ctype = low.cursors.name(node.cursor), low.type_in(raw, node)
     is_extern = low.cursors.lib.Cursor_getStorageClass(node.cursor) == k.EXTERN
     array = ctype if isinstance(ctype, ArrayType) else ArrayType(ctype, (1,), "shared")  # type: ignore[arg-type]
-    array = replace(array, space="shared")
+    array = structs.replace(array, space="shared")
     if not is_extern:
         _check_extents(low, array, node)
     slot = low.new_slot()
     dims = None if is_extern else array.dims
     low.shared.append(SharedArray(slot, name, array.element, dims, low.name_place(node)))
     if isinstance(ctype, ArrayType):
-        low.declare(node.cursor, ArrayVariable(slot, replace(array, dims=(1, *array.dims[1:]) if is_extern else array.dims)))
+        low.declare(
+            node.cursor, ArrayVariable(slot, structs.replace(array, dims=(1, *array.dims[1:]) if is_extern else array.dims))
+        )
     else:
         low.declare(node.cursor, Variable(slot, PointerType(ctype, "shared"), name, is_reference=True))
     return NOTHING
@@ -305,7 +309,7 @@ def _fill_structs(
     assert isinstance(place, Offset)
     constructor = None if given is None else constructor_of(low, stripped(given))
     for at in range(min(prod(array.dims), _MOST_STRUCTS)):
-        flat = replace(place, type=ArrayType(array.element, (prod(array.dims),), array.space))
+        flat = structs.replace(place, type=ArrayType(array.element, (prod(array.dims),), array.space))
         before = len(statements)
         element = indexed(low, flat, Const(INT, at), node, node)
         if constructor is None:

@@ -1,5 +1,7 @@
 """Lowers expressions: names, operators, subscripts, members, casts. Constants are folded."""
 
+from msgspec import structs
+
 from gemmviz.cuda import walk
 from gemmviz.cuda.nodes import (
     Binary,
@@ -39,7 +41,6 @@ from gemmviz.cuda.types import (
     promoted,
     units_of,
 )
-from gemmviz.model.records import replace
 
 
 def unexposed(low: Lowering, node: Node) -> Expr | Thing:
@@ -118,7 +119,7 @@ def pointee(low: Lowering, pointer: Expr, node: Node) -> Expr:
     assert isinstance(pointer.type, PointerType)
     _refuse_pointer(low, pointer.type, node)
     if isinstance(pointer.type.to, ArrayType):
-        row = replace(pointer.type.to, space=_settled(low, pointer, node))
+        row = structs.replace(pointer.type.to, space=_settled(low, pointer, node))
         return Offset(row, pointer, Const(INT, 0), 1)
     return Deref(pointer.type.to, pointer, low.place(node))  # type: ignore[arg-type]
 
@@ -146,7 +147,7 @@ def address_of(low: Lowering, expr: Expr | Thing, node: Node) -> Expr | Thing:
         case Component(of=Deref() as of):
             return component_of(of, expr).pointer
         case Offset(type=ArrayType() as array):
-            return replace(expr, type=PointerType(array, array.space))
+            return structs.replace(expr, type=PointerType(array, array.space))
     raise low.error(
         "the address of a variable in a register is not supported", node, "make it an array of one", id="unsupported"
     )
@@ -170,7 +171,7 @@ def comma(low: Lowering, left: Node, right: Node) -> Expr | Thing:
     if isinstance(first, Const) or (isinstance(first, Sequence) and not first.parts):
         return second
     if isinstance(second, Thing):
-        return replace(second, effects=(first, *second.effects))
+        return structs.replace(second, effects=(first, *second.effects))
     value = low.loaded(second, bare(right))
     return Sequence(value.type, (first, value))
 
@@ -294,7 +295,7 @@ def indexed(low: Lowering, argument: Expr, index: Expr, node: Node, base: Node) 
 def _element(low: Lowering, pointer: Expr, ctype: PointerType, index: Expr, node: Node) -> Expr:
     _refuse_pointer(low, ctype, node)
     if isinstance(ctype.to, ArrayType):
-        row = replace(ctype.to, space=_settled(low, pointer, node))
+        row = structs.replace(ctype.to, space=_settled(low, pointer, node))
         return Offset(row, pointer, index, units_of(ctype.to))
     return Deref(ctype.to, Offset(ctype, pointer, index, units_of(ctype.to)), low.place(node))  # type: ignore[arg-type]
 
@@ -371,7 +372,7 @@ def converted_by_cast(low: Lowering, value: Expr, to: CType, node: Node) -> Expr
     match value.type, to:
         case PointerType(to=have, space=space), PointerType(to=want) as pointer:
             if isinstance(want, ArrayType) and space is not None:
-                pointer = PointerType(replace(want, space=space), space, pointer.is_const)
+                pointer = PointerType(structs.replace(want, space=space), space, pointer.is_const)
             return value if have == want else Reinterpret(pointer.into(space), value, low.place(node))
     return low.converted(value, to, node)
 

@@ -2,7 +2,10 @@
 vectors, copies, and of the kernel's own structs.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping
+
+from msgspec import structs
 
 from gemmviz.cuda.nodes import (
     Block,
@@ -30,7 +33,6 @@ from gemmviz.cuda.reader.lowering import Activation, Lowering
 from gemmviz.cuda.reader.lvalues import held, is_union, lvalue, member_of, struct_fields, takes_lvalue
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Symbol, Thing, Variable
 from gemmviz.cuda.types import HALF, INT, USHORT, VOID, ArrayType, CType, PointerType, Scalar, StructType, VectorType, Void
-from gemmviz.model.records import replace
 
 _DEEPEST, _MOST_CALLS = 32, 4000
 Bindings = list[tuple[int, Expr]]
@@ -70,7 +72,7 @@ def inlined(
     if not effects:
         return found
     if isinstance(found, Thing):
-        return replace(found, effects=(*effects, *found.effects))
+        return structs.replace(found, effects=(*effects, *found.effects))
     return Sequence(found.type, (*effects, found))
 
 
@@ -141,7 +143,7 @@ def _result(
     if activation.reference is not None:
         return _referred(low, activation.reference, Inline(_VOID, bindings, body, None, place), node)
     if isinstance(activation.result, Thing):
-        return replace(activation.result, effects=(Inline(_VOID, bindings, body, None, place),))
+        return structs.replace(activation.result, effects=(Inline(_VOID, bindings, body, None, place),))
     call = Inline(activation.result_type, bindings, body, activation.result, place)
     if activation.returns_reference:
         assert isinstance(call.type, PointerType)
@@ -153,7 +155,7 @@ def _referred(low: Lowering, target: Expr | Thing, call: Inline, node: Node) -> 
     """What a function returned a reference to, after its call."""
     has_effect = call.bindings or any(each != Block(()) for each in call.body.statements)
     if isinstance(target, Thing):
-        return replace(target, effects=(*target.effects, call)) if has_effect else target
+        return structs.replace(target, effects=(*target.effects, call)) if has_effect else target
     if has_effect:
         loaded = low.loaded(target, node)
         return Sequence(loaded.type, (call, loaded))
@@ -185,7 +187,7 @@ def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindin
 
 
 def _copied(low: Lowering, value: Expr | Thing, effects: list[Expr], node: Node) -> Symbol:
-    thing = object_copy(low, replace(value, effects=()) if isinstance(value, Thing) else value, node)
+    thing = object_copy(low, structs.replace(value, effects=()) if isinstance(value, Thing) else value, node)
     effects += thing.effects
     return thing.symbol
 
@@ -211,13 +213,13 @@ def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType
     match value:
         case Offset(type=ArrayType() as array):
             slot = low.new_slot()
-            bindings.append((slot, replace(value, type=PointerType(array.element, array.space))))
+            bindings.append((slot, structs.replace(value, type=PointerType(array.element, array.space))))
             return ArrayVariable(slot, array, name, is_reference=True)
         case Deref(type=ctype, pointer=pointer) if not is_const or isinstance(ctype, StructType):
             slot = low.new_slot()
             bindings.append((slot, pointer))
             assert isinstance(pointer.type, PointerType)
-            return Variable(slot, replace(pointer.type, to=ctype), name, is_reference=True)
+            return Variable(slot, dataclasses.replace(pointer.type, to=ctype), name, is_reference=True)
         case Read(slot=slot, type=ctype, checked=checked) if _is_same(ctype, to) and not is_const:
             return Variable(slot, ctype, name, checked)
     if isinstance(value.type, ArrayType | StructType):

@@ -8,6 +8,8 @@ sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a st
 
 from collections.abc import Callable
 
+from msgspec import structs
+
 from gemmviz.cuda import nodes as n
 from gemmviz.cuda import walk
 from gemmviz.cuda.functions import FUNCTIONS, function_for
@@ -37,8 +39,7 @@ from gemmviz.cuda.types import (
     named_type,
     scalar_of,
 )
-from gemmviz.model.records import replace
-from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.outline import SiteKind
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], n.Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], n.Stmt]
@@ -53,7 +54,7 @@ _VOTES = ("__ballot", "__any", "__all")
 def mark_loops(low: Lowering) -> None:
     """Notes that the loops around hold a barrier of the block."""
     for number in low.loop_stack:
-        low.loops[number] = replace(low.loops[number], holds_barrier=True)
+        low.loops[number] = structs.replace(low.loops[number], holds_barrier=True)
 
 
 def barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
@@ -65,7 +66,7 @@ def barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.St
     if is_block:
         mark_loops(low)
     if name == _GRID_SYNC:
-        low.accesses[number] = replace(low.accesses[number], visible_to="grid")
+        low.accesses[number] = structs.replace(low.accesses[number], visible_to="grid")
     return n.Barrier(number, low.place(node), is_block)
 
 
@@ -257,7 +258,7 @@ def asynchronous_copy(low: Lowering, target: n.Expr, source: n.Expr, count: int,
     to, of = (_pointing(low, each, count, node) for each in (target, source))
     space = target.type.space if isinstance(target.type, PointerType) else None
     access = low.add_access("copy", space, node, max(1, count // _BYTES_OF_WORD))
-    low.accesses[access] = replace(low.accesses[access], is_async=True)
+    low.accesses[access] = structs.replace(low.accesses[access], is_async=True)
     return n.Evaluate(n.Copy(VOID, low.place(node), access, to, of, taken))
 
 
@@ -340,7 +341,7 @@ def bulk_copy(low: Lowering, target: n.Expr, source: n.Expr, count: int, counter
         for each in (target, source) if isinstance(each.type, PointerType)
     )  # fmt: skip
     access = low.add_access("copy", "shared" if counter else "global", node, ctype.count)
-    low.accesses[access] = replace(low.accesses[access], is_async=True)
+    low.accesses[access] = structs.replace(low.accesses[access], is_async=True)
     return n.Evaluate(n.Copy(VOID, place, access, to, of, None, counter))
 
 

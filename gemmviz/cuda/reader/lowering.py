@@ -4,19 +4,19 @@ An expression function takes the state and a cursor and returns a node. Memory t
 what ``value`` does, and it numbers the access.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda import nodes as n
 from gemmviz.cuda import walk
 from gemmviz.cuda.parser.library import RawCursor, RawType
 from gemmviz.cuda.reader import cursors as k
-from gemmviz.cuda.reader.cursors import Cursors, Node, bare, is_reference_cast
-from gemmviz.cuda.reader.errors import first_error, parse_refusal, way_out
+from gemmviz.cuda.reader.cursors import Cursors, Node, bare, first_error, is_reference_cast, parse_refusal, way_out
 from gemmviz.cuda.reader.symbols import Symbol, Thing, Types, UnknownType
 from gemmviz.cuda.types import (
     BOOL,
@@ -33,9 +33,8 @@ from gemmviz.cuda.types import (
     unit_bytes,
 )
 from gemmviz.cuda.walk import known_trips, parts
-from gemmviz.model.errors import ErrorId, Place, SourceError, checkpoint
-from gemmviz.model.records import replace
-from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.messages import ErrorId, Place, SourceError, checkpoint
+from gemmviz.model.outline import SiteKind
 
 # Finds variables whose address is taken, so that they need memory.
 
@@ -203,15 +202,15 @@ class Lowering:
         """The value of what ``expr`` designates. A load of global or shared memory is numbered, at the place of ``node``."""
         match expr:
             case n.Deref(access=None, type=Scalar() | VectorType(), pointer=pointer) if space_of(pointer) != "local":
-                return replace(expr, access=self.access("load", expr, node))
+                return structs.replace(expr, access=self.access("load", expr, node))
             case n.Component(of=n.Deref() as of):
                 return self.loaded(component_of(of, expr), node)
             case n.Select(type=Scalar() | VectorType(), then=then, otherwise=otherwise):  # of lvalues, or else of values
-                return replace(expr, then=self.loaded(then, node), otherwise=self.loaded(otherwise, node))
+                return structs.replace(expr, then=self.loaded(then, node), otherwise=self.loaded(otherwise, node))
             case n.Base(type=PointerType(to=to)):
-                return replace(expr, type=PointerType(to, space_of(expr)))
+                return structs.replace(expr, type=PointerType(to, space_of(expr)))
             case n.Offset(type=ArrayType() as array):
-                return replace(expr, type=decayed(array))
+                return structs.replace(expr, type=decayed(array))
         return expr
 
     def access(self, kind: Literal["load", "store"], deref: n.Deref, node: Node) -> int:
@@ -246,7 +245,7 @@ class Lowering:
         """The number of a new branch at the place of its condition, with what it leads to: first where the condition holds."""
         number = self.add_access("branch", None, bare(condition))
         places = tuple(self.place(arm) for arm in arms if arm is not None)
-        self.accesses[number] = replace(self.accesses[number], arms=places)
+        self.accesses[number] = structs.replace(self.accesses[number], arms=places)
         return number
 
     def add_statement_branch(self, condition: Node, *arms: Node | None) -> int:
@@ -257,8 +256,8 @@ class Lowering:
             while text[end : end + 1].isspace():
                 end += 1
             head = self.cursors.place_of((span[0], end + (text[end : end + 1] == ")")))
-            statement = replace(self.statement_place, end_line=head.end_line, end_column=head.end_column)
-            self.accesses[number] = replace(self.accesses[number], statement=statement)
+            statement = structs.replace(self.statement_place, end_line=head.end_line, end_column=head.end_column)
+            self.accesses[number] = structs.replace(self.accesses[number], statement=statement)
         return number
 
     def converted(self, expr: n.Expr, to: CType, node: Node) -> n.Expr:
@@ -305,7 +304,7 @@ class Lowering:
     def parameter_type(self, raw: RawType, node: Node) -> CType:
         """The type of a parameter: libclang gives arrays as they are written, not the pointers that they are."""
         ctype = self.type_in(raw, node)
-        return replace(decayed(ctype), space=None) if isinstance(ctype, ArrayType) else ctype
+        return dataclasses.replace(decayed(ctype), space=None) if isinstance(ctype, ArrayType) else ctype
 
     # Statements and state
 

@@ -6,6 +6,8 @@ An lvalue is a variable, a component of one, memory, a ``Select`` of lvalues, or
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec import structs
+
 from gemmviz.cuda.nodes import (
     Assign,
     Base,
@@ -30,8 +32,7 @@ from gemmviz.cuda.reader.lowering import Lowering, component_of, space_of
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Symbol, Thing, Variable
 from gemmviz.cuda.types import BOOL, INT, ArrayType, CType, Field, PointerType, StructType, unit_bytes
 from gemmviz.cuda.walk import parts
-from gemmviz.model.errors import Place, SourceError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Place, SourceError
 
 
 def takes_lvalue(low: Lowering, raw: RawType) -> bool:
@@ -52,7 +53,7 @@ def lvalue(low: Lowering, node: Node) -> Expr | Thing:
         case Assign(target=target, gives_old=False) as assigned if not any(
             isinstance(each, Assign | Inline) for each in parts(target)
         ):
-            return _behind(assigned, replace(target, access=None) if isinstance(target, Deref) else target)
+            return _behind(assigned, structs.replace(target, access=None) if isinstance(target, Deref) else target)
         case found:
             return found
 
@@ -63,7 +64,7 @@ def _chosen(low: Lowering, condition: Node, then: Node, otherwise: Node) -> Expr
         return lvalue(low, then if chosen.value else otherwise)
     first, second = (low.expression_of(lvalue(low, each), each) for each in (then, otherwise))
     if isinstance(first, Deref) and isinstance(second, Deref) and space_of(first.pointer) == space_of(second.pointer):
-        return replace(first, pointer=Select(first.pointer.type, chosen, first.pointer, second.pointer))
+        return structs.replace(first, pointer=Select(first.pointer.type, chosen, first.pointer, second.pointer))
     return Select(first.type, chosen, first, second)
 
 
@@ -71,9 +72,9 @@ def _behind(first: Expr, place: Expr | Thing) -> Expr | Thing:
     """The lvalue ``place``, before which ``first`` is evaluated."""
     match place:
         case Thing(effects=effects):
-            return replace(place, effects=(first, *effects))
+            return structs.replace(place, effects=(first, *effects))
         case Deref(pointer=pointer):
-            return replace(place, pointer=Sequence(pointer.type, (first, pointer)))
+            return structs.replace(place, pointer=Sequence(pointer.type, (first, pointer)))
     return Sequence(place.type, (first, place))
 
 

@@ -35,7 +35,7 @@ from gemmviz.cuda.reader.lvalues import designated, member_of, struct_fields
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Function, Thing
 from gemmviz.cuda.types import BOOL, INT, VOID, ArrayType, PointerType, Scalar, StructType, VectorType, promoted, units_of
 from gemmviz.cuda.walk import counted_loop
-from gemmviz.model.errors import Place
+from gemmviz.model.messages import Place
 
 # Lowers switch to a chain of ifs; what falls through into the next case is lowered again for each case before it.
 

@@ -14,7 +14,6 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.cuda.nodes import (
@@ -30,13 +29,12 @@ from gemmviz.cuda.nodes import (
     StoreMatrix,
 )
 from gemmviz.cuda.program import program_for
-from gemmviz.cuda.twin.slots import c_type, headers, slot_types
-from gemmviz.cuda.twin.statements import Printer, storage
+from gemmviz.cuda.twin.statements import Printer, c_type, headers, slot_types, storage
 from gemmviz.cuda.types import CType, VectorType
 from gemmviz.cuda.walk import nodes_of
-from gemmviz.model.arrays import Ints
-from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.arrays import Bools, Ints, Unsigned
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import Place, SourceError
 
 _PROBE = Path(__file__).with_name("probe.cuh")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
@@ -179,7 +177,7 @@ class Twin(Struct, frozen=True, dict=True):
         """Number of loops around the innermost access."""
         return max((len(access.loops) for access in self.program.accesses), default=0)
 
-    def path(self, events: npt.NDArray[np.uint32]) -> tuple[Ints, Ints, npt.NDArray[np.bool_], Ints]:
+    def path(self, events: Unsigned) -> tuple[Ints, Ints, Bools, Ints]:
         """The accesses of a thread, from its events.
 
         Returns numbers of the program's accesses, (n,); the trips of the loops around them, (n, depth), padded with -1; whether

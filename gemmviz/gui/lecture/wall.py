@@ -1,24 +1,21 @@
 """The wall: the picture of the moment in full screen with its caption, and the way to the next picture."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from gemmviz.gui.lecture.overlay import Overlay
-from gemmviz.gui.lecture.step_map import StepMap
-from gemmviz.gui.widgets.answer import announce
+from gemmviz.gui.lecture.overlay import Overlay, StepMap
 from gemmviz.gui.widgets.controls import line, scrolled
-from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.gui.widgets.scene_widget import SceneWidget, announce
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.gui.worksheet import Worksheet
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import UsageError, tr
 from gemmviz.render.qt.painter import Viewport, font
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
@@ -71,7 +68,7 @@ class WallPicture(SceneWidget):
     @property
     def whole(self) -> Scene | None:
         """The present scene with what moves in it; None before the first."""
-        return self.scene and replace(self.scene, primitives=(*self.scene.primitives, *self.motion))
+        return self.scene and dataclasses.replace(self.scene, primitives=(*self.scene.primitives, *self.motion))
 
     def travel(self, transition: Transition, duration_ms: float) -> None:
         """Move to the present scene. The time runs from the first painted frame."""
@@ -218,10 +215,12 @@ class Wall(QWidget):
     def options(self, shot: Shot, caption: Caption) -> ViewOptions:
         """Return the options of a slide in the format of the screen, with space for the caption."""
         (width, height), scale = frame_for(shot, self.stage.width(), self.stage.height())
-        whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
+        whole, size = structs.replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
         options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
         player, display = self.session.player, self.session.display
-        return replace(options, buttons=False, shows_flights=player.shows_flights, counted=display.counted, facts=caption.facts)
+        return structs.replace(
+            options, buttons=False, shows_flights=player.shows_flights, counted=display.counted, facts=caption.facts
+        )
 
     # The map of all steps
 
@@ -346,7 +345,7 @@ class Wall(QWidget):
     def _draw(self, picture: _PictureKey) -> None:
         shot, subject, caption = picture.shot, picture.subject, picture.caption
         options, view = self.options(shot, caption), view_named(shot.view)
-        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), caption
+        drawn = subject, structs.replace(options, moment=1.0 if options.arrived else 0.0), caption
         high = frame_for(shot, self.stage.width(), self.stage.height())[0][1]
         motion = Scene(options.width, options.height, "", view.motion(subject, options))
         if self._drawn is not None and self._drawn == drawn and shot.camera == Camera():
@@ -364,7 +363,7 @@ class Wall(QWidget):
         caption, count = lesson.said, len(lesson.lesson.steps)
         if caption.is_empty or lesson.at is None:
             return caption
-        return replace(caption, place=lesson.at, count=count)
+        return structs.replace(caption, place=lesson.at, count=count)
 
     def _on_circled(self, box: QRectF) -> None:
         """Zoom to the circled part."""

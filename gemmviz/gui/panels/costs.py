@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.gui.panel import Panel
-from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.widgets.controls import Refresh
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.messages import marked, tr
 from gemmviz.scenes.charts.models import cost_chart
 
 if TYPE_CHECKING:

@@ -16,16 +16,15 @@ from PySide6.QtWidgets import (
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.shelf import Shelf
-from gemmviz.gui.widgets.controls import selectable_line, set_look, set_name, step_button
+from gemmviz.gui.widgets.controls import selectable_line, set_look, set_name, step_button, unless_covered
 from gemmviz.gui.widgets.input import OPENING, WheelGuard, keep_keys
-from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.gui.worksheet import Attempt
-from gemmviz.model.translation import letter, marked, tr, trn
-from gemmviz.shots.sizes import tile_sizes
+from gemmviz.model.messages import letter, marked, tr, trn
+from gemmviz.shots.runs import tile_sizes
+from gemmviz.teaching.captions import caption_of
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
-from gemmviz.teaching.reveal import caption_of
 
 _NONE, _FROM_FILE = marked("All lessons"), marked("Lesson from a file")
 _EXPLORING = marked("All counts are shown, and everything can be changed. Return shows this step again.")

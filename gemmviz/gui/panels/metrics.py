@@ -6,18 +6,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QCursor, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
-from gemmviz.analysis.memory.counts import Counts, LaunchCounts
+from gemmviz.analysis.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.gui.panel import Panel
-from gemmviz.gui.stage.replay_page import NO_RUN, fits_settings, has_no_run
-from gemmviz.gui.widgets.controls import line
-from gemmviz.gui.widgets.explaining import explain_first
+from gemmviz.gui.replay_page import NO_RUN, fits_settings, has_no_run
+from gemmviz.gui.widgets.controls import Refresh, line
 from gemmviz.gui.widgets.fact_table import PLACE, Table
-from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.widgets.scene_widget import explain_first
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.errors import Place, UsageError
+from gemmviz.model.messages import Place, UsageError, asking, many, marked, spaced, tr
 from gemmviz.model.sites import Space
-from gemmviz.model.translation import asking, many, marked, spaced, tr
 from gemmviz.shots import metrics
 from gemmviz.shots.runs import KnownRun
 from gemmviz.shots.subject import step_at_site

@@ -3,12 +3,11 @@
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gemmviz.gui.forms.focus_form import FocusForm, RunnerForm
-from gemmviz.gui.forms.setup_form import SetupForm
 from gemmviz.gui.panel import Panel
+from gemmviz.gui.setup_form import FocusForm, RunnerForm, SetupForm
 from gemmviz.gui.widgets.input import WheelGuard
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import marked
+from gemmviz.model.messages import marked
 
 
 class Settings(QWidget):

@@ -5,14 +5,12 @@ from PySide6.QtWidgets import QHeaderView, QSplitter, QVBoxLayout, QWidget
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.gui.panel import Panel
-from gemmviz.gui.widgets.controls import line
+from gemmviz.gui.widgets.controls import Refresh, line, unless_covered
 from gemmviz.gui.widgets.fact_table import Table
-from gemmviz.gui.widgets.refresh import Refresh, unless_covered
 from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError, marked, tr
 from gemmviz.model.trace import VariableValue
-from gemmviz.model.translation import marked, tr
 from gemmviz.shots.answers import branch_answer
 from gemmviz.shots.subject import step_at_text
 

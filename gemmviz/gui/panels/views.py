@@ -18,11 +18,10 @@ from PySide6.QtWidgets import (
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.small_pictures import HEIGHT, WIDTH, icon_of
 from gemmviz.gui.widgets import dialogs
-from gemmviz.gui.widgets.controls import set_name
+from gemmviz.gui.widgets.controls import is_seen, set_name
 from gemmviz.gui.widgets.input import OPENING, keep_keys
-from gemmviz.gui.widgets.refresh import is_seen
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.messages import marked, tr
 from gemmviz.shots.shot import Shot
 from gemmviz.teaching.lesson import BUILDS
 

@@ -3,17 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import structs
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from gemmviz.files.kinds import dialog_filters, file_stem, with_suffix
-from gemmviz.files.whole import check_output, write_text
+from gemmviz.files.resources import check_output, dialog_filters, file_stem, with_suffix, write_text
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Chart
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import UsageError, tr
 from gemmviz.render.qt.painter import scene_image
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
@@ -91,7 +89,7 @@ def seen(model: WindowModel) -> Scene | None:
     from gemmviz.shots.picture import picture
 
     subject = model.session.display.subject
-    return None if subject is None else picture(replace(model.session.shot, moment=1.0), subject, model.theme)
+    return None if subject is None else picture(structs.replace(model.session.shot, moment=1.0), subject, model.theme)
 
 
 def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
@@ -104,7 +102,7 @@ def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suf
 
 def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Ask for a file name and save the numbers of a chart."""
-    from gemmviz.files.whole import chart_csv
+    from gemmviz.files.resources import chart_csv
 
     _write(model, parent, tr("Save numbers"), "chart.csv", tr("CSV (*.csv)"), lambda path: write_text(path, chart_csv(chart)))
 

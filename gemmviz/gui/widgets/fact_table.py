@@ -37,7 +37,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.gui.widgets.input import RING, TABLE_KEYS, draw_ring, keep_keys
-from gemmviz.model.translation import UNKNOWN, marked, told, tr
+from gemmviz.model.messages import UNKNOWN, marked, told, tr
 from gemmviz.scenes.kit.primitives import Cells, Hit, Scene
 from gemmviz.scenes.kit.table import lines_of, own_text, place_text, table_name, tables_of
 

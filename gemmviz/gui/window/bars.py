@@ -5,11 +5,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStatusBar, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.cuda.launch.launch_form import GivenLaunch, launch_line, not_confirmed
-from gemmviz.gui.widgets.controls import MESSAGE_MS, choice, line, plain, quietly, set_look, tip_text
-from gemmviz.gui.widgets.refresh import unless_covered
+from gemmviz.gui.widgets.controls import MESSAGE_MS, choice, line, plain, quietly, set_look, tip_text, unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.messages import marked, tr
 from gemmviz.session.notices import Notice, Offer
 from gemmviz.shots.metrics import recorder_line
 

@@ -22,8 +22,7 @@ from gemmviz.gui.panel import Panel
 from gemmviz.gui.style import LETTERS
 from gemmviz.gui.widgets.controls import scrolled
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import GemmvizError, tr
 
 _SOURCE, _MOST_SOURCE, _LEAST_REST = 480, 0.21, 740  # pixels: 54 characters; of the width; pixels for all else
 _RIGHT, _MOST_RIGHT = 340, 0.26  # pixels; of the width

@@ -23,23 +23,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.files.kinds import is_known
-from gemmviz.files.whole import is_folder
+from gemmviz.files.resources import is_folder, is_known
 from gemmviz.gui.preferences import Preferences, Store
-from gemmviz.gui.stage.replay_page import ReplayPage
-from gemmviz.gui.stage.tile_slider import DRAG
+from gemmviz.gui.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
-from gemmviz.gui.widgets.controls import MESSAGE_MS, tip_text
+from gemmviz.gui.timeline import DRAG
+from gemmviz.gui.widgets.controls import MESSAGE_MS, cover, tip_text, unless_covered
 from gemmviz.gui.widgets.input import FocusRing, keep_keys
-from gemmviz.gui.widgets.refresh import cover, unless_covered
 from gemmviz.gui.window.action import ActionContext
 from gemmviz.gui.window.bars import Banner, LaunchStrip, Status, WhyButton
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window.menus import Menus, Warming, point_menu, pointed_in
 from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.translation import many, tr
+from gemmviz.model.messages import GemmvizError, many, tr
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.session.state import Resume
 from gemmviz.shots.shot import Shot, title_of
@@ -228,12 +225,12 @@ class MainWindow(QMainWindow):
         return self._lecture
 
     def _ask_for_launch(self, form: LaunchForm) -> None:
-        from gemmviz.gui.forms.launch_form import LaunchDialog
+        from gemmviz.gui.launch_form import LaunchDialog
 
         LaunchDialog(self.model, form, self).open()
 
     def _ask_for_kernel(self, files: list[Path]) -> None:
-        from gemmviz.gui.forms.kernel_picker import KernelChooser
+        from gemmviz.gui.kernel_picker import KernelChooser
 
         KernelChooser(self.model, files, self).open()
 

@@ -16,23 +16,28 @@ from gemmviz.files.devices import devices
 from gemmviz.files.extensions import Catalog
 from gemmviz.files.extras import installed_distributions
 from gemmviz.files.resources import resource
-from gemmviz.gui.stage.timeline import TimelineSlider
-from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
-from gemmviz.gui.widgets.explaining import GlossaryBox
+from gemmviz.gui.timeline import TimelineSlider
+from gemmviz.gui.widgets.controls import MENU_SHEET, is_covered, tip_text
 from gemmviz.gui.widgets.fact_table import PLACE, Table
-from gemmviz.gui.widgets.refresh import is_covered
-from gemmviz.gui.widgets.scene_widget import SceneWidget
-from gemmviz.gui.window.action import MENUS, VIEW_MENUS, Action, ActionContext
-from gemmviz.gui.window.actions.file_actions import edit_actions, export_actions, file_actions, kernel_actions
-from gemmviz.gui.window.actions.play_actions import lecture_actions, play_actions
-from gemmviz.gui.window.actions.view_actions import VIEW_KEYS, other_pictures, view_actions, watch_actions
+from gemmviz.gui.widgets.scene_widget import GlossaryBox, SceneWidget
+from gemmviz.gui.window.action import (
+    MENUS,
+    VIEW_MENUS,
+    Action,
+    ActionContext,
+    edit_actions,
+    export_actions,
+    file_actions,
+    kernel_actions,
+    lecture_actions,
+    play_actions,
+)
 from gemmviz.gui.window.docks import Docks
-from gemmviz.model.errors import GemmvizError, Place
-from gemmviz.model.translation import marked, tr
+from gemmviz.gui.window.view_actions import VIEW_KEYS, other_pictures, view_actions, watch_actions
+from gemmviz.model.messages import GemmvizError, Place, marked, tr
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import view_named, views
-from gemmviz.session.commands import Commands
-from gemmviz.session.pointed import Deed, Pointed, deeds
+from gemmviz.session.commands import Commands, Deed, Pointed, deeds
 from gemmviz.shots.subject import subjects
 
 # The list of keyboard shortcuts, made from the table of actions.

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
+from msgspec import structs
 from PySide6.QtWidgets import QHBoxLayout
 
 from gemmviz.gui.shelf import StartPanel
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
+from gemmviz.shots.runs import RequestedSizes
 from gemmviz.shots.shot import default_shot
-from gemmviz.shots.sizes import RequestedSizes
 
 
 class StartMode:
@@ -69,7 +69,7 @@ class StartMode:
         session, first = self.model.session, default_shot()
         if session.shot.setup.kernel.name != first.setup.kernel.name or not session.display.is_replay:
             self.model.opening.forget_file()
-            shot = replace(first, theme=session.shot.theme, type_scale=session.shot.type_scale)
+            shot = structs.replace(first, theme=session.shot.theme, type_scale=session.shot.type_scale)
             session.show(shot, RequestedSizes.of(first.setup))
 
     def follow_shot(self) -> None:

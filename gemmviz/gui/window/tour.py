@@ -4,11 +4,10 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from gemmviz.gui.stage.tile_slider import DRAG
-from gemmviz.gui.widgets.answer import announce
+from gemmviz.gui.timeline import DRAG
 from gemmviz.gui.widgets.controls import set_look
-from gemmviz.gui.widgets.scene_widget import faded
-from gemmviz.model.translation import tr
+from gemmviz.gui.widgets.scene_widget import announce, faded
+from gemmviz.model.messages import tr
 from gemmviz.scenes.kit.theme import Theme
 
 TourStep = tuple[QWidget, str, str]

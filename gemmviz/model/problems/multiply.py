@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.messages import marked
 from gemmviz.model.problem_kind import (
     Answer,
     Control,
@@ -22,7 +23,6 @@ from gemmviz.model.problem_kind import (
     Sizes,
     matrix,
 )
-from gemmviz.model.translation import marked
 
 
 def _batched_shape(sizes: Sizes, rows: str, columns: str) -> Shape:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from gemmviz.files.whole import write_text
-from gemmviz.model.translation import marked
+from gemmviz.files.resources import write_text
+from gemmviz.model.messages import marked
 from gemmviz.render.encoding import encode_picture, encode_png, with_words
 from gemmviz.render.export import page_html
 from gemmviz.render.figure import figure_html, figure_script, script_name

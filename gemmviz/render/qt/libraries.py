@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 
 # System libraries to the command that installs them on this distribution of Linux.
 

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import (
@@ -28,9 +27,23 @@ from PySide6.QtGui import (
 )
 from shiboken6 import Shiboken
 
-from gemmviz.model.errors import InstallationError
-from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.kit.text import CAP_HEIGHT, font_path, text_width, wide_characters
+from gemmviz.model.arrays import AnyArray, Bools, Bytes, Floats, Longs, Strings
+from gemmviz.model.messages import InstallationError
+from gemmviz.scenes.kit.primitives import (
+    ANCHORED,
+    CAP_HEIGHT,
+    Cells,
+    Face,
+    Labels,
+    Lines,
+    Primitive,
+    Rects,
+    Scene,
+    Squares,
+    font_path,
+    text_width,
+    wide_characters,
+)
 
 
 @cache
@@ -61,7 +74,7 @@ def font(face: Face, pixels: float) -> QFont:
 
 # Glyphs and squares, painted by the thousand: each kind from one pixmap in one call.
 
-Numbers = npt.NDArray[Any]
+Numbers = AnyArray
 _IN_ATLAS = (*range(32, 127), ord("×"))
 _GLYPH_PLACES = np.full(257, -1)  # in the pixmap, by code, row by row; the last entry is for all beyond
 _GLYPH_PLACES[list(_IN_ATLAS)] = np.arange(len(_IN_ATLAS))
@@ -73,13 +86,13 @@ class LabelLayout(Struct, frozen=True):
     pixels.
     """
 
-    row: npt.NDArray[np.int64]
-    column: npt.NDArray[np.int64]
-    glyph: npt.NDArray[np.int64]
-    shift: npt.NDArray[np.float64]
+    row: Longs
+    column: Longs
+    glyph: Longs
+    shift: Floats
 
     @classmethod
-    def of(cls, labels: npt.NDArray[np.str_], pixels: int) -> "LabelLayout":
+    def of(cls, labels: Strings, pixels: int) -> "LabelLayout":
         rows, columns = labels.shape
         codes = np.ascontiguousarray(labels).view(np.uint32).reshape(rows * columns, labels.itemsize // 4)
         used = np.unique(codes)
@@ -108,12 +121,12 @@ class Atlas:
         painter.end()
 
     @staticmethod
-    def has(glyph: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def has(glyph: AnyArray) -> Bools:
         """Whether characters are in the atlas; those of Chinese, for example, are not."""
-        has: npt.NDArray[np.bool_] = _GLYPH_PLACES[np.minimum(glyph, len(_GLYPH_PLACES) - 1)] >= 0
+        has: Bools = _GLYPH_PLACES[np.minimum(glyph, len(_GLYPH_PLACES) - 1)] >= 0
         return has
 
-    def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float, glyph: npt.NDArray[Any]) -> None:
+    def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float, glyph: AnyArray) -> None:
         """Draw one glyph at each (x, y), its middle."""
         place = _GLYPH_PLACES[glyph]
         draw_pieces(painter, self.pixmap, self.side, (x, y), (place % _ACROSS, place // _ACROSS), ratio)
@@ -464,7 +477,7 @@ def _once(cache: dict[CacheKey, Painted], key: CacheKey, make: Callable[[], Pain
     return cache[key]
 
 
-def _draw_cells(painter: QPainter, box: QRectF, fill: npt.NDArray[np.uint8], palette: tuple[str, ...]) -> None:
+def _draw_cells(painter: QPainter, box: QRectF, fill: Bytes, palette: tuple[str, ...]) -> None:
     """Draw cells as an image with one pixel per cell, stretched over the box. RGB32 stretches six times as fast as Indexed8."""
     rows, columns = fill.shape
     data = np.ascontiguousarray(fill)

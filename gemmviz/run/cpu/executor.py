@@ -1,6 +1,7 @@
 """The executor on the CPU: runs a setup in the interpreter and returns a checked trace."""
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import Iterator
 from itertools import islice
@@ -12,16 +13,14 @@ from gemmviz.cuda.launch.launch_form import judged_check
 from gemmviz.cuda.launch.legality import device_for, launch_for, other_choices, shared_limit_text
 from gemmviz.cuda.program import program_for
 from gemmviz.model.arrays import Ints, Longs
-from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.messages import GemmvizError, KernelFault, SettingError, SourceError, UsageError, listed, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
 from gemmviz.model.trace import BOUNDS, INTERPRETER, EarlyExit, Outcome, Trace
-from gemmviz.model.translation import listed, tr
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
@@ -139,7 +138,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any]) -> Trace:
     written = {name: _elements_written(trace, binding, name) for name in binding.setup.problem.output_names}
     is_all = trace.is_whole and not kernel.unfinished
     contents = contents_of(binding, data, trace.written_inputs)
-    return replace(trace, check=judged_check(check_result(contents, written, is_all), kernel))
+    return dataclasses.replace(trace, check=judged_check(check_result(contents, written, is_all), kernel))
 
 
 def contents_of(

@@ -14,11 +14,10 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled, GemmvizError, checkpoint
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Cancelled, GemmvizError, checkpoint
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
@@ -143,7 +142,7 @@ class Interleaving:
         event = self._logs[turn.unit].events[turn.step]
         if event.array < 0 or self._binding.arrays[event.array].space != "shared":
             return turn
-        return replace(turn, cells=tuple(np.unique(event.cells).tolist()))
+        return structs.replace(turn, cells=tuple(np.unique(event.cells).tolist()))
 
     def lockstep(self) -> Iterator[tuple[Slot, Event]]:
         """The turns in lockstep with what they touch, right after they were played."""
@@ -153,7 +152,7 @@ class Interleaving:
     def _begin(self) -> None:
         """Creates the first logs; the turns of the first unit serve as a guess for those of the others."""
         first = self._run(0, [])
-        guess = Log(tuple(replace(each, array=-1, read=None, stored=None) for each in first.events))
+        guess = Log(tuple(structs.replace(each, array=-1, read=None, stored=None) for each in first.events))
         self._logs = [first, *[guess] * (len(self._lanes) - 1)]
         order = list(self._turns(None))
         for unit in range(1, len(self._lanes)):
@@ -303,7 +302,7 @@ class _Unit(AccessSink):
     def value(self, value: Any) -> None:
         flat = self._spread(np.asarray(value, np.float64))[self.lanes]
         last = self.events[-1]
-        self.events[-1] = replace(last, turn=replace(last.turn, value=float(flat.sum())))
+        self.events[-1] = structs.replace(last, turn=structs.replace(last.turn, value=float(flat.sum())))
 
     def ended(self) -> None:
         self._settle()
@@ -317,7 +316,7 @@ class _Unit(AccessSink):
         """Records the values that the latest access stored."""
         if self.events and self.events[-1].stored is not None:
             last = self.events[-1]
-            self.events[-1] = replace(last, stored=self._held(last.array)[last.cells])
+            self.events[-1] = structs.replace(last, stored=self._held(last.array)[last.cells])
 
     def _note(self, array: int, cells: Longs) -> None:
         self._before.append((array, cells, self._held(array)[cells]))

@@ -9,7 +9,7 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import NamedSlot, Program
 from gemmviz.cuda.walk import variables_of_accesses
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import KernelFault, SettingError
+from gemmviz.model.messages import KernelFault, SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple

@@ -12,20 +12,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.cuda.nodes import Barrier, Mbarrier
 from gemmviz.cuda.walk import nodes_of
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled, GemmvizError, cancelled_after, checkpoint
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Cancelled, GemmvizError, cancelled_after, checkpoint, tr
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.model.trace import RaceCase, Turn
-from gemmviz.model.translation import tr
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.interleaving import Event, Interleaving, Lead, Slot, Stored
 from gemmviz.run.cpu.simt.interpret import Binding
@@ -237,7 +235,7 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
 
     def spoilt(turn: Turn) -> Turn:
         before = expected(turn)
-        return turn if before is None else replace(turn, expected=before)
+        return turn if before is None else structs.replace(turn, expected=before)
 
     return tuple(map(spoilt, turns))
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from gemmviz.model.arrays import Bools, Ints, Longs
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.arrays import AnyArray, Bools, Floats, Ints, Longs
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
@@ -28,25 +27,25 @@ class RowBuffer:
     def __init__(self, columns: int, dtype: Any, rows: int | None = None) -> None:
         if rows is None:
             rows = max(64, _RESERVED_BYTES // (max(1, columns) * np.dtype(dtype).itemsize))
-        self.data: npt.NDArray[Any] = _reserved(rows, columns, dtype)
+        self.data: AnyArray = _reserved(rows, columns, dtype)
         self.used = 0
 
-    def new(self) -> npt.NDArray[Any]:
+    def new(self) -> AnyArray:
         """The next row, uninitialised."""
         if self.used == len(self.data):
             self.data.resize((max(2, self.used * 3 // 2), self.data.shape[1]), refcheck=False)
         self.used += 1
-        row: npt.NDArray[Any] = self.data[self.used - 1]
+        row: AnyArray = self.data[self.used - 1]
         return row
 
-    def finished(self) -> npt.NDArray[Any]:
+    def finished(self) -> AnyArray:
         """All rows, read-only; the reserve is released."""
         self.data.resize((self.used, self.data.shape[1]), refcheck=False)
         self.data.flags.writeable = False
         return self.data
 
 
-def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
+def _reserved(rows: int, columns: int, dtype: Any) -> AnyArray:
     while True:
         try:
             return np.empty((rows, columns), dtype)
@@ -65,7 +64,7 @@ class Recorder(AccessSink):
         self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], values: bool, limit_bytes: int, steps: int | None = None
     ) -> None:
         self.space, self.arrays = space, arrays
-        self.stored: dict[int, npt.NDArray[np.float64]] = {}
+        self.stored: dict[int, Floats] = {}
         self._stores: list[tuple[bool, ...]] = []
         self._place, self._is_joint = 0, False  # of the latest operand; whether threads share its elements
         self._waits: list[
@@ -160,7 +159,7 @@ def too_large(steps: int, threads: int, access_bytes: int, limit_bytes: int) -> 
     return GemmvizError(f"{size}; the limit of a trace is {limit_bytes / (1 << 20):,.0f} MiB here", remedy=remedy)
 
 
-def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
+def fill(row: AnyArray, space: ThreadSpace, value: Any) -> None:
     """Writes ``value``, broadcast over the threads, into one row; a long row first along the threads of a block, then over
     blocks, which is faster.
     """

@@ -11,12 +11,11 @@ from typing import Any
 
 import cupy
 from cupy.cuda import driver, function, nvrtc
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.parser.source_text import missing_remedy
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import Place, SourceError
-from gemmviz.model.records import replace
+from gemmviz.model.messages import Place, SourceError
 from gemmviz.model.timing import MachineCode
 from gemmviz.run.cuda.toolkit import ALWAYS, HEADERS, disassemblers, include_folders, machine_code, without_includes
 
@@ -88,7 +87,7 @@ class Nvrtc:
         """What a disassembler lists of a unit; None without a disassembler."""
         if not disassemblers():
             return None
-        code, _ = self._compiled(replace(unit, options=(*unit.options, "--generate-line-info")))
+        code, _ = self._compiled(structs.replace(unit, options=(*unit.options, "--generate-line-info")))
         code += b"\0" * (-len(code) % 8)  # CuPy drops the last byte
         return machine_code(code, unit.file, f"{self.gpu.compiler}, {self.gpu.architecture}")
 
@@ -109,7 +108,7 @@ class Nvrtc:
         while True:
             headers = tuple((name, without_includes(text, left_out)) for name, text in unit.headers)
             try:
-                return self._cubin(replace(unit, text=without_includes(unit.text, left_out), headers=headers), target)
+                return self._cubin(structs.replace(unit, text=without_includes(unit.text, left_out), headers=headers), target)
             except SourceError as error:
                 if _NOT_ON_TARGET in error.message and target == self.gpu.architecture:
                     target += "a"

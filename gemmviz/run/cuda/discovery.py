@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gemmviz.files.codec import read_json
 from gemmviz.files.extras import cupy_command
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import DeviceError
+from gemmviz.model.messages import DeviceError
 from gemmviz.model.setup import Setup
 from gemmviz.run.protocol import PROFILED_LAUNCHES
 

@@ -15,10 +15,10 @@ from gemmviz.cuda.launch.legality import other_choices, setup_for
 from gemmviz.cuda.program import macros_of
 from gemmviz.cuda.twin.units import probed_source
 from gemmviz.files.codec import to_json
+from gemmviz.model.arrays import SCALAR, vector
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import DeviceError, checkpoint
 from gemmviz.model.kernel import Launch
-from gemmviz.model.layouts import SCALAR, vector
+from gemmviz.model.messages import DeviceError, checkpoint
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import COST_COLUMNS, SumKey
 from gemmviz.model.sites import MemoryArray
@@ -27,9 +27,19 @@ from gemmviz.model.timing import MachineCode, Measured, Schedule, Timing, TraceC
 from gemmviz.model.trace import Trace, trips
 from gemmviz.run.cpu.executor import requests_phases
 from gemmviz.run.cuda.compiling import Nvrtc, Unit, free_memory
-from gemmviz.run.cuda.stopwatch import time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import MOST_ROWS, Record, TwinRunner, bands, trace_on_device, twin_unit
-from gemmviz.run.cuda.workload import Workload, check_resources, launch, real_unit, spoken_errors, wait, workload
+from gemmviz.run.cuda.workload import (
+    Workload,
+    check_resources,
+    launch,
+    real_unit,
+    spoken_errors,
+    time_cublas,
+    time_kernel,
+    time_transfer,
+    wait,
+    workload,
+)
 from gemmviz.run.engine import Recording
 from gemmviz.run.protocol import TIMEOUT_S
 

@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.cuda.twin.units import TWIN_ENTRY, shared_numbers, twin_for
-from gemmviz.model.errors import DeviceError
+from gemmviz.model.arrays import Longs, Unsigned
 from gemmviz.model.kernel import Launch
+from gemmviz.model.messages import DeviceError
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import TraceCost
@@ -198,7 +199,7 @@ class _Buffers:
         self.shared_at = cupy.zeros(shared, cupy.uint32)
         self.make_events(1, _FIRST_EVENTS)
 
-    def least_words(self, threads: npt.NDArray[np.int64], slots: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+    def least_words(self, threads: Longs, slots: Longs) -> Unsigned:
         """The least word of some threads in each of some slots."""
         least, size, columns = np.empty(len(slots), np.uint32), max(1, _MOST_COMPARED // len(threads)), cupy.asarray(threads)
         for start in range(0, len(slots), size):
@@ -214,12 +215,12 @@ class _Buffers:
         self.events = cupy.empty((reporters, events), cupy.uint32)
 
 
-def _slot_table(slots: Slots) -> npt.NDArray[np.uint32]:
+def _slot_table(slots: Slots) -> Unsigned:
     """Row, base, unit and last element of each slot, (n, 4)."""
     return np.stack([each.astype(np.uint32) for each in (slots.row, slots.base, slots.unit, slots.last)], axis=1)
 
 
-def _by_path(path: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _by_path(path: npt.NDArray[np.uint64]) -> tuple[Longs, Longs]:
     """One thread of each path, and the path of each thread."""
     if (path == path[0]).all():
         return np.zeros(1, np.int64), np.zeros(len(path), np.int64)

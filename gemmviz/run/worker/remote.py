@@ -1,6 +1,7 @@
 """The engine that runs kernels on this machine's GPU, through a worker process."""
 
 import contextlib
+import dataclasses
 import itertools
 import json
 import math
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from msgspec import structs
 
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.codec import from_plain
@@ -25,9 +27,8 @@ from gemmviz.files.devices import device_of
 from gemmviz.files.resources import NO_CONSOLE, child_environment, gemmviz_command
 from gemmviz.files.trace_file import read_from_folder
 from gemmviz.model.device import Gpu
-from gemmviz.model.errors import Cancelled, DeviceError, cancellable, checkpoint, is_cancelled
+from gemmviz.model.messages import Cancelled, DeviceError, cancellable, checkpoint, is_cancelled
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.timing import Counters, KernelSpeed, MachineCode, Measured, Schedule, Timing, Transfer
@@ -339,7 +340,7 @@ class RemoteGpu(Engine):
         with self._folder_for_result() as folder, ThreadPoolExecutor(1) as beside, cancellable(over.is_set):
             facts = {
                 "blocks": blocks,
-                "recording": replace(recording, origins=False),
+                "recording": structs.replace(recording, origins=False),
                 "output": str(folder),
                 "ahead": self.ahead,
             }
@@ -347,7 +348,7 @@ class RemoteGpu(Engine):
             try:
                 self._run("trace", setup, facts)
                 trace = read_from_folder(folder)
-                return Outcome(trace if origin is None else replace(trace, **origin.result()), trace.by)
+                return Outcome(trace if origin is None else dataclasses.replace(trace, **origin.result()), trace.by)
             finally:
                 over.set()
 
@@ -362,10 +363,10 @@ class RemoteGpu(Engine):
             cublas: Timing | None = self.time_cublas(setup)
         except DeviceError:
             cublas = None
-        measured = replace(measured, transfer=self.time_copies(setup))
+        measured = structs.replace(measured, transfer=self.time_copies(setup))
         if measured.resources is not None:
             code = self.machine_code(setup)
-            measured = replace(measured, resources=replace(measured.resources, machine_code=code))
+            measured = structs.replace(measured, resources=structs.replace(measured.resources, machine_code=code))
         share = None if cublas is None or measured.timing is None else cublas.median_ms / measured.timing.median_ms
         return KernelSpeed(measured, share, f"measured here on {gpu.label}", f"measured here on {gpu.name}")
 

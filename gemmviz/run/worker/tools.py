@@ -16,7 +16,7 @@ import numpy as np
 
 from gemmviz.files.codec import to_json
 from gemmviz.files.resources import child_environment, gemmviz_command
-from gemmviz.model.errors import DeviceError
+from gemmviz.model.messages import DeviceError
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters, Timing
 from gemmviz.run.protocol import PROFILED_LAUNCHES

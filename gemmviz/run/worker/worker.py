@@ -17,7 +17,7 @@ import numpy as np
 
 from gemmviz.files.codec import from_plain, to_plain
 from gemmviz.files.trace_file import write_to_folder
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageError, cancellable, checkpoint
+from gemmviz.model.messages import Cancelled, DeviceError, GemmvizError, UsageError, cancellable, checkpoint
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange

@@ -6,24 +6,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import intensity
+from gemmviz.analysis.counts import intensity
 from gemmviz.analysis.models import parallelism_of, span_of, work_of
 from gemmviz.analysis.replay.focus import Scope, focus_text
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.cases import LaunchCase, RoofCase, RoofRow, SpeedCase, TrafficCase
 from gemmviz.model.chart import Axis, Bars, Chart, Curve, Mark, Role
 from gemmviz.model.device import Device
+from gemmviz.model.messages import counted, letter, many, marked, number, spaced, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.timing import CUBLAS, Benchmark, Measured
-from gemmviz.model.translation import counted, letter, many, marked, number, spaced, tr
 from gemmviz.scenes.charts.speeds import rate_chart
 from gemmviz.scenes.kit.layout import Box, baseline, path, text_at
-from gemmviz.scenes.kit.primitives import Labels, Lines, Part, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.primitives import Labels, Lines, Part, Primitive, Rects, boxes, fitted, points
 from gemmviz.scenes.kit.scale import Scale
-from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme, mixed
 
 # A roofline: a launch's rate and its roofs at each level of memory, on a device.
@@ -162,7 +161,10 @@ _OF_GROWTH = ("02_naive", "03_coalesced", "04_tiled", CUBLAS)
 
 def growth_chart(benchmark: Benchmark) -> Chart:
     """Return the rates of the kernels with one thread per element. The ticks show the size and the blocks per SM."""
-    chart, width = replace(rate_chart(benchmark), title=tr("GFLOP/s by size, and blocks for each SM")), _common_width(benchmark)
+    chart, width = (
+        structs.replace(rate_chart(benchmark), title=tr("GFLOP/s by size, and blocks for each SM")),
+        _common_width(benchmark),
+    )
     sms = benchmark.gpu.sms
     if not width or not sms:
         return chart
@@ -178,7 +180,7 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     )
     x = Axis(label, is_log=True, ticks=ticks)
     even = Mark(width * math.sqrt(sms), tr("a block for each SM"))
-    return replace(chart, x=x, curves=curves, marks=(even,))
+    return structs.replace(chart, x=x, curves=curves, marks=(even,))
 
 
 def _common_width(benchmark: Benchmark) -> int:

@@ -5,13 +5,14 @@ from functools import cache
 from itertools import chain, pairwise
 from math import sqrt
 
+from msgspec import structs
+
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.files.recordings import reported_shares
 from gemmviz.model.chart import Aside, Axis, Chart, Curve, Mark, Opens
+from gemmviz.model.messages import capital, counted, grouped, marked, number, spaced, tr
 from gemmviz.model.recording import StrideTime, StrideTimes
-from gemmviz.model.records import replace
 from gemmviz.model.timing import CUBLAS, DOUBLE, Benchmark, Measured
-from gemmviz.model.translation import capital, counted, grouped, marked, number, spaced, tr
 
 WIDTHS = ("BLOCK", "TILE_WIDTH")
 
@@ -29,7 +30,7 @@ def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Be
         widths = [value for name, value in row.parameters.items() if name in WIDTHS]
         return (not width or not widths or width in widths) and (with_host or not is_of_host(row))
 
-    return replace(benchmark, rows=tuple(row for row in rows_of(benchmark) if is_kept(row)))
+    return structs.replace(benchmark, rows=tuple(row for row in rows_of(benchmark) if is_kept(row)))
 
 
 def is_of_host(row: Measured) -> bool:
@@ -239,7 +240,7 @@ def rates(benchmark: Benchmark) -> list[Curve]:
 
 def _valued(curve: Curve, unit: str = "") -> Curve:
     """Return a curve with the values of its points as texts, three digits each."""
-    return replace(curve, values=tuple(f"{counted(number(y))}{unit}" for _, y in curve.points))
+    return structs.replace(curve, values=tuple(f"{counted(number(y))}{unit}" for _, y in curve.points))
 
 
 def shares(benchmark: Benchmark) -> list[Curve]:
@@ -253,7 +254,7 @@ def shares(benchmark: Benchmark) -> list[Curve]:
 def _with_values(curve: Curve) -> Curve:
     """Return a curve of shares with its values, cuBLAS itself as the line that others are measured against."""
     if curve.family == CUBLAS:
-        return replace(curve, dashed=True)
+        return structs.replace(curve, dashed=True)
     return _valued(curve, " %")
 
 
@@ -299,7 +300,7 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
     curves = []
     for curve in (curve for curve in alone if curve.label in both):
         shown = curve.main and (curve.family in (CUBLAS, UNTILED) or curve is quickest)
-        curves.append(_valued(replace(curve, shown=shown)))
+        curves.append(_valued(structs.replace(curve, shown=shown)))
         copied = both[curve.label]
         texts = tuple(
             tr(
@@ -310,7 +311,7 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
             for (size, _), text in zip(copied.points, copied.texts, strict=True)
         )
         label, name = f"{curve.label} + copies", tr("{curve} + copies", curve=curve.name)
-        curves.append(_valued(replace(copied, label=label, name=name, texts=texts, shown=shown, dashed=True)))
+        curves.append(_valued(structs.replace(copied, label=label, name=name, texts=texts, shown=shown, dashed=True)))
     return curves
 
 
@@ -331,7 +332,7 @@ def share_chart(benchmark: Benchmark) -> Chart:
     y = Axis(tr("% of cuBLAS"), is_log=True)
     chart = recorded_chart(benchmark, tr("Share of cuBLAS by size"), SIZE, y, shares(benchmark), POINT)
     notes = (*chart.notes, tr("rings: what the course reports for large matrices, {unnamed}", unnamed=tr(_UNNAMED)))
-    return replace(
+    return structs.replace(
         chart, remark=_remark_on_shares(benchmark), asides=_reported_asides(), asides_name=tr("the course"), notes=notes
     )
 
@@ -383,10 +384,10 @@ def host_chart(benchmark: Benchmark) -> Chart:
     """Return the rates of all loops on the CPU, and of kernels on the GPU with and, dashed, without their copies."""
     host = {row.kernel for row in benchmark.rows if is_of_host(row)}
     on_host = [curve for curve in rates(benchmark) if curve.family in host]
-    on_gpu = [replace(curve, shown=curve.family == _TILED and curve.main) for curve in with_transfer(benchmark)]
+    on_gpu = [structs.replace(curve, shown=curve.family == _TILED and curve.main) for curve in with_transfer(benchmark)]
     y, curves = Axis("GFLOP/s", is_log=True), [*on_host, *on_gpu]
     chart = recorded_chart(benchmark, tr("CPU and GPU"), SIZE, y, curves, POINT, lines=False)
-    return replace(chart, beside=tuple(family for family in chart.beside if family not in host))
+    return structs.replace(chart, beside=tuple(family for family in chart.beside if family not in host))
 
 
 # Rates in single and in double precision, and on tensor cores.
@@ -404,13 +405,13 @@ def precision_chart(benchmark: Benchmark) -> Chart:
     on_gpu = [(curve, rows[curve.family]) for curve in rates(benchmark) if curve.family not in host]
     curves = [_of_float(curve, row) for curve, row in on_gpu if not double or row.base in double]
     chart = recorded_chart(benchmark, tr(_TITLE), SIZE, Axis("GFLOP/s", is_log=True), curves, POINT, lines=False)
-    return chart if double else replace(chart, notes=(*chart.notes, tr(_NO_DOUBLE)))
+    return chart if double else structs.replace(chart, notes=(*chart.notes, tr(_NO_DOUBLE)))
 
 
 def _of_float(curve: Curve, row: Measured) -> Curve:
     """Return a curve that is shown, dashed and in the colour of float if it is of double."""
     is_double = row.variant == DOUBLE
-    return replace(curve, family=row.base if is_double else row.kernel, dashed=is_double, shown=curve.main)
+    return structs.replace(curve, family=row.base if is_double else row.kernel, dashed=is_double, shown=curve.main)
 
 
 # What more elements for each thread cost and gain: occupancy, and the share of cuBLAS's rate.

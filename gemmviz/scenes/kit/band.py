@@ -1,20 +1,30 @@
 """What stands above a picture, a headline, and below it: the caption of a lecture, and a link with its QR code."""
 
+import dataclasses
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.model.errors import UsageError
-from gemmviz.model.records import replace
-from gemmviz.model.translation import letter, tr
+from gemmviz.model.arrays import Bytes
+from gemmviz.model.messages import UsageError, letter, tr
 from gemmviz.scenes.kit.layout import baseline, text_at
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import (
+    Cells,
+    Labels,
+    Primitive,
+    Rects,
+    Scene,
+    boxes,
+    clauses_of,
+    fits_lines,
+    points,
+    text_width,
+    wrap_text,
+)
 from gemmviz.scenes.kit.shapes import moved_down
-from gemmviz.scenes.kit.text import clauses_of, fits_lines, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import HEADLINE_PITCH, MARGIN, ViewOptions, headline_lines, title_words
 
@@ -48,8 +58,12 @@ def with_headline(scene: Scene, by: float, options: ViewOptions) -> Scene:
         return scene
     ground = Rects("headline-ground", boxes((0.0, 0.0, scene.width, by)), scene.background)
     words = (ground, title_words("", scene.width, options), *moved_down(scene.words, by))
-    parts = {"primitives": moved_down(scene.primitives, by), "above": moved_down(scene.above, by), "words": words}
-    return replace(scene, height=scene.height + by, **parts)
+    parts: dict[str, Any] = {
+        "primitives": moved_down(scene.primitives, by),
+        "above": moved_down(scene.above, by),
+        "words": words,
+    }
+    return dataclasses.replace(scene, height=scene.height + by, **parts)
 
 
 # The caption
@@ -113,8 +127,8 @@ def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Sc
         *_choice_words(caption, scene.width, height, scale, theme),
         *_title_words(caption, scene.width, top, theme),
     ]
-    band = (replace(each, meaning="band") for each in (*ground, *words))
-    return replace(scene, height=height, words=(*scene.words, *band))
+    band = (dataclasses.replace(each, meaning="band") for each in (*ground, *words))
+    return dataclasses.replace(scene, height=height, words=(*scene.words, *band))
 
 
 def _without_sentence(scene: Scene) -> Scene:
@@ -123,8 +137,8 @@ def _without_sentence(scene: Scene) -> Scene:
     words = tuple(each for each in scene.words if each is not action)
     if isinstance(action, Labels) and isinstance(below, Labels) and below.at[0, 1] > action.at[-1, 1]:
         raised = below.at + np.array((0.0, action.at[0, 1] - below.at[0, 1] - 0.3 * action.size))
-        words = tuple(replace(each, at=raised) if each is below else each for each in words)
-    return replace(scene, words=words)
+        words = tuple(dataclasses.replace(each, at=raised) if each is below else each for each in words)
+    return dataclasses.replace(scene, words=words)
 
 
 # The sentence
@@ -270,7 +284,7 @@ def _progress(place: int, count: int, right: float, y: float, width: float, them
 QUIET = 4  # modules of margin (ISO/IEC 18004, 6.3.8)
 
 
-def qr_modules(url: str) -> npt.NDArray[np.uint8]:
+def qr_modules(url: str) -> Bytes:
     """Return the modules (n, n) of a code with its margin, 1 for a dark one. Raises UsageError if the text is too long."""
     import segno  # imported here because few pictures have a code
 
@@ -306,4 +320,4 @@ def with_link(scene: Scene, url: str, theme: Theme) -> Scene:
     first = baseline(top + _HIGH / 2 - leading * (len(lines) - 1) / 2, _TEXT)
     at = points(*((left, first + number * leading) for number in range(len(lines))))
     words = Labels("link-text", at, tuple(lines), _TEXT, theme.text)
-    return replace(scene, height=scene.height + _HIGH, words=(*scene.words, code, words))
+    return dataclasses.replace(scene, height=scene.height + _HIGH, words=(*scene.words, code, words))

@@ -21,18 +21,18 @@ Boxes are plain tuples, so that an array of them is made at once, and nothing is
 frame.
 """
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import inf
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.records import replace
+from gemmviz.model.arrays import Bytes, Floats, Longs, Strings
 from gemmviz.scenes.kit.primitives import (
     ANCHORED,
+    CAP_HEIGHT,
     Anchor,
     Button,
     Cells,
@@ -44,9 +44,13 @@ from gemmviz.scenes.kit.primitives import (
     Rects,
     Squares,
     boxes,
+    fitted,
+    label_step,
     points,
+    text_line,
+    text_width,
+    wrap_text,
 )
-from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, label_step, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Style, Theme, TypeSizes
 
 Point = tuple[float, float]
@@ -230,7 +234,7 @@ def stack(sizes: Iterable[float], box: Box, leading: float = LINE_PITCH) -> list
     return [float(top + height / 2) for top, height in zip(tops, heights, strict=False)]
 
 
-# Texts
+# Strings
 
 
 def text_at(
@@ -499,7 +503,7 @@ def ticks_along(
     down = -_TICK if side == "top" else _TICK
     ticks = Lines(key, boxes(*((end.middle_x, end.y, end.middle_x, end.y + down) for end in ends)), style.colour, STROKE)
     numbers = all_beside(f"{key}-numbers", ends, side, texts, style, 2 * _TICK, "middle")
-    return [ticks, replace(numbers, meaning="scale")]
+    return [ticks, dataclasses.replace(numbers, meaning="scale")]
 
 
 def along(way: Sequence[Point], share: float) -> Point:
@@ -562,15 +566,15 @@ def squares(
 def cells_in(
     key: str,
     box: Box,
-    fill: npt.NDArray[np.uint8],
+    fill: Bytes,
     palette: tuple[str, ...],
     line: str | None,
     inks: tuple[str, ...] | None = None,
     meaning: Meaning | None = None,
-    texts: npt.NDArray[np.str_] | None = None,
+    texts: Strings | None = None,
     size: float = 0.0,
     factor: int = 1,
-    tips: npt.NDArray[np.str_] | None = None,
+    tips: Strings | None = None,
 ) -> Cells:
     """Return the cells of a table that fills a box, with ``texts`` of a size in them if all of them fit. A cell stands for
     ``factor`` rows and columns.
@@ -589,7 +593,7 @@ def cell_squares(table: Box, columns: int, number: Longs, share: float = 1.0) ->
     return np.column_stack([x, y, np.full(len(number), share * side)])
 
 
-def fits_cells(texts: npt.NDArray[np.str_], size: float, wide: float, high: float) -> bool:
+def fits_cells(texts: Strings, size: float, wide: float, high: float) -> bool:
     """Return whether all texts of a table fit its cells."""
     widest = max((text_width(text, size) for text in texts.ravel().tolist()), default=0.0)
     return size > 0 and widest <= CELL_FILL * wide and size <= high

@@ -4,15 +4,28 @@ Coordinates are scene units, y downwards. ``key`` names a primitive in files and
 ``meaning`` says what it stands for. Nothing else is read from a key.
 """
 
+from __future__ import annotations
+
+import dataclasses
+import re
+import zlib
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from unicodedata import east_asian_width
 
 import numpy as np
-import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, msgpack
 
-from gemmviz.model.records import replace
+from gemmviz.files.resources import resource
+from gemmviz.model.arrays import Bytes, Floats, Longs, Strings
+from gemmviz.model.messages import InstallationError, in_full, told
 from gemmviz.model.sites import Space
+
+if TYPE_CHECKING:
+    from fontTools.ttLib import TTFont
+
 
 RunSide = Literal["", "left", "right"]
 SIDES: tuple[RunSide, RunSide] = ("left", "right")  # of a comparison
@@ -101,17 +114,17 @@ class Cells(_Comparable):
     x: float
     y: float
     size: float
-    fill: npt.NDArray[np.uint8]
+    fill: Bytes
     palette: tuple[str, ...]
     inks: tuple[str, ...]
-    labels: npt.NDArray[np.str_] | None = None
+    labels: Strings | None = None
     label_size: float = 0.0
     line: str | None = None
     factor: int = 1
     height: float | None = None
     origin: tuple[int, int] = (0, 0)
-    tips: npt.NDArray[np.str_] | None = None
-    ids: npt.NDArray[np.int64] | None = None
+    tips: Strings | None = None
+    ids: Longs | None = None
     meaning: Meaning | None = None
     side: RunSide = ""
 
@@ -130,7 +143,7 @@ class Cells(_Comparable):
         rows, columns = self.fill.shape
         return self.x, self.y, columns * self.size, rows * self.pitch
 
-    def middles(self, row: Any, column: Any) -> npt.NDArray[np.float64]:
+    def middles(self, row: Any, column: Any) -> Floats:
         """Return the centres of cells: (n, 2)."""
         across, down = np.broadcast_arrays(self.x + (column + 0.5) * self.size, self.y + (row + 0.5) * self.pitch)
         return np.stack([across, down], axis=-1)
@@ -141,7 +154,7 @@ class Rects(_Comparable):
     """Rectangles (n, 4): x, y, width, height."""
 
     key: str
-    boxes: npt.NDArray[np.float64]
+    boxes: Floats
     fill: str | None = None
     stroke: str | None = None
     stroke_width: float = 1.0
@@ -154,7 +167,7 @@ class Lines(_Comparable):
     """Line segments (n, 4): x1, y1, x2, y2."""
 
     key: str
-    segments: npt.NDArray[np.float64]
+    segments: Floats
     stroke: str
     width: float = 1.0
     dashed: bool = False
@@ -163,10 +176,10 @@ class Lines(_Comparable):
 
 @dataclass(frozen=True, eq=False)
 class Labels(_Comparable):
-    """Texts, each with its baseline at a row of ``at`` (n, 2). ``side``: as in Cells; ``tells``: the facts that they tell."""
+    """Strings, each with its baseline at a row of ``at`` (n, 2). ``side``: as in Cells; ``tells``: the facts that they tell."""
 
     key: str
-    at: npt.NDArray[np.float64]
+    at: Floats
     texts: tuple[str, ...]
     size: float
     colour: str
@@ -184,11 +197,11 @@ class Squares(_Comparable):
     """
 
     key: str
-    boxes: npt.NDArray[np.float64]
-    fill: npt.NDArray[np.uint8]
+    boxes: Floats
+    fill: Bytes
     palette: tuple[str, ...]
     inks: tuple[str, ...]
-    labels: npt.NDArray[np.str_] | None = None
+    labels: Strings | None = None
     label_size: float = 0.0
     line: str | None = None
     meaning: Meaning | None = None
@@ -240,14 +253,14 @@ class Scene(_Comparable):
         return (*self.primitives, *self.above, *self.words)
 
     @property
-    def clear(self) -> "Scene":
+    def clear(self) -> Scene:
         """Return the scene without primitives that only cover others in the background's colour, for transparent pictures."""
 
         def stays(each: Primitive) -> bool:
             return not (isinstance(each, Rects) and each.fill == self.background and each.stroke is None)
 
         primitives, above, words = (tuple(filter(stays, part)) for part in (self.primitives, self.above, self.words))
-        return replace(self, primitives=primitives, above=above, words=words)
+        return dataclasses.replace(self, primitives=primitives, above=above, words=words)
 
     def find(self, key: str) -> Primitive | None:
         """Return the primitive with this key, None if there is none."""
@@ -263,9 +276,183 @@ class Scene(_Comparable):
         return None
 
 
-def boxes(*rows: tuple[float, float, float, float]) -> npt.NDArray[np.float64]:
+def boxes(*rows: tuple[float, float, float, float]) -> Floats:
     return np.asarray(rows, np.float64).reshape(-1, 4)
 
 
-def points(*rows: tuple[float, float]) -> npt.NDArray[np.float64]:
+def points(*rows: tuple[float, float]) -> Floats:
     return np.asarray(rows, np.float64).reshape(-1, 2)
+
+
+# Widths of text from the tables of the bundled fonts, so that all renderers agree on what fits.
+
+# Characters as wide as they are high, such as Chinese ones: which text has them, and where its lines may break.
+
+_BEFORE = "（［｛〈《「『【〔“‘"  # stand at no end of a line
+_AFTER = "，。、；：？！）］｝〉》」』】〕”’…"  # stand at no beginning of a line
+
+
+def is_wide(char: str) -> bool:
+    """Whether a character is one em wide."""
+    return char > "\u2e7f" and east_asian_width(char) in "WF"
+
+
+@lru_cache(maxsize=8192)
+def wide_characters(text: str) -> str:
+    """The wide characters of a text, sorted."""
+    return "" if text.isascii() else "".join(sorted(set(filter(is_wide, text))))
+
+
+def words_of(text: str) -> list[tuple[str, str]]:
+    """The parts between which a line may break, each with what stands before it on the same line: a space or nothing."""
+    if not wide_characters(text):
+        return [("" if number == 0 else " ", word) for number, word in enumerate(text.split(" "))]
+    words = list[tuple[str, str]]()
+    for number, chunk in enumerate(text.split(" ")):
+        gap = "" if number == 0 else " "
+        for part in _PART.findall(chunk) or [""]:
+            words.append((gap, part))
+            gap = ""
+    return words
+
+
+_WIDE = "\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd"
+_PART = re.compile(rf"[{_BEFORE}]*(?:[{_WIDE}]|[^{_WIDE}]+)[{_AFTER}]*")
+
+
+FONT_FILES: dict[Face, str] = {
+    "regular": "Inter-Regular.otf",
+    "semibold": "Inter-SemiBold.otf",
+    "mono": "JetBrainsMono-Regular.ttf",
+}
+ADVANCES = "assets/fonts/advances.bin"  # written by make record WHAT=advances
+CAP_HEIGHT = 0.727
+_MOST_FITTED = 400  # characters; no frame is wider
+
+
+class Advances(Struct, frozen=True):
+    """The widths of a face's characters by their codes, that of the others, and that of the em, in the font's units."""
+
+    known: dict[int, int]
+    other: int
+    em: int
+
+
+def font_path(face: Face) -> Path:
+    """Return the path of the font file of a face. Raises InstallationError if it is missing."""
+    return resource(f"assets/fonts/{FONT_FILES[face]}")
+
+
+@cache
+def bundled_font(face: Face) -> TTFont:
+    """Return the font of a face. Raises InstallationError if its file is missing or damaged."""
+    from fontTools.ttLib import TTFont  # imported here because it takes longer than a picture
+
+    path = font_path(face)
+    try:
+        font = TTFont(path)
+        for table in ("cmap", "hmtx", "head"):
+            font[table]
+    except Exception as error:  # fontTools raises many kinds of errors for damaged tables
+        raise InstallationError(f"this font can't be read: {error}", file=str(path)) from None
+    return font
+
+
+@cache
+def _advances() -> dict[Face, Advances]:
+    return msgpack.decode(zlib.decompress(resource(ADVANCES).read_bytes()), type=dict[Face, Advances])
+
+
+@lru_cache(maxsize=8192)
+def text_width(text: str, size: float, face: Face = "regular") -> float:
+    """Return the width of ``text`` with its counts in scene units at this font size, without kerning."""
+    text = in_full(text)
+    font = _advances()[face]
+    known, other, em = font.known, font.other, font.em
+    if wide_characters(text):
+        return sum(em if is_wide(char) else known.get(ord(char), other) for char in text) * size / em
+    return sum(known.get(ord(char), other) for char in text) * size / em
+
+
+def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
+    """Return ``text``, or as much of its beginning as fits ``room`` with an ellipsis."""
+    plain = in_full(text)
+    beginning = plain[:_MOST_FITTED]
+    if beginning == plain and text_width(plain, size, face) <= room:
+        return text
+    if plain != text:
+        return fitted(told(text, 0.0), size, room, face)
+    left, length = room - text_width("…", size, face), 0
+    while length < len(beginning) and left >= text_width(beginning[length], size, face):
+        left -= text_width(beginning[length], size, face)
+        length += 1
+    return beginning[:length].rstrip() + "…"
+
+
+def text_line(
+    key: str, at: tuple[float, float], text: str, size: float, width: float, colour: str, face: Face = "regular",
+    meaning: Meaning | None = None,
+) -> Labels:  # fmt: skip
+    """Return the Labels of one line of text at (x, baseline), cut with an ellipsis at ``width``."""
+    return Labels(key, points(at), (fitted(text, size, width, face),), size, colour, "start", face, meaning)
+
+
+_CLAUSE = re.compile("[,:;.](?= )|[，：；。](?=.)")
+JOINED = "\ufdd3"  # a noncharacter of Unicode: the mark of a space at which no line breaks
+
+
+def without_clauses(text: str, size: float, room: float) -> str:
+    """Return a text without as many of its last clauses as don't fit."""
+    while text_width(text, size) > room and (end := max(text.rfind(joint) for joint in (", ", ": ", "; "))) > 0:
+        text = text[:end]
+    return text
+
+
+def clauses_of(text: str) -> list[tuple[str, str]]:
+    """Return the two parts of a text at the end of each of its clauses but the last."""
+    return [(text[: end.end()], text[end.end() :].lstrip()) for end in _CLAUSE.finditer(text)]
+
+
+def with_last_words(text: str, letters: int) -> str:
+    """Return a text whose last word stays in the line of the one before it if it has few letters."""
+    head, _, last = text.rpartition(" ")
+    return f"{head}{JOINED}{last}" if head and len(last) <= letters else text
+
+
+def wrap_text(text: str, size: float, room: float, most: int, face: Face = "regular") -> tuple[str, ...]:
+    """Return the lines of ``text`` within ``room``, broken between words; at most ``most`` lines, the last with an ellipsis
+    then.
+    """
+    return tuple(fitted(line, size, room, face) for line in _lines_of(text, size, room, most, face))
+
+
+def fits_lines(text: str, size: float, room: float, most: int, face: Face = "regular") -> bool:
+    """Return whether ``wrap_text`` cuts nothing of a text."""
+    return all(text_width(line, size, face) <= room for line in _lines_of(text, size, room, most, face))
+
+
+@lru_cache(maxsize=1024)
+def _lines_of(text: str, size: float, room: float, most: int, face: Face) -> tuple[str, ...]:
+    """Return the lines before any is cut; the last one holds all that is left. A percent sign stays with its number."""
+    lines, joined = [""], text.replace(" %", f"{JOINED}%")  # narrow spaces keep the digits of a number together
+    words = [(gap, word.replace(JOINED, " ")) for gap, word in words_of(joined)]
+    for number, (gap, word) in enumerate(words):
+        longer = f"{lines[-1]}{gap}{word}".strip()
+        if not lines[-1] or text_width(longer, size, face) <= room:
+            lines[-1] = longer
+        elif len(lines) == most:
+            lines[-1] += "".join(gap + word for gap, word in words[number:])
+            break
+        else:
+            lines.append(word)
+    return tuple(lines)
+
+
+def label_step(pitch: float, needed: float, count: int) -> int:
+    """Return every how many of ``count`` labels, a power of two, is drawn, so that those ``pitch`` apart have the space that
+    they need; ``count``, for the first alone, if there is no such step.
+    """
+    step = 1
+    while step < count and step * pitch < needed:
+        step *= 2
+    return max(1, min(step, count))

@@ -8,10 +8,9 @@ from gemmviz.model.cases import LaunchCase
 from gemmviz.model.chart import Axis, Chart
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.translation import grouped, many, tr
+from gemmviz.model.messages import grouped, many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, fitted, points, text_line, text_width
 from gemmviz.scenes.kit.view import MARGIN, ViewOptions, eased_in_turn
 
 _BETWEEN, _LEAST_TICKS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7)), 4  # steps from one power of ten to the next

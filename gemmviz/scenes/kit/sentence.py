@@ -3,19 +3,17 @@
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.memory.counts import Counts
+from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.replay.divergence import parted_warps
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.errors import Place
-from gemmviz.model.labels import PLAIN, LabelStyle
-from gemmviz.model.sites import MemoryArray, Space
+from gemmviz.model.messages import Place, counted, many, marked, shown_facts, sized, tr, trn
+from gemmviz.model.sites import PLAIN, LabelStyle, MemoryArray, Space
 from gemmviz.model.timing import MachineCode
 from gemmviz.model.trace import CONSTANT
-from gemmviz.model.translation import counted, many, marked, shown_facts, sized, tr, trn
 
 _WORDS_A_SECOND, _FIRST_WIDE = 3.0, 0x2E80
 _MOST_COMPARED = 1 << 16  # accesses among which different elements are counted

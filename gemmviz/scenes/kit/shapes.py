@@ -1,18 +1,17 @@
 """Small shapes that pictures share: hatching, brackets around groups, magnified cells."""
 
+import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import AnyArray, Bytes, Floats, Longs
 from gemmviz.model.device import Device, MemoryLevel
-from gemmviz.model.records import replace
+from gemmviz.model.messages import tr
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, STROKE, Box, Line, cells_in, lines_in, round_boxes, tag, text_in, write
 from gemmviz.scenes.kit.primitives import (
     ANCHORED,
@@ -27,8 +26,8 @@ from gemmviz.scenes.kit.primitives import (
     Scene,
     Squares,
     boxes,
+    text_width,
 )
-from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import WARP_ACCENTS, Style, Theme
 from gemmviz.scenes.kit.view import Layer, ViewOptions, eased_in_turn
 
@@ -72,7 +71,7 @@ def group_accents(layer: Layer, theme: Theme) -> tuple[str, ...]:
     return theme.lanes if layer == "lane" else theme.warps
 
 
-def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
+def group_colours(trace: Trace, threads: AnyArray, layer: Layer) -> Longs:
     """Return the index into ``group_accents`` of each thread of the trace."""
     space, size = trace.space, trace.rules.warp_size
     within = threads % space.threads_per_block
@@ -85,16 +84,14 @@ def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.
     return np.asarray(within // size % COLOURS, np.int64)
 
 
-def thread_colours(
-    trace: Trace, threads: npt.NDArray[Any], layer: Layer, theme: Theme, alone: str
-) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+def thread_colours(trace: Trace, threads: AnyArray, layer: Layer, theme: Theme, alone: str) -> tuple[tuple[str, ...], Bytes]:
     """Return colours, and the index of the colour of each thread of the trace; ``alone`` if a layer has no groups."""
     if layer not in GROUPED:
         return (alone,), np.zeros(len(threads), np.uint8)
     return group_accents(layer, theme), group_colours(trace, threads, layer).astype(np.uint8)
 
 
-def group_numbers(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
+def group_numbers(trace: Trace, threads: AnyArray, layer: Layer) -> Longs:
     """Return a number for each thread of the trace that is equal within a group and different between groups."""
     space, size = trace.space, trace.rules.warp_size
     if layer == "block":
@@ -115,7 +112,7 @@ def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
         return scene
     left, top = scene.width * (0.5 - x * zoom), scene.height * (0.5 - y * zoom)
     closer = partial(_magnified, zoom=zoom, left=left, top=top)
-    return replace(scene, primitives=tuple(map(closer, scene.primitives)), above=tuple(map(closer, scene.above)))
+    return dataclasses.replace(scene, primitives=tuple(map(closer, scene.primitives)), above=tuple(map(closer, scene.above)))
 
 
 def moved(each: Primitive, x: float, y: float, side: RunSide) -> Primitive:
@@ -160,16 +157,18 @@ def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primiti
         case Cells():
             size, height = each.size * zoom, None if each.height is None else each.height * zoom
             at_x, at_y = each.x * zoom + left, each.y * zoom + top
-            return replace(each, x=at_x, y=at_y, size=size, height=height, label_size=each.label_size * zoom)
+            return dataclasses.replace(each, x=at_x, y=at_y, size=size, height=height, label_size=each.label_size * zoom)
         case Rects():
-            return replace(each, boxes=each.boxes * zoom + np.array((left, top, 0.0, 0.0)), radius=each.radius * zoom)
+            return dataclasses.replace(
+                each, boxes=each.boxes * zoom + np.array((left, top, 0.0, 0.0)), radius=each.radius * zoom
+            )
         case Lines():
-            return replace(each, segments=each.segments * zoom + np.array((left, top, left, top)))
+            return dataclasses.replace(each, segments=each.segments * zoom + np.array((left, top, left, top)))
         case Labels():
-            return replace(each, at=each.at * zoom + np.array((left, top)), size=each.size * zoom)
+            return dataclasses.replace(each, at=each.at * zoom + np.array((left, top)), size=each.size * zoom)
         case Squares():
             boxes = each.boxes * zoom + np.array((left, top, 0.0))
-            return replace(each, boxes=boxes, label_size=each.label_size * zoom)
+            return dataclasses.replace(each, boxes=boxes, label_size=each.label_size * zoom)
 
 
 _ABOVE, _BELOW = 0.8, 0.25  # of the size of a text: from its baseline to its edges

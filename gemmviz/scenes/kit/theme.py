@@ -8,20 +8,17 @@ The colours of lanes grow lighter in order, in one hue that is no matrix's. Curv
 """
 
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource, resources
-from gemmviz.model.errors import UsageError
+from gemmviz.model.arrays import AnyArray, Bools, Bytes, Longs
+from gemmviz.model.messages import UsageError, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
-from gemmviz.scenes.kit.primitives import Face
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import Face, text_width
 
 WARP_ACCENTS = ("#9E76BC", "#B57389", "#4C9657", "#C565A8", "#5885DC", "#1294A6", "#988629", "#19968C")
 LANE_ACCENTS = ("#563E60", "#6E5070", "#856480", "#9C7991", "#B38FA3", "#C9A6B6", "#E0BDC9", "#F6D5DD")
@@ -177,7 +174,7 @@ class Theme(Struct, frozen=True):
 @lru_cache(maxsize=32)
 def _with_hues(theme: Theme, hues: tuple[tuple[str, str], ...]) -> Theme:
     own = {name: theme.accents.get(hue) or theme.warps[int(hue) % len(theme.warps)] for name, hue in hues}
-    return replace(theme, accents={**theme.accents, **own})
+    return structs.replace(theme, accents={**theme.accents, **own})
 
 
 @cache
@@ -278,7 +275,7 @@ def most_loads(problem: Problem) -> int:
     return max(problem.sizes.values(), default=1)
 
 
-def shared_cells(cells: npt.NDArray[np.int64], groups: npt.NDArray[Any], size: int) -> npt.NDArray[np.bool_]:
+def shared_cells(cells: Longs, groups: AnyArray, size: int) -> Bools:
     """Return, for accesses of cells by groups of threads, whether other groups access the same cell."""
     latest = np.full(size, -1, np.int64)
     latest[cells] = groups
@@ -287,7 +284,7 @@ def shared_cells(cells: npt.NDArray[np.int64], groups: npt.NDArray[Any], size: i
     return np.asarray(several[cells])
 
 
-def heat_levels(counts: npt.NDArray[np.int64], elements: int, top: int) -> npt.NDArray[np.uint8]:
+def heat_levels(counts: Longs, elements: int, top: int) -> Bytes:
     """Return levels on a logarithmic scale: 0 for none, 1 for one load, the last for ``top`` and more.
 
     ``counts`` are loads of cells of ``elements`` elements each.

@@ -3,14 +3,12 @@ hazards and at an early end.
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, short_track_names, track_names
-from gemmviz.model.translation import many, tr
+from gemmviz.analysis.replay.replay import BARRIER, STORE_C, TRACKS, Replay, short_track_names, track_names
+from gemmviz.model.arrays import Bytes
+from gemmviz.model.messages import many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import CAP_HEIGHT, fitted, text_width
+from gemmviz.scenes.kit.primitives import CAP_HEIGHT, Cells, Labels, Lines, Primitive, Rects, boxes, fitted, points, text_width
 from gemmviz.scenes.kit.theme import Palette, Theme, mixed
 
 _MOST_COLUMNS = 1600
@@ -159,7 +157,7 @@ def _name_colours(theme: Theme) -> tuple[str, ...]:
     return theme.accent("A"), theme.accent("B"), theme.faint, theme.text, theme.accent("C")
 
 
-def _filled(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
+def _filled(replay: Replay, columns: int) -> Bytes:
     density = replay.timeline.shares_over(columns)[:BARRIER]
     level = np.where(density >= _FULL_SHARE, _FULL, np.where(density > 0, _SOFT, _EMPTY))
     track = np.arange(BARRIER)[:, None]

@@ -4,6 +4,7 @@ Primitives with the same type and key are the same thing. Their rows are the sam
 of a table by their label, so that the lanes of a warp find their new places one after the other.
 """
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
@@ -14,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import channels
 from gemmviz.scenes.kit.view import eased
@@ -256,7 +256,7 @@ def _without(cells: Cells, places: list[int]) -> Cells:
     labels = None if cells.labels is None else cells.labels.copy()
     if labels is not None:
         labels.flat[places] = ""
-    return replace(cells, fill=fill.reshape(cells.fill.shape), labels=labels, palette=palette, inks=inks)
+    return dataclasses.replace(cells, fill=fill.reshape(cells.fill.shape), labels=labels, palette=palette, inks=inks)
 
 
 Fate = Literal["stays", "goes", "comes", "moves"]

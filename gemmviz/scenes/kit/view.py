@@ -1,27 +1,40 @@
 """A view: its definition, the options of drawing it, its frame, and the words around its picture."""
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.chart import Chart
-from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.messages import asking, marked, told, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Control
-from gemmviz.model.records import replace
-from gemmviz.model.sites import Space
-from gemmviz.model.translation import asking, marked, told, tr
+from gemmviz.model.sites import PLAIN, LabelStyle, Space
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.layout import Box, text_at
-from gemmviz.scenes.kit.primitives import Button, Cells, Hit, Labels, Primitive, Rects, Scene, TextPart, boxes, points
+from gemmviz.scenes.kit.primitives import (
+    Button,
+    Cells,
+    Hit,
+    Labels,
+    Primitive,
+    Rects,
+    Scene,
+    TextPart,
+    boxes,
+    fitted,
+    points,
+    text_line,
+    text_width,
+    wrap_text,
+)
 from gemmviz.scenes.kit.sentence import beat, next_access, no_access
-from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.scenes.kit.timeline import height_with_names, timeline_names, timeline_primitives, track_room, x_of_step
 from gemmviz.scenes.kit.window import Lens
@@ -268,7 +281,7 @@ def kernel_words(moment: Moment) -> str:
 
 
 def _action(moment: Moment, options: ViewOptions) -> str:
-    where = focus_text(replace(moment.focus, thread=None), moment.trace)
+    where = focus_text(structs.replace(moment.focus, thread=None), moment.trace)
     text = beat(moment, options.labels).text
     return tr(
         "{where}: {initial}{sentence}, line {line}",
@@ -364,7 +377,8 @@ def counted_scene(scene: Scene, share: float) -> Scene:
     """Return a picture that was drawn within ``asking``, with its counts at ``share`` of their value. At 0, shapes that are
     counts and sentences that may name what the question is about are left out.
     """
-    return replace(scene, **{part: _counted(getattr(scene, part), share) for part in ("primitives", "above", "words")})
+    parts: dict[str, Any] = {part: _counted(getattr(scene, part), share) for part in ("primitives", "above", "words")}
+    return dataclasses.replace(scene, **parts)
 
 
 def _counted(primitives: tuple[Primitive, ...], share: float) -> tuple[Primitive, ...]:
@@ -373,10 +387,10 @@ def _counted(primitives: tuple[Primitive, ...], share: float) -> tuple[Primitive
 
 def _told(each: Primitive, share: float) -> Primitive:
     if isinstance(each, Labels):
-        return replace(each, texts=tuple(told(text, share) for text in each.texts))
+        return dataclasses.replace(each, texts=tuple(told(text, share) for text in each.texts))
     tables = {name: getattr(each, name, None) for name in ("labels", "tips")}
     texts = {name: np.vectorize(told, [np.str_])(table, share) for name, table in tables.items() if table is not None}
-    return replace(each, **texts) if texts else each
+    return dataclasses.replace(each, **texts) if texts else each
 
 
 def _always(subject: Any) -> bool:
@@ -424,7 +438,7 @@ class View(Struct, frozen=True):
     def scene(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the whole picture at ``options.moment``."""
         still = self.still(subject, options)
-        return replace(still, primitives=(*still.primitives, *self.motion(subject, options)))
+        return dataclasses.replace(still, primitives=(*still.primitives, *self.motion(subject, options)))
 
     def still(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the picture without what moves."""
@@ -456,14 +470,14 @@ class View(Struct, frozen=True):
 def _without(scene: Scene, hidden: frozenset[TextPart]) -> Scene:
     """Return a scene without the texts of hidden parts."""
     words, above = (tuple(each for each in part if each.meaning not in hidden) for part in (scene.words, scene.above))
-    return replace(scene, words=words, above=above)
+    return dataclasses.replace(scene, words=words, above=above)
 
 
 def _coloured(options: ViewOptions, subject: Any) -> ViewOptions:
     """Return the options with a colour for each array of the subject's problem, if it has one."""
     problem = _problem_of(subject)
     theme = options.theme if problem is None else options.theme.for_problem(problem)
-    return options if theme is options.theme else replace(options, theme=theme)
+    return options if theme is options.theme else structs.replace(options, theme=theme)
 
 
 def _problem_of(subject: Any) -> Problem | None:

@@ -2,11 +2,10 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.focus import Scope, scope_of
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.records import replace
 from gemmviz.model.threads import Range
 
 Lens = Literal["auto", "lens", "whole"]
@@ -141,7 +140,7 @@ def _shared_scope(moment: Moment) -> Scope:
     """Return the scope of the watched block if it has shared arrays, else the watched scope itself."""
     if all(each.space != "shared" for each in moment.trace.arrays):
         return moment.scope
-    return moment.cached("block's scope", lambda: scope_of(replace(moment.focus, warp=None, thread=None), moment.trace))
+    return moment.cached("block's scope", lambda: scope_of(structs.replace(moment.focus, warp=None, thread=None), moment.trace))
 
 
 def _around(inside: tuple[int, ...], extent: int) -> Range:

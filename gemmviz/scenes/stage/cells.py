@@ -6,18 +6,15 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
-from gemmviz.model.arrays import Bools, Floats, Longs
-from gemmviz.model.labels import LabelStyle
-from gemmviz.model.sites import Access, MemoryArray
+from gemmviz.model.arrays import AnyArray, Bools, Bytes, Floats, Longs, Strings
+from gemmviz.model.sites import Access, LabelStyle, MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.scenes.kit.layout import Box, Point, round_boxes
-from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Rects
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Rects, text_width
 from gemmviz.scenes.kit.theme import Palette, Theme, TypeSizes, inks_for
 from gemmviz.scenes.kit.view import ViewOptions
 
@@ -31,7 +28,7 @@ _HIGHEST, _WIDEST, _LARGEST_LABEL = 0.62, 0.84, 24.0  # of a cell; units
 _LOOSE_LABEL = 0.88  # of the largest size that fits
 LEAST_BARRED, BARRED = 16, 0.16  # smallest cell with the bar of an incomplete sum, in units; the bar's share of a cell, below
 _TableName = TypeVar("_TableName", bound=Hashable)
-Texts = npt.NDArray[np.str_]
+Texts = Strings
 
 
 class CellGrid(Struct, frozen=True):
@@ -120,7 +117,7 @@ def cells_side_by_side(
 
 
 def table_cells(
-    key: str, table: CellGrid, fill: npt.NDArray[Any], palette: Palette, options: ViewOptions, texts: Texts | None
+    key: str, table: CellGrid, fill: AnyArray, palette: Palette, options: ViewOptions, texts: Texts | None
 ) -> Cells:
     """Draw a table with texts, if all of them fit. ``fill`` and ``texts``: flat, or by rows and columns."""
     shape, theme = (table.rows, table.columns), options.theme
@@ -215,7 +212,7 @@ def counting_grid(table: CellGrid, array: MemoryArray, options: ViewOptions) -> 
 
 
 def matrix_cells(
-    fill: npt.NDArray[np.uint8], palette: Palette, table: CellGrid, grid: Grid, options: ViewOptions,
+    fill: Bytes, palette: Palette, table: CellGrid, grid: Grid, options: ViewOptions,
     labels: Texts | None = None, shown: Bools | None = None,
 ) -> Cells:  # fmt: skip
     """Draw ``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are
@@ -242,7 +239,7 @@ def cell_line(side: float, options: ViewOptions) -> str | None:
     return options.theme.background if side * options.zoom >= _LEAST_LINED_CELL else None
 
 
-def can_label(fill: npt.NDArray[np.uint8], table: CellGrid, grid: Grid, options: ViewOptions) -> bool:
+def can_label(fill: Bytes, table: CellGrid, grid: Grid, options: ViewOptions) -> bool:
     """Whether cells are single elements, few enough and large enough for text."""
     return grid.factor == 1 and fill.size <= _MOST_LABELLED and table.cell * options.pixels > _SMALLEST_LABEL
 

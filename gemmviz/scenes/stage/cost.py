@@ -2,20 +2,20 @@
 the sectors or the banks that serve it.
 """
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.analysis.memory.costs import MovedSectors, Punchcard, access_card, moved_sectors
-from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.costs import MovedSectors, Punchcard, access_card, moved_sectors
+from gemmviz.analysis.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Bools, Floats
-from gemmviz.model.records import replace
+from gemmviz.model.messages import counted, grouped, many, spaced, tr, trn
 from gemmviz.model.sites import SPACES, MemoryArray, Space
-from gemmviz.model.translation import counted, grouped, many, spaced, tr, trn
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     NEAR,
@@ -30,9 +30,8 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, text_width, wrap_text
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Style, Theme, mixed
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import CellGrid, boxes_of_runs, grown, runs
@@ -321,7 +320,7 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
         if (~moved.is_asked & moved.is_wasteful[:, None]).any():
             drawn += _unasked_swatch(box.trimmed(top=foot.bottom - box.y), theme)
     else:
-        drawn += _stacks(moment, touched, request, room, replace(options, moment=1.0))
+        drawn += _stacks(moment, touched, request, room, structs.replace(options, moment=1.0))
         foot = foot._replace(y=room.bottom + 8.0)
         text, needed = many(cost.wavefronts, "wavefront"), cost.ideal_wavefronts
         is_wasteful = cost.wavefronts > needed
@@ -330,7 +329,7 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
 
 def _warp_name(warp: int, box: Box, theme: Theme) -> Labels:
     style = Style(theme.type.words, theme.faint)
-    return replace(write("request-name", box, tr("warp {warp}", warp=warp), style), tells=("warp",))
+    return dataclasses.replace(write("request-name", box, tr("warp {warp}", warp=warp), style), tells=("warp",))
 
 
 def _unasked_swatch(box: Box, theme: Theme) -> list[Primitive]:
@@ -343,7 +342,7 @@ def _unasked_swatch(box: Box, theme: Theme) -> list[Primitive]:
         "request-unasked", line, text, mixed(theme.background, theme.warning, _WASTED), Style(size, theme.faint)
     )
     hatched = hatching("request-unasked-hatching", mark.boxes, theme.warning)
-    return [mark, hatched, replace(words, tells=("not requested",))]
+    return [mark, hatched, dataclasses.replace(words, tells=("not requested",))]
 
 
 def _number_below(moved: str, needed: int, is_wasteful: bool, box: Box, theme: Theme) -> list[Labels]:
@@ -354,7 +353,10 @@ def _number_below(moved: str, needed: int, is_wasteful: bool, box: Box, theme: T
     large = line_at("request-moved", at, moved, size, ink, box.width, face="semibold")
     below = first.shifted(y=first.height)._replace(height=LINE_PITCH * sizes.note)
     small = write("request-needed", below, tr("{needed} needed", needed=spaced(needed)), Style(sizes.note, theme.faint))
-    return [replace(large, meaning="count", tells=("moved",)), replace(small, meaning="count", tells=("needed",))]
+    return [
+        dataclasses.replace(large, meaning="count", tells=("moved",)),
+        dataclasses.replace(small, meaning="count", tells=("needed",)),
+    ]
 
 
 # The threads of a block that wait, warp by warp.

@@ -7,17 +7,15 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.kit.layout import REST, Box, Point
-from gemmviz.scenes.kit.primitives import Anchor
-from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
+from gemmviz.scenes.kit.primitives import CAP_HEIGHT, Anchor, text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cells import CellGrid, cells_side_by_side
@@ -473,7 +471,7 @@ def _words_beside(window: Window, frame: StageFrame) -> _Way:
         made = making.drawn((left + own + _GUTTER + making.bands.left, box.y), cell, stretch)
         low = whole.bottom - box.bottom + frame.type.name + _UNDER_NAME  # A's title stands below the words
         words = Box(left, whole.y, own, whole.height).trimmed(bottom=low)
-        return replace(made, rooms=making.map_room(made) | rooms_in(words, frame, False))
+        return structs.replace(made, rooms=making.map_room(made) | rooms_in(words, frame, False))
 
     return stretch * cell**2, draw
 
@@ -489,7 +487,7 @@ def _words_in_corner(window: Window, frame: StageFrame) -> list[_Way]:
     corner = Box(a.x, b.y, b.x - _GAP - a.x, a.y - _GAP - frame.numbered_gap - b.y)
     if corner.width < _CORNER[0] or corner.height < _CORNER[1]:
         return []
-    return [(stretch * cell**2, lambda: replace(made, rooms=making.map_room(made) | rooms_in(corner, frame, False)))]
+    return [(stretch * cell**2, lambda: structs.replace(made, rooms=making.map_room(made) | rooms_in(corner, frame, False)))]
 
 
 def _words_above(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
@@ -503,7 +501,7 @@ def _words_above(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
     def draw() -> Cross:
         made = making.drawn(making.box(inner, cell, stretch)[:2], cell, stretch)
         own = making.map_room(made)
-        return replace(made, rooms=own | rooms_in(words, frame, window.is_lens and not own))
+        return structs.replace(made, rooms=own | rooms_in(words, frame, window.is_lens and not own))
 
     return stretch * cell**2 / _LEAST_STRIP_CELLS, draw
 

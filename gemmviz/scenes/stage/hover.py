@@ -6,14 +6,13 @@ import numpy as np
 
 from gemmviz.analysis.replay.divergence import NOT_WAITING, waiting_in_block
 from gemmviz.analysis.replay.focus import block_label, focus_text, thread_text
-from gemmviz.analysis.replay.history import ElementHistory, element_history
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.private import ElementHistory, element_history
 from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.labels import PLAIN, LabelStyle
-from gemmviz.model.sites import MemoryArray
+from gemmviz.model.messages import counted, grouped, listed, marked, sized, tr, trn
+from gemmviz.model.sites import PLAIN, LabelStyle, MemoryArray
 from gemmviz.model.trace import CONSTANT, Trace
-from gemmviz.model.translation import counted, grouped, listed, marked, sized, tr, trn
 from gemmviz.scenes.kit.primitives import ArrayCells, Hit
 from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.table import own_text, place_text, table_name

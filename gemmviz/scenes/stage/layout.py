@@ -10,11 +10,11 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from msgspec import Struct, field
 
-from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.tiles import THREADS
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.layout import Box, Point
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.kit.window import ArrayPart, Parts, Window, lens_of, lens_parts, whole_of, whole_parts

@@ -2,6 +2,7 @@
 places of errors, and parts of vectors.
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
@@ -12,14 +13,25 @@ from gemmviz.analysis.replay.divergence import NOT_WAITING, waiting_in_block
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.records import replace
+from gemmviz.model.messages import many, tr
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
-from gemmviz.model.translation import many, tr
 from gemmviz.scenes.kit.layout import NEAR, Box, Edge, Paragraph, Point, paragraphs_in, swatch, text_at
-from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.primitives import (
+    ANCHORED,
+    CAP_HEIGHT,
+    Anchor,
+    Labels,
+    Lines,
+    Primitive,
+    Rects,
+    boxes,
+    label_step,
+    points,
+    text_width,
+    wrap_text,
+)
 from gemmviz.scenes.kit.shapes import hatching
-from gemmviz.scenes.kit.text import CAP_HEIGHT, label_step, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Style, Theme, mixed
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.kit.window import Window
@@ -155,7 +167,7 @@ def _corner_title(titles: tuple[str, ...], corner: Box, taken: tuple[Box, ...], 
         title = Paragraph("corner-name", lines, size, theme.faint)
         room = Box(start, corner.y + _TO_TITLE, max(width, 0.0), title.height(_LEADING))
         if lines and not any("…" in line for line in lines) and not any(map(room.meets, taken)):
-            return [replace(each, tells=("block",)) for each in paragraphs_in(room, [title], leading=_LEADING)[0]]
+            return [dataclasses.replace(each, tells=("block",)) for each in paragraphs_in(room, [title], leading=_LEADING)[0]]
     return []
 
 
@@ -412,9 +424,9 @@ def _other_places(name: Labels, taken: list[Box]) -> Iterator[Labels]:
     (x, y), own = name.at[0].tolist(), _text_box(name)
     near = [box for box in taken if own._replace(x=-_WIDE, width=2 * _WIDE).meets(box)]
     if near:
-        yield replace(name, at=points((max(box.right for box in near) + _GAP, y)), anchor="start")
-        yield replace(name, at=points((min(box.x for box in near) - _GAP, y)), anchor="end")
-        yield replace(name, at=points((x, max(box.bottom for box in near) + name.size)))
+        yield dataclasses.replace(name, at=points((max(box.right for box in near) + _GAP, y)), anchor="start")
+        yield dataclasses.replace(name, at=points((min(box.x for box in near) - _GAP, y)), anchor="end")
+        yield dataclasses.replace(name, at=points((x, max(box.bottom for box in near) + name.size)))
 
 
 def _text_box(name: Labels) -> Box:

@@ -6,24 +6,21 @@ side by side. Copies of one element set out as one and part on the last third of
 """
 
 import numpy as np
-import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.analysis.replay.flights import THREADS, Flights
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.arrays import Bools, Floats, Longs
-from gemmviz.model.labels import LabelStyle
-from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, tr
+from gemmviz.analysis.replay.tiles import THREADS, Flights
+from gemmviz.model.arrays import Bools, Bytes, Floats, Longs, Strings
+from gemmviz.model.messages import counted, tr
+from gemmviz.model.sites import LabelStyle
 from gemmviz.scenes.kit.layout import Box, Point, text_in
-from gemmviz.scenes.kit.primitives import Primitive, Rects, Sort, Squares
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Sort, Squares, text_width
 from gemmviz.scenes.kit.shapes import GROUPED, thread_colours
-from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import ARRIVAL, ViewOptions, eased, eased_from
 from gemmviz.scenes.stage.cells import BARRED, LEAST_BARRED, boxes_around, boxes_of_runs, grown, label_size, runs
-from gemmviz.scenes.stage.collisions import collision_motion
 from gemmviz.scenes.stage.layout import Plan, places, plan_of, sides_of
+from gemmviz.scenes.stage.tile_cells import collision_motion
 
 # Courses: boxes that move straight from one place to another, each a little after the one before.
 
@@ -242,7 +239,7 @@ def stage_motion(moment: Moment, options: ViewOptions, plan: Plan | None = None)
         resting = [each for group in under_way for each in _flight(moment, group, plan, options)]
         return (*resting, *barrier_motion(moment, plan, options)) if options.shows_flights else tuple(resting)
     if not options.shows_flights:
-        resting = [each for group in under_way for each in _flight(moment, group, plan, replace(options, moment=1.0))]
+        resting = [each for group in under_way for each in _flight(moment, group, plan, structs.replace(options, moment=1.0))]
         return *resting, *_fading_rings(moment, plan, options)
     met = collision_motion(moment, plan, options)
     moving = [each for group in moment.flights if len(group) for each in _flight(moment, group, plan, options)]
@@ -333,7 +330,7 @@ def _matrix_of(moment: Moment, group: Flights) -> Longs:
     return np.full(len(group), _NOBODY) if content is None else np.maximum(content.array[cells].astype(np.int64), _NOBODY)
 
 
-def _copy_colours(moment: Moment, cargo: _Cargo, options: ViewOptions) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+def _copy_colours(moment: Moment, cargo: _Cargo, options: ViewOptions) -> tuple[tuple[str, ...], Bytes]:
     """Return colours, and the index of each copy's: that of its matrix or, if colours mean threads, of its thread."""
     if options.layer in GROUPED:
         return thread_colours(moment.trace, cargo.thread + moment.scope.of_block.start, options.layer, options.theme, "")
@@ -353,7 +350,7 @@ def _sides(cargo: _Cargo, group: Flights) -> tuple[float, float]:
     return (max(_LEAST_SIDE, _SEED * cargo.sides[0][1]) if is_own else start), end
 
 
-def _single_courses(moment: Moment, cargo: _Cargo, group: Flights, fill: npt.NDArray[np.uint8]) -> tuple[Courses, Longs]:
+def _single_courses(moment: Moment, cargo: _Cargo, group: Flights, fill: Bytes) -> tuple[Courses, Longs]:
     """Return a course for each copy; copies to one place come to rest side by side."""
     first, last = _sides(cargo, group)
     start = boxes_around(cargo.start, first)
@@ -361,7 +358,7 @@ def _single_courses(moment: Moment, cargo: _Cargo, group: Flights, fill: npt.NDA
     return Courses(start, end, together(start), group.way), np.arange(len(start))
 
 
-def _strips(moment: Moment, cargo: _Cargo, group: Flights, fill: npt.NDArray[np.uint8]) -> tuple[Courses, Longs]:
+def _strips(moment: Moment, cargo: _Cargo, group: Flights, fill: Bytes) -> tuple[Courses, Longs]:
     """Return a course for each run of a warp's copies, and the first copy of each."""
     warp = cargo.thread // moment.trace.rules.warp_size
     run = runs(((cargo.start, cargo.sides[0]), (cargo.end, cargo.sides[1])), warp * (1 + int(fill.max())) + fill)
@@ -386,7 +383,7 @@ def _side_by_side(end: Floats, target: Longs, side: float) -> Floats:
 
 
 def _trail(
-    key: str, courses: Courses, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], passed: float, options: ViewOptions
+    key: str, courses: Courses, fill: Bytes, palette: tuple[str, ...], passed: float, options: ViewOptions
 ) -> list[Primitive]:
     """Draw where the copies were shortly before, fading."""
     drawn: list[Primitive] = []
@@ -403,7 +400,7 @@ def is_trail(primitive: Primitive) -> bool:
 
 
 def _rects_by_colour(
-    key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], line: str | None, meaning: Sort = "moving"
+    key: str, boxes: Floats, fill: Bytes, palette: tuple[str, ...], line: str | None, meaning: Sort = "moving"
 ) -> list[Primitive]:  # fmt: skip
     """Draw rectangles, one primitive for each colour."""
     numbers = np.flatnonzero(np.bincount(fill)).tolist()
@@ -411,7 +408,7 @@ def _rects_by_colour(
 
 
 def _flying_chips(
-    key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], texts: npt.NDArray[np.str_],
+    key: str, boxes: Floats, fill: Bytes, palette: tuple[str, ...], texts: Strings,
     options: ViewOptions,
 ) -> Squares:  # fmt: skip
     side = float(boxes[:, 2].min()) / _SHARE_OF_CELL  # as in a cell
@@ -420,9 +417,7 @@ def _flying_chips(
     return Squares(key, boxes[:, :3], fill, palette, inks, texts if size else None, size, options.theme.background, "moving")
 
 
-def _chip_texts(
-    moment: Moment, source: int, cargo: _Cargo, courses: Courses, passed: float, labels: LabelStyle
-) -> npt.NDArray[np.str_]:
+def _chip_texts(moment: Moment, source: int, cargo: _Cargo, courses: Courses, passed: float, labels: LabelStyle) -> Strings:
     """Return the indices of the element that each copy is of; as long as several are one, their number."""
     names = moment.cached(("names", source, labels), lambda: _copied_names(moment, source, cargo, labels))
     if not courses.parts or courses.way != (0.0, 1.0):
@@ -432,7 +427,7 @@ def _chip_texts(
     return np.where((courses.shares(passed)[:, 0] < FAN) & (count > 1), many, names)
 
 
-def _copied_names(moment: Moment, source: int, cargo: _Cargo, labels: LabelStyle) -> npt.NDArray[np.str_]:
+def _copied_names(moment: Moment, source: int, cargo: _Cargo, labels: LabelStyle) -> Strings:
     arrays, element = moment.trace.arrays, cargo.element
     if source == THREADS:
         return np.full(len(element), "")

@@ -4,15 +4,13 @@ from collections import defaultdict
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.model.arrays import Bools, Floats
+from gemmviz.model.arrays import Bools, Bytes, Floats, Strings
+from gemmviz.model.messages import spaced, tr
 from gemmviz.model.trace import RaceCase, Turn
-from gemmviz.model.translation import spaced, tr
 from gemmviz.scenes.kit.layout import Box, Point, arrow, baseline, cells_in, names_of_parts, swatches, text_at
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points, text_line, text_width
 from gemmviz.scenes.kit.theme import NOW, PHASE, REST, Theme, mixed
 from gemmviz.scenes.kit.view import ARRIVAL, MARGIN, ViewOptions, eased_from
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around, cells_side_by_side
@@ -450,7 +448,7 @@ def _racing(case: RaceCase) -> str:
     return "" if case.pair is None else case.turns[case.pair[0]].array
 
 
-def _content(plan: RacePlan, name: str, shape: tuple[int, int]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.str_]]:
+def _content(plan: RacePlan, name: str, shape: tuple[int, int]) -> tuple[Bytes, Strings]:
     """Return the state and the value of each cell: values are known where single threads store them."""
     case, count = plan.case, shape[0] * shape[1]
     state, texts = np.full(count, _EMPTY, np.uint8), np.full(count, "", "<U12")

@@ -3,24 +3,21 @@
 It shows what has arrived: a factor that is still on its way is not in its cell.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
-from gemmviz.model.arrays import Bools, Floats, Longs
-from gemmviz.model.labels import LabelStyle
-from gemmviz.model.records import replace
+from gemmviz.model.arrays import AnyArray, Bools, Floats, Longs, Strings
+from gemmviz.model.messages import counted, many, tr
+from gemmviz.model.sites import LabelStyle
 from gemmviz.model.trace import VariableValue, WatchedVariable
-from gemmviz.model.translation import counted, many, tr
 from gemmviz.scenes.kit.layout import Box, baseline, text_at
-from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, boxes, points, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.stage.cells import label_size, longest_of, value_texts
@@ -33,7 +30,7 @@ _MOST_SHOWN = 16  # rows and columns of the sums of one thread
 _LARGEST, _LEAST = 84.0, 16.0
 _TILE_GAP = 8.0
 _NONE, _HELD, _LIT = range(3)
-_CellTexts = npt.NDArray[np.str_] | None
+_CellTexts = Strings | None
 
 
 def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -65,7 +62,7 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
         _register_table("register-sum", (x, y, cell), held, value_texts(values, cell, options.least), "C", options),
         text_at("register-b-name", (beside, room.y + drop), name_b, size, theme.accent("B")),
         text_at("register-a-name", (beside, y + drop), name_a, size, theme.accent("A")),
-        replace(
+        dataclasses.replace(
             text_at("register-terms", (beside, y + drop + 1.5 * size), terms_text(terms), size, theme.faint), tells=("terms",)
         ),
     ]
@@ -107,7 +104,7 @@ def _row_and_column_names(terms: ThreadTerms, cell: float, options: ViewOptions)
 
 
 def _register_table(
-    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], texts: _CellTexts, name: str, options: ViewOptions
+    key: str, at: tuple[float, float, float], fill: AnyArray, texts: _CellTexts, name: str, options: ViewOptions
 ) -> Cells:
     """Draw texts as cells, if they fit."""
     (x, y, cell), theme = at, options.theme
@@ -272,7 +269,7 @@ def _sum_heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOpt
     text = tr("thread {first_thread} sums {what}", first_thread=first, what=what)
     is_short = moment.focus.thread is not None or text_width(text, size) > room.width  # the sentence says a followed thread
     name = text_at("sum-name", (room.x, room.y + 0.8 * size), what if is_short else text, size, options.theme.faint)
-    return [replace(name, tells=() if is_short else ("thread",))]
+    return [dataclasses.replace(name, tells=() if is_short else ("thread",))]
 
 
 def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -284,13 +281,13 @@ def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vie
     text = "" if value is None else f"= {value:.3g}"
     if text:
         sum_ = text_at("sum-value", (room.x, y - 8), text, large, theme.accent("C"), "start", "semibold")
-        parts.append(replace(sum_, tells=("sum",)))
+        parts.append(dataclasses.replace(sum_, tells=("sum",)))
     spare = room.width - text_width(text, large, "semibold") - 16
     counts = (terms_text(terms), _done_text(terms, counted(terms.length)))
     count = next((each for each in counts if text_width(each, small) <= spare), "")
     if count:
         done = text_at("sum-terms", (room.right, y - 8), count, small, theme.faint, "end")
-        parts.append(replace(done, tells=("terms",)))
+        parts.append(dataclasses.replace(done, tells=("terms",)))
     return parts
 
 

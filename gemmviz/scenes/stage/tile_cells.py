@@ -2,24 +2,36 @@
 indices. Cells stored in an earlier phase are faded.
 """
 
+import dataclasses
 from functools import lru_cache
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from msgspec import Struct
 
+from gemmviz.analysis.hazard import Hazard
+from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
-from gemmviz.analysis.replay.tiles import EMPTY, TileContent
-from gemmviz.model.arrays import Floats
-from gemmviz.model.labels import LabelStyle
-from gemmviz.model.sites import MemoryArray
+from gemmviz.analysis.replay.tiles import EMPTY, THREADS, TileContent
+from gemmviz.model.arrays import AnyArray, Bytes, Floats, Longs, Strings
+from gemmviz.model.messages import all_blocks, capital, counted, many, tr
+from gemmviz.model.sites import LabelStyle, MemoryArray, Site
 from gemmviz.model.trace import COMPUTED, CONSTANT
-from gemmviz.model.translation import counted, tr
-from gemmviz.scenes.kit.layout import Box, Point, baseline, text_at
-from gemmviz.scenes.kit.primitives import Anchor, ArrayCells, Cells, Labels, Primitive, Rects, Squares, boxes
+from gemmviz.scenes.kit.layout import Box, Paragraph, Point, baseline, paragraph, paragraphs_in, text_at
+from gemmviz.scenes.kit.primitives import (
+    Anchor,
+    ArrayCells,
+    Cells,
+    Labels,
+    Primitive,
+    Rects,
+    Squares,
+    Told,
+    boxes,
+    text_width,
+    wrap_text,
+)
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
-from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import (
     HEAT_LEVELS,
     HEAT_LIT,
@@ -38,7 +50,7 @@ from gemmviz.scenes.kit.theme import (
     most_loads,
     shared_cells,
 )
-from gemmviz.scenes.kit.view import Layer, ViewOptions
+from gemmviz.scenes.kit.view import Layer, ViewOptions, eased
 from gemmviz.scenes.stage.cells import (
     CellGrid,
     Texts,
@@ -51,13 +63,13 @@ from gemmviz.scenes.stage.cells import (
     table_cells,
     value_texts,
 )
-from gemmviz.scenes.stage.layout import Plan, tile_grids
+from gemmviz.scenes.stage.layout import Plan, places, sides_of, tile_grids
 
 # Small pictures of the inputs of a multiplication, beside a table of reads, and of the arrays in shared memory; and the
 # elements that fly from the inputs to the threads that read them: an element that several threads read parts on its way.
 
 _HEAD, _ABOVE = 1.3, 0.35  # of the size of a name: the line with it, and its distance from the table
-_GAP, _CHIP, _LEAST_SIDE, _MOST_CELLS = 36.0, 40.0, 5.0, 64
+_TILE_CELLS_GAP, _CHIP, _LEAST_SIDE, _MOST_CELLS = 36.0, 40.0, 5.0, 64
 _TILE_GAP, _LARGEST_TILE_CELL, _MOST_OF_TILE = 60.0, 60.0, 4096
 _REST, _HELD = 0.22, 0.4  # of the colour of an array: cells that aren't read now, and copies of its elements
 Element = tuple[int, int]  # of an array by its number
@@ -67,7 +79,7 @@ Tables = dict[int, CellGrid]  # by the number of the array
 def small_inputs(moment: Moment, room: Box, options: ViewOptions) -> Tables:
     """Return the places of the inputs side by side in a room, below a line with their names."""
     shapes = {number: moment.trace.arrays[number].extents for number in moment.trace.inputs}
-    return cells_side_by_side(shapes, room, _HEAD * options.theme.type.words, _GAP, _CHIP)
+    return cells_side_by_side(shapes, room, _HEAD * options.theme.type.words, _TILE_CELLS_GAP, _CHIP)
 
 
 def middle_of(moment: Moment, placed: Tables, element: Element) -> Point:
@@ -250,8 +262,8 @@ def _names_in_corner(tiles: tuple[tuple[str, str, Box], ...], corner: Box, theme
     """Return the names of tiles in lanes, each given by name, side and box: as many as have free places, at the first ones."""
     named = [(text, side, _free_places(text, box, tiles, corner, theme)) for text, side, box in tiles if side]
     best: list[Labels] = []
-    most = sum(bool(places) for _, _, places in named)
-    for way in product(*([*places, None] for _, _, places in named)):
+    most = sum(bool(free) for _, _, free in named)
+    for way in product(*([*free, None] for _, _, free in named)):
         rooms = [place[0] for place in way if place is not None]
         if len(rooms) > len(best) and not any(one.meets(other) for one, other in combinations(rooms, 2)):
             best = [
@@ -270,7 +282,7 @@ def _free_places(
     """Return the places for a name around its tile where no tile is: the room, and where the text begins or ends."""
     size, needed = theme.type.heading, text_width(text, theme.type.heading, "semibold") + _NAME_AIR
     beside, row = baseline(tile.middle_y, size), tile.middle_y - size / 2
-    places: tuple[tuple[Box, Point, Anchor], ...] = (
+    free: tuple[tuple[Box, Point, Anchor], ...] = (
         (Box(tile.x - needed, row, needed, size), (tile.x - _NAME_AIR, beside), "end"),
         (Box(tile.right, row, needed, size), (tile.right + _NAME_AIR, beside), "start"),
         (Box(tile.x, tile.y - size - 10, needed, size + 10), (tile.x, tile.y - 10), "start"),
@@ -278,7 +290,7 @@ def _free_places(
     )
     return [
         (room, at, anchor)
-        for room, at, anchor in places
+        for room, at, anchor in free
         if room.x >= min(tile.x, corner.x) and room.right <= corner.right
         and room.y >= corner.y and room.bottom <= corner.bottom
         and not any(room.meets(other) for _, _, other in tiles if other != tile)
@@ -314,9 +326,7 @@ def _first_group_entry(arrays: tuple[MemoryArray, ...]) -> int:
     return 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
 
 
-def _tile_look(
-    moment: Moment, number: int, kinds: npt.NDArray[np.uint8], content: TileContent | None, options: ViewOptions
-) -> npt.NDArray[np.uint8]:
+def _tile_look(moment: Moment, number: int, kinds: Bytes, content: TileContent | None, options: ViewOptions) -> Bytes:
     """Return the palette entry of every element, flat."""
     stale = np.zeros(len(kinds), bool) if content is None else content.phase < moment.phase
     fill = (kinds * 3 + np.where(stale, STALE, HELD)).astype(np.uint8)
@@ -331,7 +341,7 @@ def _tile_look(
     return fill
 
 
-def _group_entries(moment: Moment, touched: TouchedOperand, size: int, layer: Layer) -> npt.NDArray[Any]:
+def _group_entries(moment: Moment, touched: TouchedOperand, size: int, layer: Layer) -> AnyArray:
     """Return for each accessed cell 0 if several groups access it, else 1 + the group's colour."""
     threads = np.repeat(np.flatnonzero(touched.in_block >= 0) + moment.scope.in_block.start, touched.operand.width)
     several = shared_cells(touched.block_cells, group_numbers(moment.trace, threads, layer), size)
@@ -339,8 +349,8 @@ def _group_entries(moment: Moment, touched: TouchedOperand, size: int, layer: La
 
 
 def _tile_heat(
-    moment: Moment, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
-) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
+    moment: Moment, number: int, array: MemoryArray, kinds: Bytes, theme: Theme
+) -> tuple[Bytes, Palette, Strings | None]:
     """Return the loads of the current content of every cell: fill, palette and labels."""
     counts = moment.tile_loads(number)
     levels = heat_levels(counts, 1, most_loads(moment.trace.setup.problem))
@@ -353,18 +363,18 @@ def _tile_heat(
     return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
 
 
-def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
+def _kinds(content: TileContent) -> Bytes:
     return (content.array.astype(np.int16) + _FIRST_MATRIX).astype(np.uint8)
 
 
-def _shown_texts(moment: Moment, content: TileContent, table: CellGrid, options: ViewOptions) -> npt.NDArray[np.str_] | None:
+def _shown_texts(moment: Moment, content: TileContent, table: CellGrid, options: ViewOptions) -> Strings | None:
     """Return the text of each cell, flat: what it is a copy of, or its value; None if values don't fit."""
     if options.values:
         return value_texts(content.value.astype(np.float64), table.cell, options.least)
     return _content_names(moment, content, options.labels)
 
 
-def _content_names(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDArray[np.str_]:
+def _content_names(moment: Moment, content: TileContent, labels: LabelStyle) -> Strings:
     texts = np.full(len(content.array), "", "<U12")
     for number, array in enumerate(moment.trace.arrays):
         here = content.array == number
@@ -384,10 +394,173 @@ def _element_names(array: MemoryArray, elements: bytes, dtype: str, labels: Labe
     return [labels.indices(array, element) for element in np.frombuffer(elements, dtype).tolist()]
 
 
-def _padded(flat: npt.NDArray[Any], table: CellGrid) -> npt.NDArray[Any]:
+def _padded(flat: AnyArray, table: CellGrid) -> AnyArray:
     missing = table.rows * table.columns - len(flat)
     return (
         np.concatenate([flat, np.zeros(missing, flat.dtype)]).reshape(table.rows, -1)
         if missing
         else flat.reshape(table.rows, -1)
+    )
+
+
+# A race as it happens: both threads meet in the element that they touch without a barrier between, which turns red, and words
+# that say who does what.
+
+_MEET, _SHAKES = 0.6, 0.85  # shares of the step: the threads have met; the cells come to rest
+_SWINGS, _SWING = 3, 0.09  # how often a cell shakes, and how far, in cells
+_MOST_MET, _AWAY = 16, 1.5  # cells whose threads are drawn; distance in cells at which a thread without a place begins
+_DOT, _ASIDE = 0.4, 0.24  # size of a thread and its distance from the middle, in cells
+_LEADING, _COLLISIONS_GAP = 1.25, 6.0
+_FACTS: dict[str, Told] = {"clash-count": "collisions", "clash-so-far": "collisions so far", "clash-words": "who collides"}
+
+
+class Clash(Struct, frozen=True):
+    """Collisions in one array at one step. ``elements`` (n,): each element once, with the ``earlier`` and ``later`` thread of
+    one collision, by their numbers in the block, -1 for one of another block; ``count``: collisions of the watched block;
+    ``sites``: the earlier and the later access; ``words``: who does what.
+    """
+
+    array: int
+    elements: Longs
+    earlier: Longs
+    later: Longs
+    count: int
+    sites: tuple[Site, Site]
+    words: str
+
+
+def clashes(moment: Moment) -> tuple[Clash, ...]:
+    """Return the collisions at a moment, of the watched block in shared memory and of all blocks in global memory."""
+    return moment.cached("clashes", lambda: (*_in_shared(moment), *_in_global(moment)))
+
+
+def _in_shared(moment: Moment) -> list[Clash]:
+    found = []
+    for number in dict.fromkeys(operand.array for operand in moment.site.operands):
+        all_ = moment.replay.conflicts.at(moment.step, number, moment.scope.block_number)
+        if not len(all_):
+            continue
+        elements, first = np.unique(all_.elements, return_index=True)
+        threads = all_.earlier[first], all_.later[first]
+        earlier = moment.trace.site_of(int(all_.before[first[0]]))
+        words = _who_does_what(
+            moment, number, int(elements[0]), (earlier, moment.site), (int(threads[0][0]), int(threads[1][0]))
+        )
+        found.append(Clash(number, elements, *threads, len(all_), (earlier, moment.site), words))
+    return found
+
+
+def _who_does_what(moment: Moment, number: int, element: int, sites: tuple[Site, Site], threads: tuple[int, int]) -> str:
+    """Return who does what, the later access first."""
+    before, after = (tr("writes") if _stores_into(site, number) else tr("reads") for site in sites)
+    one, other = (tr("thread {thread}", thread=thread_text(thread, moment.trace.launch)) for thread in threads)
+    what = moment.trace.arrays[number].subscripted(element)
+    return tr(
+        "{other} {after} {what}, line {line}; {one} {before} it, line {earlier_line}, with no barrier between",
+        other=capital(other),
+        after=after,
+        what=what,
+        line=sites[1].place.line,
+        one=one,
+        before=before,
+        earlier_line=sites[0].place.line,
+    )
+
+
+def _stores_into(site: Site, array: int) -> bool:
+    return any(each.array == array and each.access == "write" for each in site.operands)
+
+
+def _in_global(moment: Moment) -> list[Clash]:
+    """Return the first collision of each kind in global memory, at the step of its later access."""
+    names = {array.name: number for number, array in enumerate(moment.trace.arrays) if array.space == "global"}
+    return [
+        _of_hazard(each, names[each.array], moment) for each in moment.replay.hazards
+        if each.step == moment.step and each.array in names
+    ]  # fmt: skip
+
+
+def _of_hazard(hazard: Hazard, number: int, moment: Moment) -> Clash:
+    block = moment.scope.focus.block
+    blocks = (hazard.block if hazard.earlier_block is None else hazard.earlier_block), hazard.block
+    earlier, later = (np.array([t if at == block else -1]) for t, at in zip(hazard.threads, blocks, strict=True))
+    return Clash(
+        number, np.array([hazard.element]), earlier, later, hazard.count, (hazard.earlier, hazard.later),
+        capital(hazard.words),
+    )  # fmt: skip
+
+
+def guilty_sites(moment: Moment) -> tuple[Site, ...]:
+    """Return the accesses that collide at a moment, in the order of the source."""
+    sites = dict.fromkeys(site for clash in clashes(moment) for site in clash.sites)
+    return tuple(sorted(sites, key=lambda site: (site.place.line, site.place.column)))
+
+
+def collision_marks(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the elements in which threads have met, red, with both threads."""
+    if not options.arrived and options.shows_flights:
+        return []
+    return [part for clash in clashes(moment) for part in _clash(moment, clash, plan, 1.0, options)]
+
+
+def collision_motion(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the threads on their way to the element in which they meet, and the shaking that follows."""
+    if options.arrived or not options.shows_flights:
+        return []
+    return [part for clash in clashes(moment) for part in _clash(moment, clash, plan, options.moment, options)]
+
+
+def _clash(moment: Moment, clash: Clash, plan: Plan, passed: float, options: ViewOptions) -> list[Primitive]:
+    theme, sides = options.theme, sides_of(moment, plan, clash.array)
+    cell = sides[1]
+    middle = places(moment, plan, clash.array, clash.elements)
+    known = ~np.isnan(middle).any(axis=1)
+    middle = middle[known]
+    if not len(middle):
+        return []
+    parts: list[Primitive] = []
+    if passed >= _MEET:
+        past = min(1.0, (passed - _MEET) / (_SHAKES - _MEET))
+        swing = np.array([_SWING * cell * (1 - past) * np.sin(2 * np.pi * _SWINGS * past), 0.0])
+        parts.append(Rects(f"clash-{clash.array}", boxes_around(middle + swing, sides), theme.warning, theme.background, 1.0))
+    share, at = eased(min(1.0, passed / _MEET)), middle[:_MOST_MET]
+    dot = max(5.0, _DOT * cell)
+    for side, threads in ((-1, clash.earlier), (1, clash.later)):
+        end = at + np.array([side * _ASIDE * cell, 0.0])
+        start = _starts(moment, plan, threads[known][:_MOST_MET], end, side * _AWAY * cell)
+        boxes = boxes_around(start + (end - start) * share, dot)
+        parts.append(Rects(f"clash-{clash.array}-thread-{side}", boxes, theme.slate, theme.faint, 2.0, dot / 2))
+    return parts
+
+
+def _starts(moment: Moment, plan: Plan, threads: Longs, end: Floats, aside: float) -> Floats:
+    """Return where threads come from: from where they compute, or from beside the element if that is not another place."""
+    homes = places(moment, plan, THREADS, np.maximum(threads, 0))
+    near = np.hypot(*(homes - end).T) < 2 * abs(aside)
+    is_elsewhere = (threads >= 0) & ~np.isnan(homes).any(axis=1) & ~near
+    return np.where(is_elsewhere[:, None], homes, end + np.array([aside, 0.0]))
+
+
+def collision_words(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw how many collide at this step and up to now, and who does what in the first collision."""
+    theme, sizes, found = options.theme, options.theme.type, clashes(moment)
+    count = many(sum(each.count for each in found), "collision")
+    so_far = _so_far(moment, options) if moment.trace.arrays[found[0].array].space == "shared" else ""
+    so_far_lines = wrap_text(so_far, sizes.least, room.width, 2) if so_far else ()
+    lines = [
+        Paragraph("clash-count", (count,), sizes.sentence, theme.warning, "semibold"),
+        Paragraph("clash-so-far", so_far_lines, sizes.least, theme.faint),
+    ]
+    drawn, rest = paragraphs_in(room, lines, _COLLISIONS_GAP, _LEADING)
+    if rest.height >= _LEADING * sizes.note:
+        drawn += paragraph("clash-words", rest, found[0].words, theme.plain.sized(sizes.note), leading=_LEADING)
+    return [dataclasses.replace(each, tells=(_FACTS[each.key],)) for each in drawn]
+
+
+def _so_far(moment: Moment, options: ViewOptions) -> str:
+    """Return how many collisions have happened in shared memory, of how many in the run."""
+    conflicts, last = moment.replay.conflicts, moment.step if options.arrived else moment.step - 1
+    whole, blocks = conflicts.count(moment.trace.steps), moment.trace.blocks.count
+    return tr(
+        "so far {count} of {whole} in {all_blocks}", count=conflicts.count(last), whole=whole, all_blocks=all_blocks(blocks)
     )

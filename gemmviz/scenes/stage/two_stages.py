@@ -5,15 +5,13 @@ between them a column for the meter.
 import math
 from functools import partial
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Difference, Pair, differences
-from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, grouped, listed, number, spaced, tr, trn
+from gemmviz.model.messages import counted, grouped, listed, number, spaced, tr, trn
 from gemmviz.scenes.kit.layout import REST, Box, Line, baseline, line_at, path
-from gemmviz.scenes.kit.primitives import SIDES, Labels, Primitive
-from gemmviz.scenes.kit.text import text_width, wrap_text
+from gemmviz.scenes.kit.primitives import SIDES, Labels, Primitive, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import MARGIN, ViewOptions
 from gemmviz.scenes.kit.window import ArrayPart, Parts, Window, lens_of, lens_parts, whole_of, whole_parts
@@ -88,7 +86,7 @@ def _crosses(pair: Pair, rooms: tuple[Box, Box], options: ViewOptions, is_lens: 
     plans = []
     for moment, window, room in zip(pair.sides, windows, rooms, strict=True):
         cross, own = cross_at(window, frame, room, cell), lane_tiles(moment.replay)
-        lanes = None if cross.lanes is None or not own else replace(cross.lanes, tiles=own)
+        lanes = None if cross.lanes is None or not own else structs.replace(cross.lanes, tiles=own)
         titles = _apart(cross, window, room, frame)
         plans.append(Plan(window, cross.matrices, {}, lanes, frame.beyond, titles))
     return plans[0], plans[1]
@@ -100,9 +98,9 @@ def _apart(cross: Cross, window: Window, room: Box, frame: StageFrame) -> dict[s
     a, c = titles["A"], titles["C"]
     wide_a, wide_c = (text_width(title_text(name, window.extents(name)), size, "semibold") for name in "AC")
     needed = a.x + wide_a + _BETWEEN_TITLES + wide_c
-    titles["C"] = replace(c, x=min(max(c.x, needed), room.right))
+    titles["C"] = structs.replace(c, x=min(max(c.x, needed), room.right))
     if titles["C"].x < needed and cross.lanes is None:
-        titles["A"] = replace(a, y=cross.matrices["A"].y - 0.5 * _BETWEEN_TITLES)  # in the corner, which is empty
+        titles["A"] = structs.replace(a, y=cross.matrices["A"].y - 0.5 * _BETWEEN_TITLES)  # in the corner, which is empty
     return titles
 
 
@@ -160,7 +158,7 @@ def _spanned(parts: tuple[ArrayPart, ...]) -> ArrayPart:
     """Return the part of an array that holds all of these parts."""
     rows = min(part.rows[0] for part in parts), max(part.rows[1] for part in parts)
     columns = min(part.columns[0] for part in parts), max(part.columns[1] for part in parts)
-    return replace(parts[0], rows=rows, columns=columns)
+    return structs.replace(parts[0], rows=rows, columns=columns)
 
 
 # The column between two compared runs: the request of each as a bar of squares on one base line, and below it the largest

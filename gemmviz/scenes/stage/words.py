@@ -1,29 +1,40 @@
 """The words of the stage, its legend, its source lines, and what the step is about."""
 
+import dataclasses
 from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.records import replace
+from gemmviz.model.messages import tr
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.layout import Box, Paragraph, paragraph, paragraphs_in, swatches
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Told, boxes, points
+from gemmviz.scenes.kit.primitives import (
+    JOINED,
+    Labels,
+    Primitive,
+    Rects,
+    Told,
+    boxes,
+    fits_lines,
+    fitted,
+    points,
+    text_width,
+    with_last_words,
+    wrap_text,
+)
 from gemmviz.scenes.kit.sentence import beat
 from gemmviz.scenes.kit.shapes import group_colours
-from gemmviz.scenes.kit.text import JOINED, fits_lines, fitted, text_width, with_last_words, wrap_text
 from gemmviz.scenes.kit.theme import HEAT_LEVELS, Style, Theme, TypeSizes, heat_palette, most_loads
 from gemmviz.scenes.kit.view import Layer, ViewOptions, kernel_words
-from gemmviz.scenes.stage.collisions import clashes, collision_words, guilty_sites
 from gemmviz.scenes.stage.cost import request_motion, request_primitives, waiting_lanes
 from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.running_sum import running_sum
-from gemmviz.scenes.stage.tile_cells import tile_matrix
+from gemmviz.scenes.stage.tile_cells import clashes, collision_words, guilty_sites, tile_matrix
 
 _WORDS_LEADING = 1.22
 _PARAGRAPH_GAP, _PAD = 8.0, 10.0  # between the kernel, the sentence and the place; of the ground around them
@@ -58,7 +69,7 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions, has_block: 
     }
     ground = [Rects("words-ground", boxes(room.inset(-_PAD)), theme.background)] if options.clip else []
     drawn = paragraphs_in(room, lines, _PARAGRAPH_GAP, _WORDS_LEADING)[0]
-    return [*ground, *(replace(each, tells=facts[each.key]) for each in drawn)]
+    return [*ground, *(dataclasses.replace(each, tells=facts[each.key]) for each in drawn)]
 
 
 def _lines_of_place(
@@ -85,7 +96,10 @@ def _whose(moment: Moment, has_block: bool) -> tuple[str, tuple[Told, ...]]:
     if focus.everyone:
         return focus_text(focus, trace), ("blocks",)
     if not has_block:
-        return focus_text(replace(focus, warp=warp, thread=None), trace), ("block",) if warp is None else ("block", "warp")
+        return focus_text(structs.replace(focus, warp=warp, thread=None), trace), ("block",) if warp is None else (
+            "block",
+            "warp",
+        )
     return ("", ()) if warp is None else (tr("warp {warp}", warp=warp), ("warp",))
 
 
@@ -196,7 +210,7 @@ def detail_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
 def _told_cost(moment: Moment, room: Box, style: Style, fact: Told) -> list[Primitive]:
     """Draw what the step costs in words."""
     said = paragraph("cost", room, sentence.cost(moment), style, meaning="cost", leading=_WORDS_LEADING)
-    return [replace(each, tells=(fact,)) for each in said]
+    return [dataclasses.replace(each, tells=(fact,)) for each in said]
 
 
 _PADDING, _CODE_LEADING = 14.0, 1.4

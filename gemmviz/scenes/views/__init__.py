@@ -10,10 +10,12 @@ FAMILIES = {
     "on_chip_view": ("registers", "sm_memory"),
     "orders_view": ("loops", "order", "race"),
     "pair_view": ("pair", "pair_facts"),
-    "phase_view": ("block_phase", "loads", "phases"),
+    "phase_view": ("block_phase", "costs", "loads", "phases"),
     "request_view": ("banks", "memory", "request"),
     "source_view": ("code", "code_and_tiles", "listing"),
+    "sum_view": ("sum", "work"),
     "terms_view": ("terms", "vendors"),
     "tiles_view": ("first_blocks", "nesting", "tensor_tile"),
     "warp_view": ("branch", "fetch", "warp"),
+    "why_view": ("bytes", "why"),
 }

@@ -5,17 +5,15 @@ that read them, and brackets join the threads that read the same element for one
 from itertools import pairwise
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import Reads, reads_at
-from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, many, marked, spaced, tr
+from gemmviz.model.messages import counted, many, marked, spaced, tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, Box, Point, baseline, paragraph, path, square, swatches, text_at
-from gemmviz.scenes.kit.primitives import Cells, Lines, Part, Primitive, Scene
+from gemmviz.scenes.kit.primitives import Cells, Lines, Part, Primitive, Scene, fitted
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed, message
 from gemmviz.scenes.stage.tile_cells import Element, Tables, reading_motion, small_inputs, small_matrices
 from gemmviz.scenes.stage.words import code_primitives
@@ -94,7 +92,7 @@ class _ShownReads(Struct, frozen=True):
 
     def first_rows(self, count: int) -> "_ShownReads":
         """The same with as many threads as a table has room for."""
-        return replace(self, threads=self.threads[:count])
+        return structs.replace(self, threads=self.threads[:count])
 
 
 def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:

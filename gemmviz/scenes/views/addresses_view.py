@@ -1,5 +1,6 @@
 """Views of addresses: of a matrix in memory, and of the elements that a thread reads."""
 
+import dataclasses
 from functools import cached_property
 
 import numpy as np
@@ -8,9 +9,8 @@ from msgspec import Struct
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.records import replace
+from gemmviz.model.messages import grouped, listed, many, marked, spaced, tr
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import grouped, listed, many, marked, spaced, tr
 from gemmviz.scenes.kit.layout import (
     CELL_FILL,
     LINE_PITCH,
@@ -29,8 +29,7 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Part, Primitive, Rects, Scene, Squares, boxes
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Part, Primitive, Rects, Scene, Squares, boxes, fitted, text_width
 from gemmviz.scenes.kit.theme import DIM, HALF, Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, framed, message
 
@@ -91,7 +90,7 @@ def _emptied(piece: Primitive, options: ViewOptions) -> Primitive:
     """Return a strip without its elements."""
     assert isinstance(piece, Cells)
     empty, ink = (options.theme.empty,), (options.theme.faint,)
-    return replace(piece, fill=np.zeros_like(piece.fill), palette=empty, inks=ink, labels=None, label_size=0)
+    return dataclasses.replace(piece, fill=np.zeros_like(piece.fill), palette=empty, inks=ink, labels=None, label_size=0)
 
 
 def _middles(cells: Cells) -> Floats:
@@ -125,7 +124,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
         _fit(names.ravel(), side, theme.type),
     )
     cells = cells_in(array.name, square_, fill, palette, theme.background, inks, meaning)
-    matrix = replace(cells, labels=names, label_size=size) if size else cells
+    matrix = dataclasses.replace(cells, labels=names, label_size=size) if size else cells
     heading, above = _matrix_heading(array, rows, columns), (room.x, room.y - _ABOVE)
     drawn: list[Primitive] = [
         text_at("layout-name", above, heading, theme.type.words, theme.text, "start", "semibold"),
@@ -214,7 +213,7 @@ def _strip(
         wide = cells._replace(width=room.width * len(order[some]) / per_line)
         fill, tips = matrix.fill.ravel()[order[some]], _strip_tips(array, labels[some], offset[some])
         made = cells_in(f"{key}-{line}", wide, fill[None], matrix.palette, theme.background, matrix.inks, part, tips=tips)
-        drawn.append(replace(made, labels=labels[None, some], label_size=size) if size else made)
+        drawn.append(dataclasses.replace(made, labels=labels[None, some], label_size=size) if size else made)
         if below:
             texts = [grouped(int(each)) for each in offset[some]]
             drawn.append(names_of_parts(f"{key}-{line}-offsets", wide, texts, theme.type.least, theme.faint, "bottom", _UNDER))
@@ -352,7 +351,7 @@ class _InputWalk(Struct, frozen=True, dict=True):
         tip, fill = np.array([[f"{text}\n{address}\n{line}"]]), np.array([[state]], np.uint8)
         key, style = f"{self.name}-walk-{read}", theme.small.sized(size).inked(theme.text if state else theme.faint)
         cells = cells_in(key, box, fill, colours, None, inks, texts=np.array([[text]]), size=size)
-        return [replace(cells, tips=tip), write_all(f"{self.name}-address-{read}", lines, under, style, "middle")]
+        return [dataclasses.replace(cells, tips=tip), write_all(f"{self.name}-address-{read}", lines, under, style, "middle")]
 
     def _strip(self) -> list[Primitive]:
         """Draw the memory of the input to scale, with a tick at each address that was read."""

@@ -2,21 +2,18 @@
 of the current phase brighter.
 """
 
-from typing import Any
+import dataclasses
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Area
-from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.records import replace
-from gemmviz.model.translation import many, marked, tr
+from gemmviz.model.arrays import AnyArray, Bytes, Floats, Longs
+from gemmviz.model.messages import many, marked, tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, NEAR, ROW_PITCH, Box, all_beside, beside, cells_in, write, write_all
-from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, boxes, label_step
 from gemmviz.scenes.kit.shapes import group_colours
-from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import FIRM, PALE, PHASE, SOFT, Style, Theme
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, framed
 from gemmviz.scenes.stage.cells import CellGrid
@@ -59,7 +56,7 @@ def tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     return tuple(primitives)
 
 
-def _centres(cells: npt.NDArray[Any], box: Box, unit: float) -> Floats:
+def _centres(cells: AnyArray, box: Box, unit: float) -> Floats:
     """Return the centres of elements, given as rows and columns: (n, 2)."""
     return CellGrid(box.x, box.y, unit, *cells.shape).middle(cells[:, 0], cells[:, 1])
 
@@ -163,7 +160,7 @@ def _as_cells(moment: Moment, box: Box, options: ViewOptions) -> Primitive:
     (rows, columns), replay = moment.trace.setup.problem.shapes["C"], moment.replay
     shape = min(rows, _MOST_CELLS), min(columns, _MOST_CELLS)
 
-    def made() -> npt.NDArray[np.uint8]:
+    def made() -> Bytes:
         owners, threads = replay.owners, moment.trace.space.threads_per_block
         assert owners.array is not None
         row, column = owners.array.row_column(owners.elements)
@@ -250,7 +247,7 @@ def _numbers_of_c(c: Box, shape: tuple[int, int], unit: float, options: ViewOpti
         all_beside("columns", below_c, "bottom", columns, theme.aside, 8, "middle"),
         all_beside("rows", beside_c, "right", rows, theme.aside, 8),
     )
-    return [replace(each, meaning="scale") for each in numbers]
+    return [dataclasses.replace(each, meaning="scale") for each in numbers]
 
 
 def _matrix_names(moment: Moment, places: dict[str, Box], options: ViewOptions) -> list[Primitive]:

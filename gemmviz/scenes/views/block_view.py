@@ -5,12 +5,11 @@ idle lanes of the last one. Threads move from their places into their lanes.
 from itertools import groupby
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.arrays import Floats, Longs, Strings
 from gemmviz.model.cases import LaunchCase
-from gemmviz.model.translation import many, marked, sized, tr
+from gemmviz.model.messages import many, marked, sized, tr
 from gemmviz.scenes.kit.layout import (
     CELL_FILL,
     LINE_PITCH,
@@ -25,9 +24,8 @@ from gemmviz.scenes.kit.layout import (
     tag,
     text_at,
 )
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
-from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, text_width
+from gemmviz.scenes.kit.slots import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased_in_turn, message, titled
 
@@ -286,7 +284,7 @@ def _run_text(run: list[int], plan: _BlockPlan) -> str:
     return f"y {run[0] // dx % dy}, z {run[0] // (dx * dy)}" if dz > 1 else f"y = {run[0] // dx}"
 
 
-def _layer_tips(number: Longs, plan: _BlockPlan) -> npt.NDArray[np.str_]:
+def _layer_tips(number: Longs, plan: _BlockPlan) -> Strings:
     """Return the hover text of each thread of a layer by its number."""
     form, size = marked("thread {thread}\nnumber {number}: warp {warp}, lane {lane}"), plan.warp_size
 
@@ -296,7 +294,7 @@ def _layer_tips(number: Longs, plan: _BlockPlan) -> npt.NDArray[np.str_]:
     return np.array([[tip(n) for n in row] for row in number.tolist()])
 
 
-def _lane_tips(number: Longs, plan: _BlockPlan) -> npt.NDArray[np.str_]:
+def _lane_tips(number: Longs, plan: _BlockPlan) -> Strings:
     """Return the hover text of each lane."""
 
     def tip(n: int) -> str:

@@ -1,5 +1,6 @@
 """Views of a device: its parts, what a core reaches, and what the cache holds."""
 
+import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -7,9 +8,8 @@ import numpy as np
 from gemmviz.analysis.models import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
+from gemmviz.model.messages import counted, grouped, marked, number, size_text, sized, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, grouped, marked, number, size_text, sized, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     LINE_PITCH,
@@ -75,7 +75,7 @@ def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     cells = units("sms", device.sms, _inside(device, chip), theme, first=True)
     fill = cells.fill.copy()
     fill.ravel()[shown : device.sms] = 1
-    return replace(cells, fill=fill), *panel("chip", chip, theme, text)[1:]
+    return dataclasses.replace(cells, fill=fill), *panel("chip", chip, theme, text)[1:]
 
 
 def _device_boxes(options: ViewOptions) -> tuple[Box, Box, Box]:

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gemmviz.analysis.memory.costs import Punchcard, access_card
-from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.costs import Punchcard, access_card
+from gemmviz.analysis.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.types import MATRIX_INSTRUCTIONS, MatrixInstruction
-from gemmviz.model.arrays import Longs
-from gemmviz.model.layouts import BITS, COLUMNS, LANES, ROWS, Fragment, MatrixName, fragment_of, loaded_fragment
-from gemmviz.model.translation import counted, grouped, listed, many, marked, tr
+from gemmviz.model.arrays import BITS, COLUMNS, LANES, ROWS, Fragment, Longs, MatrixName, Strings, fragment_of, loaded_fragment
+from gemmviz.model.messages import counted, grouped, listed, many, marked, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     BOLD,
@@ -35,8 +33,7 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.primitives import Cells, Lanes, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import wrap_text
+from gemmviz.scenes.kit.primitives import Cells, Lanes, Primitive, Rects, Scene, boxes, wrap_text
 from gemmviz.scenes.kit.theme import PALE, SOFT, Palette
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, eased_in_turn, elsewhere, framed
 from gemmviz.scenes.stage.cost import matrix_of, waiting_primitives
@@ -46,7 +43,7 @@ from gemmviz.scenes.views.request_view import followed_lane
 _SIDE, _CHUNK, _COUNTS = 8, 16, (1, 2, 4)  # rows of a matrix that ldmatrix loads; bytes of each; numbers of matrices
 _BETWEEN = 3 * NEAR  # gap between tables
 _DEALING = 0.4  # share of the time in which registers move
-_Texts = npt.NDArray[np.str_]
+_Texts = Strings
 
 
 def fragment_scene(moment: Moment, options: ViewOptions) -> Scene:

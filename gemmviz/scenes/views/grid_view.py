@@ -6,11 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
 from gemmviz.analysis.models import DONE, RUNNING, WAITING, WAVE_NS, residents, states, waves
-from gemmviz.model.records import replace
+from gemmviz.model.arrays import Floats, Ints, Longs, Strings
+from gemmviz.model.messages import language, many, marked, number, spaced, tr
 from gemmviz.model.timing import GridCase
-from gemmviz.model.translation import language, many, marked, number, spaced, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     FINE,
@@ -32,9 +33,22 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.primitives import SIDES, Cells, Hit, Labels, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import (
+    SIDES,
+    Cells,
+    Hit,
+    Labels,
+    Lines,
+    Primitive,
+    Rects,
+    Scene,
+    boxes,
+    fitted,
+    text_line,
+    text_width,
+    wrap_text,
+)
 from gemmviz.scenes.kit.shapes import moved
-from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import HALF, SOFT, Theme, mixed
 from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, title_words
 
@@ -121,7 +135,7 @@ def _bars_of_blocks(case: GridCase, at_ns: float, span_ns: int, room: Box, optio
 
 
 def _bar_names(
-    which: int, fill: str | None, bars: npt.NDArray[np.float64], state: npt.NDArray[np.int64], case: GridCase, theme: Theme
+    which: int, fill: str | None, bars: Floats, state: Longs, case: GridCase, theme: Theme
 ) -> list[Primitive]:  # fmt: skip
     """Draw the name of each block in this state on its bar, if there is room for all."""
     names = block_names(case)
@@ -140,7 +154,7 @@ def block_names(case: GridCase) -> list[str]:
     return [f"({x}, {y}, {z})" if planes > 1 else f"({x}, {y})" for x, y, z in places]
 
 
-def _place_in_row(case: GridCase, shared: int) -> npt.NDArray[np.int64]:
+def _place_in_row(case: GridCase, shared: int) -> Longs:
     """Return the place of each block among those that its SM holds at once."""
     schedule = case.schedule
     free: dict[int, list[int]] = {}
@@ -180,7 +194,7 @@ def _waves(case: GridCase, span_ns: int, room: Box, theme: Theme) -> list[Primit
 
 
 @lru_cache(maxsize=4)
-def residents_of(case: GridCase, span_ns: int) -> npt.NDArray[np.int32]:
+def residents_of(case: GridCase, span_ns: int) -> Ints:
     """Return the number of blocks that each SM holds: (SMs, columns)."""
     return residents(case.schedule, case.sms, _COLUMNS, span_ns)
 
@@ -208,7 +222,7 @@ def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
         return _alone(case, options, case.schedule.duration_ns, case.sms)
     sides = case.beside, case
     span, rows = max(side.schedule.duration_ns for side in sides), max(side.sms for side in sides)
-    half = replace(options, width=options.width / 2, clip=None)
+    half = structs.replace(options, width=options.width / 2, clip=None)
     own = not case.shares_time
     scenes = [_alone(side, half, side.schedule.duration_ns if own else span, rows, own) for side in sides]
     primitives: list[Primitive] = [
@@ -288,7 +302,7 @@ def _state_colours(theme: Theme) -> tuple[str, str, str]:
     return by_state[0], by_state[1], by_state[2]
 
 
-def _block_labels(case: GridCase, cell: float, size: float) -> npt.NDArray[np.str_] | None:
+def _block_labels(case: GridCase, cell: float, size: float) -> Strings | None:
     """Return the names of the blocks, None if there are many or they don't fit."""
     if case.schedule.blocks > _MOST_LABELS:
         return None
@@ -297,14 +311,14 @@ def _block_labels(case: GridCase, cell: float, size: float) -> npt.NDArray[np.st
     return np.array(names).reshape(-1, case.grid[0]) if fits else None
 
 
-def _block_tips(case: GridCase, state: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
+def _block_tips(case: GridCase, state: npt.NDArray[np.int8]) -> Strings:
     """Return the hover text of each block: its place, its state, and the SM that runs it."""
     waits, runs, ran = _tips_by_state(case, language())
     return np.where(state == DONE, ran, np.where(state == RUNNING, runs, waits))
 
 
 @lru_cache(maxsize=2)
-def _tips_by_state(case: GridCase, code: str) -> tuple[npt.NDArray[np.str_], ...]:
+def _tips_by_state(case: GridCase, code: str) -> tuple[Strings, ...]:
     """Return the hover texts of all blocks while they wait, run, and after they ran, in the language of ``code``."""
     names, sms = block_names(case), case.schedule.sm.tolist()
     verbs = {WAITING: tr("waits for"), RUNNING: tr("runs on"), DONE: tr("ran on")}

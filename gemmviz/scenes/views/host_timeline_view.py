@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gemmviz.model.messages import marked, number, tr
 from gemmviz.model.recording import HostCall, HostMemory, HostRun, StreamRuns, StreamWork, TransferCase
-from gemmviz.model.translation import marked, number, tr
 from gemmviz.scenes.kit.layout import (
     FINE,
     LINE_PITCH,

@@ -6,8 +6,8 @@ import numpy as np
 
 from gemmviz.analysis.models import BUSY, CYCLES, LATENCY, Hiding, hiding_of, what_ifs
 from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
-from gemmviz.model.translation import many, marked, size_text, sized, tr
-from gemmviz.scenes.kit.curves import what_if_curve
+from gemmviz.model.messages import many, marked, size_text, sized, tr
+from gemmviz.scenes.kit.chart import what_if_curve
 from gemmviz.scenes.kit.layout import (
     AIR,
     LINE_PITCH,
@@ -25,9 +25,8 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes, label_step
 from gemmviz.scenes.kit.shapes import memory, named_memory
-from gemmviz.scenes.kit.text import label_step
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, titled
 

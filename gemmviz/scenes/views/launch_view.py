@@ -9,7 +9,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import threads_at_work
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.translation import grouped, many, marked, sized, spaced, tr
+from gemmviz.model.messages import grouped, many, marked, sized, spaced, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     BOLD,

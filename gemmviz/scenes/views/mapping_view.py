@@ -9,8 +9,8 @@ from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import WarpRead, warp_reads
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.messages import counted, many, marked, sized, tr
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import counted, many, marked, sized, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     LINE_PITCH,
@@ -25,8 +25,7 @@ from gemmviz.scenes.kit.layout import (
     names_of_parts,
     write,
 )
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, Scene, text_width
 from gemmviz.scenes.kit.theme import DIM, HALF, Style, Theme, mixed
 from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, framed, message
 from gemmviz.scenes.stage.cells import CellGrid, boxes_around

@@ -8,8 +8,8 @@ import numpy as np
 
 from gemmviz.analysis.listing import declarations
 from gemmviz.model.cases import AmdahlCase, Ladder, Profile, ProfileRow, RoundedRun, RoundingCase, TripCase
+from gemmviz.model.messages import counted, grouped, listed, many, marked, number, percent, spaced, tr
 from gemmviz.model.recording import AccessTime, AccessTimesCase
-from gemmviz.model.translation import counted, grouped, listed, many, marked, number, percent, spaced, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     BAR,

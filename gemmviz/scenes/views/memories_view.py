@@ -3,14 +3,14 @@
 from itertools import pairwise
 from typing import NamedTuple
 
+from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.listing import Declaration, MemorySpace, declarations
-from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.cases import ArrayUse, DataUse, LaunchCase
 from gemmviz.model.device import Device, MemoryLevel
+from gemmviz.model.messages import capital, counted, listed, many, marked, number, size_text, spaced, tr
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.translation import capital, counted, listed, many, marked, number, size_text, spaced, tr
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     NEAR,
@@ -28,10 +28,9 @@ from gemmviz.scenes.kit.layout import (
     wrapped,
     write,
 )
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, fits_lines
 from gemmviz.scenes.kit.shapes import CHIP, Chip, chips_into, memory, moving_chips
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.text import fits_lines
 from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, framed, titled
 from gemmviz.scenes.stage.cells import WIDE, elements_at

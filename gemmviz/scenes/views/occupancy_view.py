@@ -2,13 +2,13 @@
 effect of block size, registers and shared memory.
 """
 
+import dataclasses
 from typing import NamedTuple
 
 from gemmviz.analysis.models import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.device import OccupancyCase
-from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, grouped, listed, many, marked, sized, spaced, tr
-from gemmviz.scenes.kit.curves import what_if_curve
+from gemmviz.model.messages import counted, grouped, listed, many, marked, sized, spaced, tr
+from gemmviz.scenes.kit.chart import what_if_curve
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Line, Share, beside, lines_down, square, wrapped, write
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import Tray, TurnedAway, block_colour, block_pieces, count_landed, empty_name, empty_tray
@@ -72,7 +72,7 @@ def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
         pieces += what_if_curve(each, case, room, options, has_scale=number == 2 and not options.words)
     note = tr("one SM of {device}; by the vendor's rules, not measured", device=case.device.name)
     scene = titled(pieces, tr("Occupancy of {what}", what=case.what), note, options)
-    return replace(scene, words=(*_tray_heading(limits, parts, options), *scene.words)) if options.words else scene
+    return dataclasses.replace(scene, words=(*_tray_heading(limits, parts, options), *scene.words)) if options.words else scene
 
 
 def occupancy_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive, ...]:

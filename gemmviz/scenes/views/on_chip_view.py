@@ -1,5 +1,6 @@
 """Views of the memory on the chip: registers of threads, and parts of blocks."""
 
+import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,8 @@ from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_v
 from gemmviz.files.devices import load_device
 from gemmviz.files.recordings import recorded_registers
 from gemmviz.model.device import REGISTER_BYTES, Device, Needs
-from gemmviz.model.records import replace
+from gemmviz.model.messages import counted, grouped, marked, size_text, sized, tr
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.translation import counted, grouped, marked, size_text, sized, tr
 from gemmviz.scenes.kit.layout import (
     NEAR,
     REST,
@@ -109,7 +109,7 @@ def _value_chip(key: str, at: Point, factor: ReadFactor, values: PrivateValues, 
     text = options.labels.pair(*_place_of(factor, values))
     size = label_size(text, _VALUE_SIDE, options.pixels, options.least)
     drawn = squares(key, [at], _VALUE_SIDE, accent, options.theme.ink_on(accent), options.theme.background)
-    return replace(drawn, labels=np.array([text]) if size else None, label_size=size)
+    return dataclasses.replace(drawn, labels=np.array([text]) if size else None, label_size=size)
 
 
 def _values_held(moment: Moment, step: int, options: ViewOptions) -> list[PrivateValues]:

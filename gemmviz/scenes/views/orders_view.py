@@ -6,8 +6,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import exchanged_elements
 from gemmviz.model.arrays import Longs
 from gemmviz.model.cases import LoopRun, LoopsCase
+from gemmviz.model.messages import capital, many, marked, sized, spaced, tr, trn
 from gemmviz.model.trace import RaceCase, Turn
-from gemmviz.model.translation import capital, many, marked, sized, spaced, tr, trn
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     REST,
@@ -21,8 +21,7 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
-from gemmviz.scenes.kit.text import wrap_text
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, wrap_text
 from gemmviz.scenes.kit.theme import SOFT, Style, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased, framed, message, titled
 from gemmviz.scenes.stage.cells import final_values, label_size, longest_of, value_texts

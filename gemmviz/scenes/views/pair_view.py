@@ -4,19 +4,18 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from gemmviz.analysis.models import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair
-from gemmviz.model.records import replace
+from gemmviz.model.messages import counted, marked, percent, spaced, tr
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import counted, marked, percent, spaced, tr
 from gemmviz.scenes.kit.layout import LINE_PITCH, REST, Box, Paragraph, paragraphs_in, write
-from gemmviz.scenes.kit.primitives import SIDES, Primitive, RunSide, Scene
+from gemmviz.scenes.kit.primitives import SIDES, Primitive, RunSide, Scene, fitted, text_width
 from gemmviz.scenes.kit.sentence import beat
 from gemmviz.scenes.kit.shapes import of_side
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import HEADLINE_PITCH, View, ViewOptions, kernel_words, named_timeline, titled
 from gemmviz.scenes.stage.layout import Plan
 from gemmviz.scenes.stage.motion import stage_motion
@@ -71,7 +70,7 @@ def _moving(pair: Pair, plans: tuple[Plan, Plan]) -> list[tuple[Moment, Plan, Ru
 
 def _half(pair: Pair, options: ViewOptions) -> ViewOptions:
     """Return the options for one of the stages: the words of a comparison are its own."""
-    return replace(options, timeline=False, marked=pair.marked)
+    return structs.replace(options, timeline=False, marked=pair.marked)
 
 
 def _head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Primitive]:

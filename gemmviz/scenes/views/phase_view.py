@@ -1,14 +1,18 @@
-"""Views of a phase: by thread, of one block, and what a thread reads in it."""
+"""Views of phases and steps: by thread, of one block, what a thread reads in one, and the cost of each step."""
 
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import CopiedElement, Product, copies_of, has_plain_products, products_of
 from gemmviz.model.cases import BlockPhase, LoadsCase, LoadsRow
-from gemmviz.model.translation import capital, counted, grouped, many, marked, number, size_text, sized, spaced, tr
+from gemmviz.model.chart import Chart
+from gemmviz.model.messages import capital, counted, grouped, many, marked, number, size_text, sized, spaced, tr
+from gemmviz.scenes.charts.models import cost_chart
+from gemmviz.scenes.kit.chart import chart_view
 from gemmviz.scenes.kit.layout import (
     CELL_FILL,
     LINE_PITCH,
@@ -32,6 +36,18 @@ from gemmviz.scenes.kit.shapes import named_memory
 from gemmviz.scenes.kit.table import TableCell, table, text_size
 from gemmviz.scenes.kit.theme import HALF, PALE, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, eased_in_turn, framed, message, titled
+
+# The cost of each step of a replay.
+
+
+def _chart(moment: Moment) -> Chart:
+    """The cost of each step of a replay."""
+    return cost_chart(moment.replay, moment.scope, moment.step)
+
+
+def _is_ready(moment: Moment) -> bool:
+    return moment.replay.knows_costs(moment.scope)
+
 
 # Phases by thread.
 
@@ -327,4 +343,7 @@ VIEWS = {
     "block_phase": View(marked("One phase of one block"), BlockPhase, phase_scene, phase_motion, order=405),
     "loads": View(marked("Reads for each multiply-add"), LoadsCase, loads_scene, loads_motion, is_count=True, order=313),
     "phases": View(marked("Phases by thread"), Moment, phases_scene, multiplies=True, order=104),
+    "costs": structs.replace(
+        chart_view(marked("Cost per step"), Moment, _chart, order=112, grows=False), is_ready=_is_ready, is_count=True
+    ),
 }

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, LOAD_A, LOAD_B, NOWHERE, STORE_C, STORE_TILE
+from gemmviz.analysis.replay.replay import BARRIER, COMPUTE, LOAD_A, LOAD_B, NOWHERE, STORE_C, STORE_TILE
 from gemmviz.model.arrays import Bools, Floats, Longs
+from gemmviz.model.messages import counted, many, marked, tr
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Touches, Trace
-from gemmviz.model.translation import counted, many, marked, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     NEAR,

@@ -1,21 +1,19 @@
 """Views of a warp's request: in global memory, and in shared memory."""
 
+import dataclasses
+
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.analysis.memory.costs import MovedSectors, Punchcard, access_card
-from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.costs import MovedSectors, Punchcard, access_card
+from gemmviz.analysis.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
-from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.arrays import Bytes, Floats, Layout, Longs
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.layouts import Layout
-from gemmviz.model.records import replace
+from gemmviz.model.messages import counted, grouped, many, marked, tr
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import counted, grouped, many, marked, tr
 from gemmviz.scenes.kit.layout import FINE, REST, Box, all_beside, beside, cells_in, square, write, write_all
-from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import label_step
+from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes, label_step
 from gemmviz.scenes.kit.theme import HALF, SOFT, Style, Theme, mixed
 from gemmviz.scenes.kit.view import MARGIN, TURN, View, ViewOptions, eased_in_turn, framed, message, nothing_accessed
 from gemmviz.scenes.stage.cost import (
@@ -212,7 +210,7 @@ def touched_lines(lanes: Longs, itemsize: int, layout: Layout, rules: MemoryRule
     return TouchedLines(numbers, table, counts)
 
 
-def _line_fill(table: Longs) -> npt.NDArray[np.uint8]:
+def _line_fill(table: Longs) -> Bytes:
     return np.where(table >= 0, _REQUESTED, np.where(table == -1, _MOVED, _AWAY)).astype(np.uint8)
 
 
@@ -287,7 +285,7 @@ class _Strip:
         for key, lanes, fill, ink in (("active", on, accent, theme.ink_on(accent)), ("idle", off, theme.empty, theme.faint)):
             own = [cells[lane] for lane in lanes]
             numbers = write_all(f"{key}-numbers", own, [str(lane) for lane in lanes], Style(size, ink), "middle")
-            drawn += [Rects(f"lanes-{key}", boxes(*own), fill, radius=5), replace(numbers, meaning="scale")]
+            drawn += [Rects(f"lanes-{key}", boxes(*own), fill, radius=5), dataclasses.replace(numbers, meaning="scale")]
         return [*drawn, beside("lane-name", self.lane_row, "top", tr("lanes"), theme.aside, 8), *ring]
 
     def _lines(self) -> list[Primitive]:
@@ -315,7 +313,7 @@ class _Strip:
                  for line, text in zip(self.lines, texts, strict=True)]  # fmt: skip
         what = tr("byte address of each {line_bytes}-byte line", line_bytes=self.rules.line_bytes)
         addresses = write_all("line-addresses", rooms[::every], texts[::every], aside)
-        return [replace(addresses, meaning="scale"), write("line-name", self.foot, what, aside)]
+        return [dataclasses.replace(addresses, meaning="scale"), write("line-name", self.foot, what, aside)]
 
 
 # Banks of shared memory.

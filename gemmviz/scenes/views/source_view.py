@@ -1,9 +1,10 @@
 """Views of the source: with its counts or its changes, beside the tiles of a block, and as it is printed."""
 
+import dataclasses
 from typing import NamedTuple
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.analysis.listing import PrintedSource, first_line, listing_of
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
@@ -11,8 +12,7 @@ from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.files.devices import load_device
 from gemmviz.model.arrays import Floats
 from gemmviz.model.cases import CodeCase
-from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, is_asking, marked, tr
+from gemmviz.model.messages import counted, is_asking, marked, tr
 from gemmviz.scenes.kit.layout import (
     CELL_FILL,
     LINE_PITCH,
@@ -31,11 +31,20 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.listing import MORE_ROWS, Sheet, listing_size, stop_line
-from gemmviz.scenes.kit.primitives import ArrayCells, Cells, Lines, Primitive, Rects, Scene, Squares, boxes
+from gemmviz.scenes.kit.primitives import (
+    ArrayCells,
+    Cells,
+    Lines,
+    Primitive,
+    Rects,
+    Scene,
+    Squares,
+    boxes,
+    text_width,
+    wrap_text,
+)
 from gemmviz.scenes.kit.sentence import beat, stage_of_run
-from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.text import text_width, wrap_text
+from gemmviz.scenes.kit.table import MORE_ROWS, Sheet, TableCell, listing_size, stop_line, table
 from gemmviz.scenes.kit.theme import Style, Theme
 from gemmviz.scenes.kit.view import View, ViewOptions, title_words, titled
 
@@ -104,7 +113,7 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
         names = [TableCell(name, options.theme.faint) for name, _ in case.facts]
         rows = [[name, TableCell(value, strong=True)] for name, value in zip(names, values, strict=True)]
         cells = table("facts", (tr("one launch"), ""), rows, facts, options.theme, options.theme.type.words)
-        pieces += [replace(each, meaning="count") for each in cells]
+        pieces += [dataclasses.replace(each, meaning="count") for each in cells]
     return titled(pieces, tr(case.main.title), note, options)
 
 
@@ -198,7 +207,7 @@ class _Plan(NamedTuple):
     def of(cls, moment: Moment, options: ViewOptions) -> "_Plan":
         kernel, sizes = moment.trace.setup.kernel, options.theme.type
         line = moment.site.place.line - 1 - first_line(kernel)
-        listing = replace(listing_of(kernel), lit=frozenset({line}))
+        listing = structs.replace(listing_of(kernel), lit=frozenset({line}))
         code, right = options.room(112 if options.words else None, 24).columns(Share(3), Share(2), gap=50)
         size = min(listing_size((listing,), code.width, code.height, sizes.least, MORE_ROWS), sizes.caption)
         said, below = right.rows(_SENTENCE if options.words else 0, REST)
@@ -243,7 +252,7 @@ def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
     if options.words:
         lines = wrap_text(beat(moment, options.labels).text, theme.strong.size, plan.said.width, 3, "semibold")
         places = plan.said.rows(*[LINE_PITCH * theme.strong.size] * len(lines))
-        pieces.append(replace(write_all("action", places, lines, theme.strong), meaning="action"))
+        pieces.append(dataclasses.replace(write_all("action", places, lines, theme.strong), meaning="action"))
     for number, box in plan.tables.items():
         name = moment.trace.arrays[number].name
         is_beside = any(other.y == box.y for other in plan.tables.values() if other is not box)
@@ -419,7 +428,7 @@ def _printed_column(key: str, rows: list[_PrintedRow], room: Box, size: float, l
     return [
         round_boxes(f"{key}-panel", panel, theme.panel),
         *([Rects(f"{key}-lit", boxes(*lit), theme.line)] if lit else []),
-        replace(
+        dataclasses.replace(
             write_all(f"{key}-numbers", numbers, [text for text, _ in numbered], style.inked(theme.faint), "end"),
             meaning="scale",
         ),

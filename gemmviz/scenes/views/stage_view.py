@@ -5,15 +5,13 @@ A slide is 1600 units wide and 900 high, so that text of 22 units is readable fr
 to fill its space.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
+from gemmviz.model.arrays import AnyArray, Bools, Bytes, Longs
+from gemmviz.model.messages import marked
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.layout import BOLD, FINE, text_at
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
@@ -49,7 +47,6 @@ from gemmviz.scenes.stage.cells import (
     matrix_values,
     value_texts,
 )
-from gemmviz.scenes.stage.collisions import collision_marks
 from gemmviz.scenes.stage.cost import sector_primitives
 from gemmviz.scenes.stage.cross import title_text
 from gemmviz.scenes.stage.layout import Plan, plan_of
@@ -67,7 +64,7 @@ from gemmviz.scenes.stage.marks import (
     waiting_threads,
 )
 from gemmviz.scenes.stage.motion import barrier_bar, stage_motion
-from gemmviz.scenes.stage.tile_cells import tile_primitives
+from gemmviz.scenes.stage.tile_cells import collision_marks, tile_primitives
 from gemmviz.scenes.stage.words import code_primitives, detail_motion, detail_primitives, legend, sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8, 10
@@ -140,7 +137,7 @@ def _stage_words(moment: Moment, plan: Plan, options: ViewOptions, has_block: bo
 
 def matrix_state(
     moment: Moment, number: int, grid: Grid, layer: Layer = "matrix", arrived: bool = True
-) -> npt.NDArray[np.uint8]:  # fmt: skip
+) -> Bytes:  # fmt: skip
     """Return the state of each cell of a matrix, uint8 (rows, columns): see ``gemmviz.scenes.kit.theme``.
 
     ``arrived``: whether all that moves in this step is where it goes to.
@@ -179,7 +176,7 @@ def matrix_state(
     return state
 
 
-def _fill_sums(moment: Moment, step: int, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
+def _fill_sums(moment: Moment, step: int, flat: Bytes, grid: Grid) -> None:
     """Set the states of incomplete sums in C by the share of their terms after a step."""
     terms = moment.terms
     if terms is not None:
@@ -188,16 +185,14 @@ def _fill_sums(moment: Moment, step: int, flat: npt.NDArray[np.uint8], grid: Gri
         flat[grid.cells(terms.elements)] = np.where(done > 0, FIRST_FILL - 1 + levels, BASE)
 
 
-def lit_by_group(
-    moment: Moment, touched: TouchedOperand, cells: npt.NDArray[np.int64], size: int, layer: Layer
-) -> npt.NDArray[np.uint8]:
+def lit_by_group(moment: Moment, touched: TouchedOperand, cells: Longs, size: int, layer: Layer) -> Bytes:
     """Return for each accessed cell (in the order of ``spread``) the state of the group that accesses it, or SEVERAL."""
     active = np.repeat(np.flatnonzero(touched.elements >= 0) + moment.scope.threads.start, touched.operand.width)
     several = shared_cells(cells, group_numbers(moment.trace, active, layer), size)
     return np.where(several, SEVERAL, FIRST_GROUP + group_colours(moment.trace, active, layer)).astype(np.uint8)
 
 
-def _sources(moment: Moment, number: int) -> npt.NDArray[Any]:
+def _sources(moment: Moment, number: int) -> AnyArray:
     """Return the elements of a matrix whose copies in shared memory are accessed now."""
     elements = [np.zeros(0, np.int64)]
     for touched in moment.touched:
@@ -250,9 +245,9 @@ def _matrix_state_cells(moment: Moment, number: int, table: CellGrid, options: V
     return matrix_cells(fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
 
 
-def _in_phase(moment: Moment, number: int, state: npt.NDArray[np.uint8], grid: Grid) -> npt.NDArray[np.bool_]:
+def _in_phase(moment: Moment, number: int, state: Bytes, grid: Grid) -> Bools:
     """Return which cells take part in this phase: (rows, columns)."""
-    shown: npt.NDArray[np.bool_] = state != BASE
+    shown: Bools = state != BASE
     area = moment.area(number)
     if area is not None:
         rows, columns = (
@@ -376,9 +371,7 @@ def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
     return lane_line(middle, 0.3 * table.cell, options.theme.text, BOLD)
 
 
-def _result_rings(
-    key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str, around: float = 0
-) -> list[Primitive]:
+def _result_rings(key: str, moment: Moment, elements: Longs, plan: Plan, colour: str, around: float = 0) -> list[Primitive]:
     """Draw a ring around some elements of the result, ``around`` units from their cells; nothing for none."""
     array = moment.replay.owners.array
     if array is None or not len(elements):

@@ -5,7 +5,7 @@ import numpy as np
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import CUDA_WORDS
 from gemmviz.model.kernel import Launch
-from gemmviz.model.translation import grouped, many, marked, size_text, sized, tr
+from gemmviz.model.messages import grouped, many, marked, size_text, sized, tr
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
     NEAR,

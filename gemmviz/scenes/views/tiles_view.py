@@ -1,5 +1,6 @@
 """Views of parts of C: of block, warp and thread, of the first blocks, and of an instruction."""
 
+import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +11,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import first_threads, matrices_read, read_by_first
 from gemmviz.model.arrays import Longs
 from gemmviz.model.cases import TF32_TILE, LaunchCase, Suggestion
-from gemmviz.model.records import replace
+from gemmviz.model.messages import many, marked, spaced, tr
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import many, marked, spaced, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     LINE_PITCH,
@@ -260,7 +260,7 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         scene = apology(tr("Tensor cores"), missing, options)
         if case.cure is None or not options.buttons:
             return scene
-        return replace(scene, primitives=(*scene.primitives, *_cure(case.cure, options)))
+        return dataclasses.replace(scene, primitives=(*scene.primitives, *_cure(case.cure, options)))
     plan, warp, pieces = _Plan.of(case, options), case.device.warp_size, list[Primitive]()
     for name, box in plan.tables.items():
         style = theme.strong.sized(theme.type.name).inked(theme.accent(name))

@@ -3,18 +3,18 @@
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 
-from gemmviz.analysis.memory.costs import request_rows
-from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.costs import request_rows
+from gemmviz.analysis.counts import Counts, count_rows
 from gemmviz.analysis.replay.divergence import Divergence, Way, divergence_of, next_branch
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cuda.launch.legality import device_for
 from gemmviz.files.recordings import recorded_machine_code
 from gemmviz.model.arrays import Bools
-from gemmviz.model.records import replace
+from gemmviz.model.messages import grouped, many, marked, spaced, tr
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import grouped, many, marked, spaced, tr
 from gemmviz.scenes.kit.layout import (
     AIR,
     LINE_PITCH,
@@ -33,9 +33,8 @@ from gemmviz.scenes.kit.layout import (
     write,
     write_all,
 )
-from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene, boxes
+from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene, boxes, text_width
 from gemmviz.scenes.kit.sentence import compiled_branch, element_text
-from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import SOFT, Style, mixed
 from gemmviz.scenes.kit.view import View, ViewOptions, elsewhere, framed, message
 from gemmviz.scenes.stage.tile_cells import tile_matrix
@@ -130,7 +129,7 @@ def _lane_lines(
         what = "" if value is None else f"  {touched.array.element.text(float(value[touched.row, column]), 3)}"
         address = tr("  byte {element}", element=grouped(element * touched.array.itemsize)) if with_address else ""
         is_again = bool(parts) and touched.array is moment.touched[0].array
-        array = replace(touched.array, name="") if is_again else touched.array
+        array = structs.replace(touched.array, name="") if is_again else touched.array
         parts.append(f"{element_text(array, element, options.labels)}{address}{what}")
     return title, ", ".join(parts)
 

@@ -1,17 +1,17 @@
-"""The reasons for a kernel's speed: its roofline by level of memory, and its causes as bars of what each costs, with the counts
-behind them, a cure to run and a view to look at.
-"""
+"""Views of what bounds a launch: the bytes that each level of memory moves, and the reasons for the kernel's speed."""
 
+import dataclasses
+import math
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.analysis.memory.counts import intensity
+from gemmviz.analysis.counts import intensity
 from gemmviz.model.cases import MOVED, Cause, SpeedCase, Traffic
-from gemmviz.model.records import replace
-from gemmviz.model.translation import counted, listed, marked, number, percent, spaced, tr
+from gemmviz.model.messages import counted, listed, marked, number, percent, size_text, spaced, tr
 from gemmviz.scenes.charts.models import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.layout import (
     LINE_PITCH,
@@ -26,11 +26,187 @@ from gemmviz.scenes.kit.layout import (
     wrapped,
     write,
     write_all,
-)  # fmt: skip
-from gemmviz.scenes.kit.primitives import Button, Labels, Lines, Meaning, Part, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import fitted, text_width, without_clauses
-from gemmviz.scenes.kit.theme import Style, Theme
-from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, titled
+)
+from gemmviz.scenes.kit.primitives import (
+    Button,
+    Labels,
+    Lines,
+    Meaning,
+    Part,
+    Primitive,
+    Rects,
+    Scene,
+    boxes,
+    fitted,
+    text_width,
+    without_clauses,
+)
+from gemmviz.scenes.kit.shapes import hatching
+from gemmviz.scenes.kit.theme import SOFT, Style, Theme
+from gemmviz.scenes.kit.view import ARRIVAL, View, ViewOptions, eased, message, titled
+
+# Bytes of a whole launch at each level of memory, as squares whose areas are to scale: requested by threads, moved in sectors,
+# and moved by DRAM, with each value of a parameter on which only this depends. The squares grow to their size.
+
+_ELEMENT_BYTES, _SECTOR, _LANES = 4, 32, 32
+_BETWEEN_LEVELS = 40
+_WIDEST_WORDS, _USUAL_LEVELS = 300, 4
+_NARROW = 6  # width of the words of a variant, in their size
+_LEAST_SHARE = 1 / 25  # of the bytes of the common scale: kernels that move less are drawn on a scale of their own
+_MOVED = 1  # place of what is moved in sectors
+_LEAST_SIDE = 4  # units: a square that is visible
+_HATCH = 22  # units between the lines of a hatched square
+
+
+class _Plan(Struct, frozen=True):
+    """The rows of a frame with their texts and the boxes of their squares; ``scale``: the box of the largest square, None for
+    none; ``most``: the bytes that it stands for.
+    """
+
+    rows: tuple[Traffic, ...]
+    texts: tuple[list[Line], ...]
+    boxes: tuple[Box, ...]
+    scale: Box | None
+    most: float
+
+    @classmethod
+    def of(cls, case: SpeedCase, options: ViewOptions) -> "_Plan":
+        names = listed(array.name for array in case.problem.arrays)
+        rows = (
+            *(case.traffic[_MOVED:-1] if case.variants else case.traffic),
+            *(structs.replace(each, source="") for each in case.variants),
+            Traffic(tr("minimum: {names} once", names=names), case.least_bytes, tr("counted from the sizes")),
+        )
+        count, room = max(len(rows), _USUAL_LEVELS), options.room(124, 40)
+        column = min(_WIDEST_WORDS, (room.width - _BETWEEN_LEVELS * (count - 1)) / count)
+        if case.variants:
+            column = _NARROW * options.theme.plain.size
+        texts = tuple(_lines_below(f"bytes-{place}", row, column, options.theme) for place, row in enumerate(rows))
+        low = room.bottom - max(LINE_PITCH * sum(line.size for line in lines) for lines in texts)
+        largest = min(low - room.y, room.width - (count - 1) * (column + _BETWEEN_LEVELS))
+        most, own = _most(case, rows), max(row.size_bytes for row in rows)
+        one_scale = case.problem.is_multiply and not case.variants and own >= _LEAST_SHARE * most
+        most = most if one_scale else own
+        if case.variants:
+            sides = [math.sqrt(row.size_bytes / most) for row in rows]
+            largest, wide = low - room.y, room.width - (len(rows) - 1) * _BETWEEN_LEVELS
+            while largest > column and sum(max(column, share * largest) for share in sides) > wide:
+                largest *= 0.98
+        elif not one_scale:  # the levels may be equally large
+            column = (room.width - _BETWEEN_LEVELS * (len(rows) - 1)) / len(rows)
+            largest = min(low - room.y, column)
+        x, places, scale = room.x, list[Box](), None
+        for place, row in enumerate(rows):
+            side = max(_LEAST_SIDE, largest * math.sqrt(row.size_bytes / most))
+            places.append(Box(x, low - side, side, side))
+            if place == _MOVED and one_scale:
+                scale = Box(x, low - largest, largest, largest)
+                side = largest  # the same places for all kernels
+            x += max(side, column) + _BETWEEN_LEVELS
+        return cls(rows, texts, tuple(places), scale, most)
+
+
+def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
+    """Bytes of a whole launch at each level of memory.
+
+    Draw the words below a square for each level, and the outline of the largest. ``bytes_motion`` draws the squares.
+    """
+    title, note = tr("Bytes: {what}", what=case.what), _note(case)
+    if not case.traffic:
+        waiting = (
+            tr("The launch was not counted: {no_counts}", no_counts=case.no_counts)
+            if case.no_counts
+            else tr("The launch is being counted")
+        )
+        return titled([message(waiting, options)], title, note, options)
+    plan, primitives = _Plan.of(case, options), list[Primitive]()
+    for lines, box in zip(plan.texts, plan.boxes, strict=True):
+        below = Box(box.x, box.bottom, options.width - box.x, options.height - box.bottom)
+        primitives += lines_down(below, lines)
+    if plan.scale is not None:
+        primitives += _scale(plan.most, plan.boxes[_MOVED].width, plan.scale, options.theme)
+    return titled(primitives, title, note, options)
+
+
+def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw a square for each level and for the minimum, each array once, grown up to ``options.moment``: areas grow evenly."""
+    if not case.traffic:
+        return ()
+    plan, pieces = _Plan.of(case, options), list[Primitive]()
+    share = math.sqrt(1 if case.has_begun else options.way)  # not in each step of a run
+    for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
+        asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
+        side = max(_LEAST_SIDE, share * box.width)
+        pieces += _square(f"bytes-{place}", row, asked, _grown(box, side), options.theme)
+    return tuple(pieces)
+
+
+def _most(case: SpeedCase, rows: Sequence[Traffic]) -> float:
+    """Return the bytes of the largest square.
+
+    Of a multiplication, what a kernel without tiles moves if each request reads one factor in sectors of their own and the
+    other in one sector, so that all kernels that move no more have one scale.
+    """
+    most = max(row.size_bytes for row in rows)
+    if not case.problem.is_multiply or case.variants:
+        return most
+    products = case.problem.M * case.problem.N * case.problem.K
+    return max(most, products * _SECTOR * (_LANES + 1) / _LANES)
+
+
+def _scale(most: float, side: float, box: Box, theme: Theme) -> list[Primitive]:
+    """Outline the largest square behind a smaller one, with what it stands for."""
+    text = tr("{most} if each element of A took its own sector", most=size_text(most))
+    lines = wrapped("bytes-scale-text", text, theme.aside, box.width - 2 * NEAR, 3)
+    if box.height - side < (len(lines) + 1) * LINE_PITCH * theme.type.least:
+        return []
+    return [Rects("bytes-scale", boxes(box), None, theme.line, 2, 2), *lines_down(box.inset(NEAR), lines)]
+
+
+def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[Primitive]:
+    """Draw a square; what is moved beyond the requested bytes is red."""
+    whole = boxes(box)
+    if row.size_bytes <= asked:
+        return [Rects(f"{key}-bar", whole, theme.faint, radius=2)]
+    inner = box.width * math.sqrt(asked / row.size_bytes)
+    count = max(1, round(box.width / _HATCH))
+    red = theme.faded(theme.warning, SOFT)
+    return [
+        Rects(f"{key}-bar", whole, red, theme.warning, 2, 2),
+        hatching(f"{key}-hatching", boxes(*box.grid(count, count)), theme.warning),
+        Rects(f"{key}-requested", boxes(_grown(box, inner)), theme.faint, radius=2),
+    ]
+
+
+def _grown(box: Box, side: float) -> Box:
+    """Return the square of a side at the lower left corner of a box."""
+    return Box(box.x, box.bottom - side, side, side)
+
+
+def _lines_below(key: str, row: Traffic, room: float, theme: Theme) -> list[Line]:
+    """Return the lines below a square."""
+    return [
+        Line(f"{key}-size", size_text(row.size_bytes), *theme.strong.sized(theme.type.title)),
+        *wrapped(f"{key}-name", tr(row.level), theme.plain, room, 3),
+        *wrapped(f"{key}-source", row.source, theme.aside, room, 4),
+    ]
+
+
+def _note(case: SpeedCase) -> str:
+    """Return where the traffic of variants is from, or on which GPU that of DRAM was recorded, or else what a multiplication
+    without tiles requests; nothing for other problems.
+    """
+    if case.variants:
+        return tr("To scale in this picture. DRAM: {source}", source=case.variants[0].source)
+    if case.no_dram and case.dram_on:
+        return tr("Areas are to scale. {why}", why=case.no_dram)
+    problem = case.problem
+    if not problem.is_multiply:
+        return problem.kind.formula
+    requested = _ELEMENT_BYTES * problem.M * problem.N * 2 * problem.K
+    whole = tr("{requested} for all {M}", requested=size_text(requested), M=spaced(problem.M * problem.N))
+    return tr("Areas are to scale. A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}", whole=whole)
+
 
 _TOP, _BAR, _BUTTON, _PAD, _MOST_SPARE = 112, 20, 38, 14, 30
 _LEAST_CHART, _BELOW_CHART = 160, 3.9  # height; the axis below it, in lines of text
@@ -48,14 +224,17 @@ _COUNTED = marked("The model of time doesn't hold for this device: bars show the
 
 
 def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
-    """Draw the roofline on the left, the causes on the right; one above the other in a narrow frame."""
+    """The reasons for a kernel's speed.
+
+    Draw the roofline on the left, the causes on the right; one above the other in a narrow frame.
+    """
     theme, (left, right) = options.theme, _halves(options)
     drawn = [*_levels(case, left, theme), *_causes(case, right, options)]
     room, title = options.room().width, tr("Why this speed: {what}", what=case.what)
     fits = text_width(title, theme.type.title, "semibold") <= room
     speed = without_clauses(_speed(case), theme.type.words, room)
     shown = [each for each in drawn if not _what(each)]
-    return titled(shown, title if fits else case.what, speed, replace(options, words=True))
+    return titled(shown, title if fits else case.what, speed, structs.replace(options, words=True))
 
 
 def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -82,7 +261,7 @@ def _slid(drawn: list[Primitive], way: float) -> list[Primitive]:
         side = float(each.boxes[0, 2])
         x = first + float(eased(way)) * (float(each.boxes[0, 0]) + side / 2 - first)
         y = float(np.interp(x, [roof[0, 0], roof[0, 2], roof[1, 2]], [roof[0, 1], roof[0, 3], roof[1, 3]]))
-        found[each.meaning] = replace(each, boxes=boxes((x - side / 2, y - side / 2, side, side)))
+        found[each.meaning] = dataclasses.replace(each, boxes=boxes((x - side / 2, y - side / 2, side, side)))
         assert isinstance(each.meaning, Part)
         found[Part("rate on the roof", each.meaning.number)] = None  # its number comes when it is there
     moved = (found.get(each.meaning, each) for each in drawn)
@@ -97,15 +276,15 @@ def _what(each: Primitive) -> str:
 def _until(each: Primitive, until: float, share: float) -> Primitive:
     """Return the part of a primitive that is drawn: left of ``until``, or a bar of which a share has grown."""
     if isinstance(each, Rects) and _what(each) == "bar":
-        return replace(each, boxes=each.boxes * (1, 1, share, 1))
+        return dataclasses.replace(each, boxes=each.boxes * (1, 1, share, 1))
     if isinstance(each, Lines):
         ends = each.segments[each.segments[:, 0] < until]
         cut = np.clip((until - ends[:, 0]) / np.maximum(1e-9, ends[:, 2] - ends[:, 0]), 0.0, 1.0)[:, None]
-        return replace(each, segments=np.hstack([ends[:, :2], ends[:, :2] + cut * (ends[:, 2:] - ends[:, :2])]))
+        return dataclasses.replace(each, segments=np.hstack([ends[:, :2], ends[:, :2] + cut * (ends[:, 2:] - ends[:, :2])]))
     if isinstance(each, Labels):
-        return each if float(each.at[0, 0]) < until else replace(each, at=each.at[:0], texts=())
+        return each if float(each.at[0, 0]) < until else dataclasses.replace(each, at=each.at[:0], texts=())
     assert isinstance(each, Rects)
-    return replace(each, boxes=each.boxes[each.boxes[:, 0] + each.boxes[:, 2] < until])
+    return dataclasses.replace(each, boxes=each.boxes[each.boxes[:, 0] + each.boxes[:, 2] < until])
 
 
 def _halves(options: ViewOptions) -> list[Box]:
@@ -351,4 +530,9 @@ def _in_millions(count: int) -> str:
     return spaced(count) if count < 1_000_000 else f"{count / 1e6:,.4g} M"
 
 
-VIEW = View(marked("Why this speed"), SpeedCase, why_scene, draw_motion=why_motion, is_count=True, back="stage", order=501)
+VIEWS = {
+    "bytes": View(
+        marked("Bytes requested, moved and from DRAM"), SpeedCase, bytes_scene, bytes_motion, is_count=True, order=504
+    ),
+    "why": View(marked("Why this speed"), SpeedCase, why_scene, draw_motion=why_motion, is_count=True, back="stage", order=501),
+}

@@ -1,6 +1,8 @@
 """Subjects of a whole launch, and of two that are compared."""
 
-from gemmviz.analysis.memory.counts import totals
+from msgspec import structs
+
+from gemmviz.analysis.counts import totals
 from gemmviz.analysis.models import modelled, occupancy_limits
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair, moment_like
@@ -8,15 +10,13 @@ from gemmviz.cuda.launch.legality import can_run, device_for, launch_for, reques
 from gemmviz.files.recordings import recorded_counters, recorded_schedules
 from gemmviz.model.cases import TF32_TILE, LaunchCase, Profile, ProfileRow, RoundedRun, RoundingCase, Suggestion
 from gemmviz.model.device import DEFAULT_DEVICE, Device, Needs, OccupancyCase
-from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.messages import GemmvizError, UsageError, tr
 from gemmviz.model.recording import recording_of
-from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup, kernel_title, launch_title
 from gemmviz.model.timing import GridCase, KernelSpeed, Schedule
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
-from gemmviz.scenes.kit.curves import value_at
+from gemmviz.scenes.kit.chart import value_at
 from gemmviz.scenes.kit.primitives import ArrayCells, Button, Hit
 from gemmviz.scenes.views.grid_view import sm_under
 from gemmviz.shots.knowledge import Context, LaunchFacts, MeasuredCase
@@ -36,14 +36,14 @@ def grid_case(
     modelled. None if the setup has no launch. ``title``: of the launch, by default its sizes.
     """
     case = _launch_case(shot, measured, speed)
-    case = case if case is None or not title else replace(case, what=title)
+    case = case if case is None or not title else structs.replace(case, what=title)
     if case is None or shot.against is None:
         return case
-    return replace(case, beside=_launch_case(replace(shot, setup=shot.against.setup), measured, None))
+    return structs.replace(case, beside=_launch_case(structs.replace(shot, setup=shot.against.setup), measured, None))
 
 
 def _launch_case(shot: Shot, measured: tuple[MeasuredCase, ...], speed: KernelSpeed | None) -> GridCase | None:
-    case = occupancy_case(replace(shot, trial=Trial()), speed)
+    case = occupancy_case(structs.replace(shot, trial=Trial()), speed)
     if case is None:
         return None
     try:
@@ -79,7 +79,7 @@ def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:
 def _make_grid(shot: Shot, context: Context) -> GridCase:
     """The schedules. Raises GemmvizError for a setup without a launch, or with too many blocks for the model."""
     launch = context.asked if shot.against is None else LaunchFacts(shot.setup)
-    case = grid_case(replace(shot, setup=launch.setup), context.schedules, launch.speed, launch.title)
+    case = grid_case(structs.replace(shot, setup=launch.setup), context.schedules, launch.speed, launch.title)
     if case is None:
         launch_for(launch.setup, with_nearest=False)
         raise UsageError(
@@ -92,7 +92,7 @@ def _make_grid(shot: Shot, context: Context) -> GridCase:
 def _click_grid(case: GridCase, shot: Shot, hit: Hit) -> Shot | None:
     """Mark the blocks of the SM that was clicked, or that runs the clicked block; nothing on a second click."""
     sm = sm_under(case, hit)
-    return None if sm is None else replace(shot, sm=-1 if sm == shot.sm else sm)
+    return None if sm is None else structs.replace(shot, sm=-1 if sm == shot.sm else sm)
 
 
 # Two runs at the same position: a shot's, and the one that it is compared with.
@@ -140,7 +140,7 @@ def _make_pair(shot: Shot, context: Context) -> Pair | None:
     return Pair(
         left, now, lock, (both[0].counts, both[1].counts), (both[0].time_ms, both[1].time_ms),
         tuple(each.speed.short_source for each in both if each.speed is not None), against.element, both_move,
-        (_resources(replace(shot, setup=against.setup), both[0].speed), _resources(shot, both[1].speed)),
+        (_resources(structs.replace(shot, setup=against.setup), both[0].speed), _resources(shot, both[1].speed)),
     )  # fmt: skip
 
 
@@ -149,8 +149,8 @@ def _resources(shot: Shot, speed: KernelSpeed | None) -> OccupancyCase | None:
     case, resources = occupancy_case(shot, speed), None if speed is None else speed.measured.resources
     if case is None or speed is None or resources is None:
         return case
-    needs = replace(case.own, registers=resources.registers)
-    return replace(case, needs=needs, own=needs, registers_source=speed.short_source)
+    needs = structs.replace(case.own, registers=resources.registers)
+    return structs.replace(case, needs=needs, own=needs, registers_source=speed.short_source)
 
 
 def _is_side_ready(moment: Moment, lock: Lock) -> bool:
@@ -166,7 +166,7 @@ def _click_pair(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
         return None
     row, column = hit.place
     marked = f"{array.name}[{row},{column}]"
-    return replace(shot, against=replace(against, marked="" if marked == against.marked else marked))
+    return structs.replace(shot, against=structs.replace(against, marked="" if marked == against.marked else marked))
 
 
 # Largest errors of the outputs of two runs: a shot's, and the one that it is compared with.
@@ -214,7 +214,7 @@ def _with_tile(setup: Setup, device: Device) -> Suggestion | None:
     if not setup.problem.is_multiply:
         return None
     if device.vendor != "NVIDIA" or device.capability < tile.since:
-        cure = replace(setup, device=DEFAULT_DEVICE)
+        cure = structs.replace(setup, device=DEFAULT_DEVICE)
         return Suggestion(tr("show it on {device}", device=device_for(cure).name), cure)
     if all(sizes[name] >= size for name, size in (("M", tile.m), ("N", tile.n), ("K", tile.k))):
         return None
@@ -225,7 +225,7 @@ def _with_tile(setup: Setup, device: Device) -> Suggestion | None:
 def _click_launch(case: LaunchCase, shot: Shot, hit: Hit) -> Shot | None:
     """Use the launch that is offered."""
     is_cure = isinstance(hit.cells.meaning, Button) and hit.cells.meaning.action == "cure"
-    return replace(shot, setup=case.cure.setup) if is_cure and case.cure is not None else None
+    return structs.replace(shot, setup=case.cure.setup) if is_cure and case.cure is not None else None
 
 
 def _refused_launch(setup: Setup) -> Launch | None:
@@ -250,10 +250,10 @@ def _needs(setup: Setup) -> Needs | None:
 def _make_occupancy(shot: Shot, context: Context) -> OccupancyCase:
     """The occupancy. Raises GemmvizError for a setup without a launch."""
     launch = context.asked
-    case = occupancy_case(replace(shot, setup=launch.setup), launch.speed)
+    case = occupancy_case(structs.replace(shot, setup=launch.setup), launch.speed)
     if case is None:
         return context.known.occupancy  # which raises the reason
-    return replace(case, what=launch.title) if launch.origin else case
+    return structs.replace(case, what=launch.title) if launch.origin else case
 
 
 def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
@@ -269,7 +269,7 @@ def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
 def _click_occupancy(case: OccupancyCase, shot: Shot, hit: Hit) -> Shot | None:
     """Use the value under the pointer as a trial value."""
     needs = value_at(case, hit)
-    return None if needs is None else replace(shot, trial=_trial_of(case, needs))
+    return None if needs is None else structs.replace(shot, trial=_trial_of(case, needs))
 
 
 # Profile: the recorded hardware counters of exactly the shot's launch, beside the counts from its source.

@@ -1,13 +1,15 @@
 """Subjects that were measured on a GPU: benchmarks, the time of a program, and loads at their distances."""
 
-from gemmviz.analysis.memory.counts import Counts
+from msgspec import structs
+
+from gemmviz.analysis.counts import Counts
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import can_run, device_for, setup_for
 from gemmviz.files.answer_file import answer_key
 from gemmviz.files.devices import device_of, load_device
 from gemmviz.files.recordings import named, recordings
 from gemmviz.model.cases import AmdahlCase, Ladder, Rung, TripCase
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.messages import GemmvizError, UsageError, listed, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import (
     AccessTimes,
@@ -22,9 +24,7 @@ from gemmviz.model.recording import (
     nearest_recording,
     recording_of,
 )
-from gemmviz.model.records import replace
 from gemmviz.model.timing import Benchmark, Measured
-from gemmviz.model.translation import listed, tr
 from gemmviz.scenes.charts.speeds import narrowed, widths_of
 from gemmviz.shots.knowledge import Context
 from gemmviz.shots.shot import Shot
@@ -129,7 +129,7 @@ def _make_ladder(shot: Shot, context: Context) -> Ladder:
         setup = setup_for(load_kernel(name), Problem(_COUNTED_AT, _COUNTED_AT, _COUNTED_AT), row.parameters)
         key = answer_key(setup, device_for(setup))
         if key not in _TOTALS:
-            _TOTALS[key] = context.known.about(replace(shot, setup=setup, against=None)).counts.total()
+            _TOTALS[key] = context.known.about(structs.replace(shot, setup=setup, against=None)).counts.total()
         total = _TOTALS[key]
         per_warp = _LANES / _COUNTED_AT**3
         gpu = benchmark.gpu.name.replace("NVIDIA ", "").partition(" ")[0]
@@ -174,22 +174,24 @@ def _make_host(shot: Shot, context: Context) -> TransferCase:
     is_kernel = (setup.kernel.name, dict(setup.parameters)) == (_RECORDED_KERNEL, _RECORDED_WIDTH)
     pieces = recording_of(device, recordings("streams", StreamRuns))
     if pieces is not None and is_kernel and setup.problem == Problem(pieces.n // pieces.pieces, pieces.n, pieces.n):
-        return replace(case, pieces=pieces, source=f"{pieces.short_source}; {tr('kernel: {kernel}', kernel=tr(pieces.kernel))}")
+        return structs.replace(
+            case, pieces=pieces, source=f"{pieces.short_source}; {tr('kernel: {kernel}', kernel=tr(pieces.kernel))}"
+        )
     host = recording_of(device, recordings("host", HostRuns))
     if host is None:
-        return replace(case, unmeasured=tr("not measured on {device}", device=device.name))
+        return structs.replace(case, unmeasured=tr("not measured on {device}", device=device.name))
     sizes = setup.problem.sizes
     runs = tuple(run for run in host.rows if set(sizes.values()) == {run.n})
     if not runs:
         measured = listed([str(each) for each in sorted({run.n for run in host.rows})])
-        return replace(
+        return structs.replace(
             case,
             unmeasured=tr(
                 "not measured at this size; recorded on {device}: N = {measured}", device=device.name, measured=measured
             ),
         )
     runs = tuple(HostRun(run.n, run.memory, tuple(_transfer_times(call, run, is_kernel) for call in calls)) for run in runs)
-    return replace(case, runs=runs, source=_times_source(host, is_kernel))
+    return structs.replace(case, runs=runs, source=_times_source(host, is_kernel))
 
 
 def _transfer_times(call: HostCall, run: HostRun, is_kernel: bool) -> HostCall:
@@ -206,7 +208,7 @@ def _times_source(host: HostRuns, is_kernel: bool) -> str:
 
 def _reads_c(shot: Shot, context: Context) -> bool:
     small = shot.setup.changed(M=4, N=4, K=4)
-    known = context.known.about(replace(shot, setup=small)) if can_run(small) else context.known
+    known = context.known.about(structs.replace(shot, setup=small)) if can_run(small) else context.known
     try:
         counts = known.counts
     except GemmvizError:

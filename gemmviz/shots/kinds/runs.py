@@ -3,9 +3,10 @@
 import textwrap
 
 import numpy as np
+from msgspec import structs
 
+from gemmviz.analysis.counts import LaunchCounts
 from gemmviz.analysis.listing import PrintedSource, compared, filled_line, first_line, listing_of, printed_source
-from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.grid import Owners
 from gemmviz.analysis.replay.moment import Moment
@@ -13,18 +14,16 @@ from gemmviz.cuda.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import device_for, launch_for
 from gemmviz.cuda.program import program_for
 from gemmviz.model.cases import CodeCase, Counter, Listing, LoopRun, LoopsCase, Stop
-from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, KernelFault, UsageError, marked, spaced, tr
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.trace import RaceCase, VariableValue, Watched
-from gemmviz.model.translation import marked, spaced, tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.sentence import beat
-from gemmviz.shots.describing import LaunchWords
 from gemmviz.shots.knowledge import Context, Knowledge
+from gemmviz.shots.picture import LaunchWords
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import Subject, focus_at
 
@@ -45,7 +44,7 @@ def _click_moment(moment: Moment, shot: Shot, hit: Hit) -> Shot | None:
     """Follow the thread of a cell. Raises UsageError if there is none."""
     focus = focus_at(moment, hit)
     warp_size = device_for(shot.setup).warp_size
-    return None if focus is None else replace(shot, focus=focus.within_launch(moment.trace.launch, warp_size))
+    return None if focus is None else structs.replace(shot, focus=focus.within_launch(moment.trace.launch, warp_size))
 
 
 def _texts_at(moment: Moment) -> tuple[str, str, str]:
@@ -60,8 +59,10 @@ def _make_loops(shot: Shot, context: Context) -> LoopsCase:
     """The runs of a multiplication. Raises UsageError for another problem, and as ``Engine.trace`` does."""
     if not shot.setup.problem.is_multiply:
         raise UsageError(tr("loops are shown for multiplications of matrices only"))
-    of_first = replace(shot, focus=Focus())
-    before = None if shot.against is None else _loop_run(context.known.about(replace(of_first, setup=shot.against.setup)))
+    of_first = structs.replace(shot, focus=Focus())
+    before = (
+        None if shot.against is None else _loop_run(context.known.about(structs.replace(of_first, setup=shot.against.setup)))
+    )
     return LoopsCase(shot.setup.problem, _loop_run(context.known.about(of_first)), before)
 
 
@@ -127,7 +128,7 @@ def _make_code(shot: Shot, context: Context) -> CodeCase:
     tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
     # An exercise needs the room of the facts for its lines.
     facts = () if shot.setup.kernel.blanks else _code_facts(shot.setup, launch, counts)
-    return replace(case, facts=facts, block=launch.block, tiles=tiles)
+    return structs.replace(case, facts=facts, block=launch.block, tiles=tiles)
 
 
 def _with_filled(listing: Listing, kernel: KernelSpec) -> Listing:
@@ -136,7 +137,7 @@ def _with_filled(listing: Listing, kernel: KernelSpec) -> Listing:
     if worksheet is None or not worksheet.blanks or worksheet.entry != kernel.entry:
         return listing
     line = filled_line(kernel, worksheet)
-    return listing if line is None else replace(listing, lit=frozenset({line}))
+    return listing if line is None else structs.replace(listing, lit=frozenset({line}))
 
 
 def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -> CodeCase:
@@ -149,7 +150,7 @@ def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -
     declared = program_for(setup.kernel, setup.definitions).shared
     tiles = tuple((each.name, *each.dims) for each in declared if each.dims is not None and len(each.dims) == 2)
     stop = Stop(line, fault.what)
-    return replace(case, facts=facts, block=launch.block, tiles=tiles, stop=stop)
+    return structs.replace(case, facts=facts, block=launch.block, tiles=tiles, stop=stop)
 
 
 def _code_facts(setup: Setup, launch: Launch, counts: LaunchCounts) -> tuple[tuple[str, str], ...]:

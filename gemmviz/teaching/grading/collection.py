@@ -13,19 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz import __version__
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
 from gemmviz.files.kernel_file import decoded
-from gemmviz.files.kinds import KERNEL_SUFFIXES, file_stem
-from gemmviz.files.whole import is_file, write_text
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.files.resources import KERNEL_SUFFIXES, file_stem, is_file, write_text
 from gemmviz.model.kernel import MOST_TEXT
-from gemmviz.model.records import replace
-from gemmviz.teaching.grading.grade import CheckResult, Grade, HandIn
-from gemmviz.teaching.grading.graded import Graded
-from gemmviz.teaching.grading.task import Task
+from gemmviz.model.messages import GemmvizError, UsageError
+from gemmviz.teaching.grading.pool import Graded
+from gemmviz.teaching.grading.task import CheckResult, Grade, HandIn, Task
 
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.DOTALL)
 _SUFFIXES = KERNEL_SUFFIXES | {".cuh", ".hh", ".inc"}
@@ -118,7 +115,7 @@ def _in_archive(entry: _CollectedFile, folder: str) -> Iterator[_CollectedFile]:
         archive = zipfile.ZipFile(io.BytesIO(content))
         infos = archive.infolist()
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):
-        yield replace(entry, problem=f"{_printable(entry.path.name)} is not a .zip archive that can be read")
+        yield structs.replace(entry, problem=f"{_printable(entry.path.name)} is not a .zip archive that can be read")
         return
     for info in infos[:_MOST_ENTRIES]:
         parts = PurePosixPath(info.filename.replace("\\", "/")).parts

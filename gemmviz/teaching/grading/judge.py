@@ -4,27 +4,24 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
-from gemmviz.analysis.hazards.hazard import Hazard
-from gemmviz.analysis.memory.counts import Counts
+from gemmviz.analysis.counts import Counts
+from gemmviz.analysis.hazard import Hazard
 from gemmviz.cuda.launch.launch_form import not_confirmed
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import text_hash
-from gemmviz.model.problems.catalog import MULTIPLY
-from gemmviz.model.records import replace
+from gemmviz.model.messages import GemmvizError, KernelFault, SettingError, SourceError, listed
+from gemmviz.model.problems import MULTIPLY
 from gemmviz.model.setup import MOST_SEED, Filling
 from gemmviz.model.sites import LoopInfo
-from gemmviz.model.translation import listed
 from gemmviz.run.engine import Engine
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.grading.grade import BarrierGap, CheckResult, Grade, HandIn, JudgedRow
+from gemmviz.teaching.exercises import SizeRun, at_costly_access, at_wrong_access
 from gemmviz.teaching.grading.opening import OpenedHandIn, opened_hand_in, precision_error
-from gemmviz.teaching.grading.task import Task, TaskCheck
+from gemmviz.teaching.grading.task import BarrierGap, CheckResult, Grade, HandIn, JudgedRow, Task, TaskCheck
 from gemmviz.teaching.lesson import ExerciseSize
-from gemmviz.teaching.requirements import SizeRun, at_costly_access, at_wrong_access
 
 # A check while it is judged: what is known of it so far, and its result in the end.
 
@@ -151,7 +148,7 @@ class _Judging:
     def _shot(self, opened: OpenedHandIn) -> Shot:
         if self.task.shot is not None and self.task.shot.setup.kernel.blanks:
             shot = self.task.shot
-            return replace(shot, setup=replace(shot.setup, kernel=opened.kernel))
+            return structs.replace(shot, setup=structs.replace(shot.setup, kernel=opened.kernel))
         filling = Filling(seed=self.seed, old_outputs="nan" if opened.is_unset else "zeros")
         return Shot(setup_for(opened.kernel, device=self.task.device, blocks="all", filling=filling))
 
@@ -228,7 +225,7 @@ class _Judging:
 
     def _of_blocks(self, run: SizeRun, blocks: str) -> SizeRun:
         """The run of some blocks; "" means those that are quick to trace."""
-        return SizeRun(run.size, replace(run.shot, setup=replace(run.shot.setup, blocks=blocks)), self.engine)
+        return SizeRun(run.size, structs.replace(run.shot, setup=structs.replace(run.shot.setup, blocks=blocks)), self.engine)
 
     def _unmet(self, state: CheckState, run: SizeRun) -> None:
         """Fails a check whose requirements aren't met, with the sentence of what was found."""
@@ -278,11 +275,11 @@ class _Judging:
         replays: list[tuple[Shot, SizeRun]] = []
         results = []
         for state in self.states.values():
-            result, replay = replace(state.result(), rows=tuple(state.rows)), self._replay(state)
+            result, replay = structs.replace(state.result(), rows=tuple(state.rows)), self._replay(state)
             if replay is not None:
                 shots = [shot for shot, _ in replays]
                 replays += [] if replay[0] in shots else [replay]
-                result = replace(result, replay=[*shots, replay[0]].index(replay[0]))
+                result = structs.replace(result, replay=[*shots, replay[0]].index(replay[0]))
             results.append(result)
         is_right = all(each.status == "passed" for each in results if each.id in _RIGHTNESS)
         told = [run for run in self.runs.values() if run.size not in self.task.private]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.draft import Draft, draft_of
 from gemmviz.cuda.launch.formula import names_in, renamed
@@ -17,19 +17,17 @@ from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.program import reader
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.model.element_types import element_type_of_c
-from gemmviz.model.errors import GemmvizError, SourceError, UsageError
 from gemmviz.model.kernel import BLANK, KernelSpec
+from gemmviz.model.messages import GemmvizError, SourceError, UsageError
 from gemmviz.model.outline import COMMENT, BufferOutline, KernelOutline, LaunchOutline
 from gemmviz.model.problem import Problem
-from gemmviz.model.problems.catalog import MULTIPLY
-from gemmviz.model.records import replace
+from gemmviz.model.problems import MULTIPLY
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.data import rounding_in
-from gemmviz.run.opening.loader import LaunchSearch, LaunchUnknown
-from gemmviz.run.opening.project import Project
+from gemmviz.run.loader import LaunchSearch, LaunchUnknown
+from gemmviz.run.project import Project
 from gemmviz.run.trial import WorkBudget, is_right, trial_of
-from gemmviz.teaching.grading.grade import LAUNCH, HandIn
-from gemmviz.teaching.grading.task import Task
+from gemmviz.teaching.grading.task import LAUNCH, HandIn, Task
 
 # Host code to the mistake in it that leaves the result unwritten on a GPU: no launch, or a copy that is missing or wrong.
 
@@ -124,7 +122,7 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     texts = _texts_with_task(hand_in, task)
     refusal: SourceError | None = None
     if task.shot is not None and task.shot.setup.kernel.blanks:
-        spec = replace(task.shot.setup.kernel, text=text, file=main, is_shipped=False)
+        spec = structs.replace(task.shot.setup.kernel, text=text, file=main, is_shipped=False)
         refusal = _refusal(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
         return OpenedHandIn(spec, refusal=refusal)
     try:
@@ -132,7 +130,7 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
             spec = parse_kernel(text, main)
             refusal = _refusal(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
             others = Project(None, main, texts).others
-            spec = replace(_without_claims(spec, task), own_name=main if others else spec.own_name, project=others)
+            spec = structs.replace(_without_claims(spec, task), own_name=main if others else spec.own_name, project=others)
             opened = OpenedHandIn(task.launch.applied(spec))
         else:
             refusal = _refusal(SourceText(main, texts, main))
@@ -141,8 +139,8 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
         if refusal is None:
             raise
         raise refusal from None
-    kernel = replace(opened.kernel, problem=_judged_problem(opened.kernel.problem, task))
-    return replace(opened, kernel=kernel, refusal=refusal)
+    kernel = structs.replace(opened.kernel, problem=_judged_problem(opened.kernel.problem, task))
+    return structs.replace(opened, kernel=kernel, refusal=refusal)
 
 
 def _texts_with_task(hand_in: HandIn, task: Task) -> dict[str, str]:
@@ -154,7 +152,7 @@ def _texts_with_task(hand_in: HandIn, task: Task) -> dict[str, str]:
 
 def _without_claims(spec: KernelSpec, task: Task) -> KernelSpec:
     """A kernel with a header, without what its header says about the problem: the task alone says what is right."""
-    return replace(
+    return structs.replace(
         spec,
         problem=Problem.of_flat({"kind": task.problem.kind.name, **_factors_of(task)}),
         requirements=(), size_macros=(), column_major=frozenset(), unfinished=False,
@@ -216,7 +214,7 @@ class _Opening:
     def __init__(self, task: Task, main: str, texts: dict[str, str]) -> None:
         self.task, self.main, self.texts = task, main, texts
         by_columns = task.launch.column_major or frozenset()
-        self.given = replace(task.launch, kind=task.problem.kind.name, column_major=by_columns)
+        self.given = structs.replace(task.launch, kind=task.problem.kind.name, column_major=by_columns)
         self.search = LaunchSearch(
             Project(None, main, texts), Path(main), self.given, as_written=True, accepts=self._is_right_at_most
         )
@@ -288,7 +286,9 @@ class _Opening:
         """
         named = launch_by_names(self.kernel, {})
         names = (*launch.names, *(each for each in named.names if each.name not in launch.values))
-        draft = draft_of(self.kernel, replace(launch, arguments=named.arguments, names=names, buffers=named.buffers, grid=()))
+        draft = draft_of(
+            self.kernel, structs.replace(launch, arguments=named.arguments, names=names, buffers=named.buffers, grid=())
+        )
         rows, columns, *_ = self._sizes() * 2
         grids = [
             tuple(
@@ -311,7 +311,7 @@ class _Opening:
         """Whether the result is right at the largest size: a block that is larger than a tile may be right at small ones."""
         largest = max(self.task.sizes, key=lambda each: math.prod(each.problem.values()))
         try:
-            return is_right(replace(spec, problem=setup_for(spec).changed(**largest.problem).problem), WorkBudget())
+            return is_right(structs.replace(spec, problem=setup_for(spec).changed(**largest.problem).problem), WorkBudget())
         except GemmvizError:
             return False
 
@@ -326,7 +326,7 @@ class _Opening:
             remedy = "launch it with the sizes themselves"
             return UsageError(message, launch.place, file=launch.file, remedy=remedy, id="unsupported")
         message = f"{self.kernel.name} is launched nowhere, and no usual launch gives a right result"
-        error = None if spec is None else _first_error(replace(spec, unconfirmed=""))
+        error = None if spec is None else _first_error(structs.replace(spec, unconfirmed=""))
         if error is not None and error.id == "unsupported":
             return error
         if spec is not None and error is not None:

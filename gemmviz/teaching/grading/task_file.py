@@ -6,30 +6,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, structs
 from msgspec.structs import asdict
 
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.cuda.launch.formula import OWN_SIZES, evaluate, names_in
 from gemmviz.cuda.launch.launch_form import GivenLaunch
-from gemmviz.files.codec import FILE_START, FormatError, check_version, read_fields, read_text, toml_to_plain
+from gemmviz.files.codec import (
+    FILE_START,
+    FieldPath,
+    FormatError,
+    check_version,
+    nearest_place,
+    read_fields,
+    read_text,
+    toml_places,
+    toml_to_plain,
+)
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.kernel_file import read_program_text
-from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.model.device import DEFAULT_DEVICE
-from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
 from gemmviz.model.kernel import MOST_TEXT, text_hash
+from gemmviz.model.messages import GemmvizError, Place, UsageError, capital, closest
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
-from gemmviz.model.records import replace
-from gemmviz.model.translation import capital
-from gemmviz.teaching.exercises import requirements_of
+from gemmviz.model.problems import MULTIPLY, PROBLEM_KINDS
+from gemmviz.teaching.exercises import QuantityRequirement, Relation, requirements_of
 from gemmviz.teaching.grading.task import ALWAYS_JUDGED, REQUIREMENTS, Task, TaskCheck
 from gemmviz.teaching.lesson import ExerciseSize, Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
 from gemmviz.teaching.quantities.catalog import check_reference, is_recorded, problem_arrays_of, quantity_title, value_type_of
-from gemmviz.teaching.requirements import QuantityRequirement, Relation
 
 _ENTRY_NAME = re.compile(r"[A-Za-z_]\w*(::\w+)*\s*(<.*>)?")
 _SOME_VALUE = 16  # of a name that hand-ins define
@@ -235,7 +241,7 @@ def parse_task(text: str, file: str) -> Task:
             raise FormatError("this is not a gemmviz task", where, remedy=f'begin it with format = "{FORMAT}"')
         check_version(version, VERSION, f"write version = {VERSION}", places.get(("version",), FILE_START))
         task = _task(read_fields(plain, _TaskFields, lambda: places), places, Path(file))
-        return replace(task, digest=text_hash(repr((text, task.files))))
+        return structs.replace(task, digest=text_hash(repr((text, task.files))))
     except GemmvizError as error:
         error.in_file(file)
         raise

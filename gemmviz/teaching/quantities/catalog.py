@@ -7,8 +7,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import msgspec
 import numpy as np
 
-from gemmviz.model.errors import UsageError, closest
-from gemmviz.model.translation import tr
+from gemmviz.model.messages import UsageError, closest, tr
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities import counts, launch, models, per_thread
 from gemmviz.teaching.quantities.quantity import IN_PROBLEM, Origin, Quantity, QuantityReference, QuantityValue, parse_reference

@@ -5,18 +5,16 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
-from gemmviz.analysis.memory.counts import Counts, intensity
+from gemmviz.analysis.counts import Counts, intensity
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.cases import Profile
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError, marked, tr
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, MemoryArray, Space
-from gemmviz.model.translation import marked, tr
-from gemmviz.shots.kinds.counted import PER_THREAD, loads_per_phase, loads_row, operations_per_phase
-from gemmviz.shots.kinds.why import dram_traffic
+from gemmviz.shots.kinds.counted import PER_THREAD, dram_traffic, loads_per_phase, loads_row, operations_per_phase
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.quantity import (
@@ -44,7 +42,7 @@ def elements(facts: Knowledge, space: Space, access: Access, array: Matrix | Non
 def elements_read_with(facts: Knowledge, parameter: str, value: Whole) -> int:
     """Elements that lanes read from global memory, with another value of a parameter."""
     setup = facts.setup.changed(**{parameter: value})
-    return int(elements.compute(facts.about(replace(facts.shot, setup=setup)), space="global", access="read"))
+    return int(elements.compute(facts.about(structs.replace(facts.shot, setup=setup)), space="global", access="read"))
 
 
 @quantity(marked("times each element of {array} is read"), origin="counts")
@@ -95,7 +93,7 @@ def dram_gibibytes(facts: Knowledge) -> float:
 def dram_gibibytes_with(facts: Knowledge, parameter: str, value: Whole) -> float:
     """The same of the launch with another value of a parameter."""
     other = facts.setup.changed(**{parameter: value})
-    return float(dram_gibibytes.compute(facts.about(replace(facts.shot, setup=other))))
+    return float(dram_gibibytes.compute(facts.about(structs.replace(facts.shot, setup=other))))
 
 
 @quantity(marked("{measure} of the launch"), origin="counts")
@@ -165,7 +163,7 @@ def _total_of(facts: Knowledge, is_chosen: Callable[[MemoryArray, Access], bool]
 def reads_per_product(facts: Knowledge, per_thread: Whole = 0) -> float:
     """Elements of the tiles of A and B that a thread reads for each of its multiply-adds."""
     setup = facts.setup.changed(**{PER_THREAD: per_thread}) if per_thread else facts.setup
-    return loads_row(facts.about(replace(facts.shot, setup=setup))).per_product
+    return loads_row(facts.about(structs.replace(facts.shot, setup=setup))).per_product
 
 
 @quantity(marked("elements read per block and phase"), origin="counts")
@@ -229,7 +227,7 @@ def request_cost(facts: Knowledge, array: str, measure: Literal["sectors", "line
     first = next((int(t.steps[0]) for t in facts.replay.trace.touches_of(number) if len(t.steps)), None)
     if first is None:
         raise UsageError(tr("no thread accesses {array}", array=array))
-    focus = moment.focus if moment.focus.warp is not None else replace(moment.focus, warp=0)
+    focus = moment.focus if moment.focus.warp is not None else structs.replace(moment.focus, warp=0)
     return int(getattr(Reader(facts.replay, focus).at(first).cost, measure))
 
 

@@ -12,13 +12,12 @@ from gemmviz.cuda.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.cuda.launch.legality import can_run, launch_for, requested_launch
 from gemmviz.model.cases import TF32_TILE, BlockPhase
 from gemmviz.model.device import Device, MemoryRules
-from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError, UsageError, closest, listed, marked, tr
 from gemmviz.model.outline import COMMENT
 from gemmviz.model.records import fields
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.timing import GridCase, Schedule
-from gemmviz.model.translation import listed, marked, tr
 from gemmviz.scenes.kit.scale import strips_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.subject import value_of

@@ -5,15 +5,14 @@ from typing import Literal
 from gemmviz.analysis.models import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.files.recordings import reported_shares
 from gemmviz.model.cases import AmdahlCase, CauseKind, Ladder, SpeedCase, TripCase
-from gemmviz.model.errors import UsageError
+from gemmviz.model.messages import UsageError, marked, tr
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import AccessTimesCase, HostRun, MemoryPlace, StreamRuns, StrideTimes, TransferCase
 from gemmviz.model.timing import CUBLAS, Measured
-from gemmviz.model.translation import marked, tr
 from gemmviz.run.stored import recorded_speed
 from gemmviz.scenes.charts.models import blocks_at
 from gemmviz.scenes.charts.speeds import per_thread_rows
-from gemmviz.shots.kinds.why import speed_case_of
+from gemmviz.shots.kinds.counted import speed_case_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.quantity import Whole, quantity

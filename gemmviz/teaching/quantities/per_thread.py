@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from gemmviz.analysis.memory.costs import lane_words, warp_rows
+from gemmviz.analysis.costs import lane_words, warp_rows
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.private import exchanged_elements, private_values, threads_at_work
 from gemmviz.analysis.replay.reads import copies_of, first_threads, matrices_read, products_of, read_by_first
-from gemmviz.model.errors import UsageError
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.messages import UsageError, marked, tr
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.teaching.quantities.quantity import NO_VALUE, Factor, Matrix, Whole, quantity
 

@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct
 
-from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.messages import UsageError, closest, tr
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import tr
 
 QuantityValue = bool | int | float | str
 Origin = Literal["run", "counts", "recorded", "model", "definition", "reported"]

@@ -6,10 +6,9 @@ from contextlib import suppress
 import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus, thread_number
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError, marked, tr
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import Triple
-from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz import GeneratedQuestion, QuizAccess, QuizKind, QuizSource, off_by_one, swaps
 

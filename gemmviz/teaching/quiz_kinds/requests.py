@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gemmviz.analysis.memory.costs import bank_words, lane_words
+from gemmviz.analysis.costs import bank_words, lane_words
 from gemmviz.analysis.replay.focus import Focus, thread_number
 from gemmviz.model.arrays import Longs
-from gemmviz.model.translation import many, marked, tr, trn
-from gemmviz.shots.describing import extents_text
+from gemmviz.model.messages import many, marked, tr, trn
+from gemmviz.shots.picture import extents_text
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
-from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.launch_hazards import ordering_of
 from gemmviz.cuda.launch.formula import grid_units, replace_sizes
 from gemmviz.cuda.launch.launch_form import with_header
 from gemmviz.cuda.launch.legality import launch_for, setup_for
-from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.messages import GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
-from gemmviz.model.problems.catalog import NONE
-from gemmviz.model.records import replace
+from gemmviz.model.problems import NONE
 from gemmviz.run.choosing import MOST_BYTES, engine_for, run
-from gemmviz.run.opening.loader import LaunchUnknown, opened
+from gemmviz.run.loader import LaunchUnknown, opened
 from tests.corpus.public_habits.corpus import Entry
 
 OPENED, GUESSED, UNCONFIRMED, UNCHECKED, ASKED, REFUSED, ACCUSED, INTERNAL = CLASSES = (
@@ -131,7 +131,7 @@ def _problems(kernel: KernelSpec, entry: Entry) -> Iterator[Problem]:
 
 def _said(kernel: KernelSpec, problem: Problem) -> tuple[str, str]:
     try:
-        return _verdict(replace(kernel, problem=problem))
+        return _verdict(structs.replace(kernel, problem=problem))
     except KernelFault as error:
         return ACCUSED, f"{error}; {problem}"
     except GemmvizError as error:

@@ -1,13 +1,13 @@
 """Faults planted in kernels of the corpus: ``python -m tests.corpus.public_habits.planted`` runs each of them on the host."""
 
 import argparse
+import dataclasses
 import fnmatch
 import re
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from gemmviz.model.records import replace
 from tests.corpus.public_habits.corpus import Entry, entries
 from tests.corpus.public_habits.verify import outcome
 
@@ -347,7 +347,7 @@ def _planted(entry: Entry, head: str, change: str, name: str) -> Entry:
         assert not files or made != files, name
         return made
 
-    return replace(entry, name=name, files=put(entry.files), small=put(entry.small))
+    return dataclasses.replace(entry, name=name, files=put(entry.files), small=put(entry.small))
 
 
 def _changed(text: str, head: str, change: str) -> str:

@@ -6,7 +6,7 @@ from clang.cindex import Cursor
 from gemmviz.cuda.launch.formula import formula_value
 from gemmviz.cuda.launch.host_code import scope
 from gemmviz.cuda.launch.host_code.functions import called_function
-from gemmviz.cuda.launch.host_code.outline import unit_outline
+from gemmviz.cuda.launch.host_code.launches import unit_outline
 from gemmviz.cuda.parser.source_text import SourceText
 from gemmviz.cuda.parser.unit import parse
 from gemmviz.model.outline import ArgumentOutline, FileOutline, LaunchOutline

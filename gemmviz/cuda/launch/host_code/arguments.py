@@ -5,35 +5,32 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from clang.cindex import Cursor, CursorKind, StorageClass, TemplateArgumentKind, Type, TypeKind, conf
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from gemmviz.cuda.launch.host_code.cursors import (
-    HostVariable,
-    UnreadError,
-    arguments,
-    callee,
-    inner_parts,
-    is_record,
-    uncast,
-    unwrapped,
-    variable_of,
-)
 from gemmviz.cuda.launch.host_code.expressions import formula, helper_of, is_taken, variable_formula
 from gemmviz.cuda.launch.host_code.functions import (
     At,
     Branch,
     HostCallCursor,
     HostFunction,
+    HostVariable,
+    UnreadError,
     VariableSetting,
+    arguments,
     called_function,
+    callee,
+    inner_parts,
+    is_record,
     place_key,
     qualified_name,
     referenced_function,
+    uncast,
+    unwrapped,
+    variable_of,
 )
 from gemmviz.cuda.launch.host_code.scope import HostProgram, HostScope, in_own_names, member_value, relevant
 from gemmviz.cuda.parser.unit import binary_operator, evaluated, unary_operator
 from gemmviz.model.outline import ArgumentOutline, BufferOutline
-from gemmviz.model.records import replace
 
 # Chains of calls that lead to a launch: which kernel, template arguments and values they choose.
 
@@ -94,7 +91,7 @@ def never_reached(scope: HostScope) -> UnreadError | None:
                 return UnreadError(f"it isn't made: {condition_text(each, scope)} is false", each.condition or each.subject)
         for value, at in scope.function.returns if scope.function is not None else ():
             is_before = (at.offset if value is None else value.extent.end.offset) < scope.at.offset
-            if is_before and all(is_taken(each, replace(scope, at=at)) for each in at.branches):
+            if is_before and all(is_taken(each, structs.replace(scope, at=at)) for each in at.branches):
                 return UnreadError("it isn't made: the function returns in front of it", value)
         if scope.caller is None:
             return None
@@ -173,7 +170,11 @@ def deduced(target: Target, reference: Cursor, given: tuple[Cursor, ...], scope:
         if argument.type.kind != TypeKind.DEPENDENT:
             types.setdefault(own, _substituted(passed, scope))
     names = [each.spelling for each in kernel.get_children() if each.kind == CursorKind.TEMPLATE_TYPE_PARAMETER]
-    return replace(target, arguments=tuple(types[each] for each in names)) if names and types.keys() >= {*names} else target
+    return (
+        structs.replace(target, arguments=tuple(types[each] for each in names))
+        if names and types.keys() >= {*names}
+        else target
+    )
 
 
 def _bare(type_: str) -> str:
@@ -286,7 +287,7 @@ def buffer_outline(variable: HostVariable, scope: HostScope) -> BufferOutline:
         use = outer
         found, is_mapped = _used(found, use, scope), is_mapped or _is_mapped(use)
         outer = _outer(use)
-    return found if is_mapped or found.memory else replace(found, memory=_memory(use, found))
+    return found if is_mapped or found.memory else structs.replace(found, memory=_memory(use, found))
 
 
 def _is_mapped(use: Use) -> bool:
@@ -345,12 +346,12 @@ def _used(found: BufferOutline, use: Use, scope: HostScope) -> BufferOutline:
         count = texts.words(call.cursor)[use.word] or sum(_is_same(each, use) for each in given)  # 0 inside of a macro
         known += count
         known_before += count if call.at.offset < at.offset else 0
-        if call.at.offset != use.scope.at.offset and never_reached(replace(use.scope, at=call.at)) is None:
+        if call.at.offset != use.scope.at.offset and never_reached(structs.replace(use.scope, at=call.at)) is None:
             found = _called(found, call, given, use, scope)
     if function is not None and texts.words(function.cursor)[use.word] > known:
         is_again = any(each.is_loop for each in at.branches) or function.outer is not None
         is_before = is_again or texts.words(function.cursor, at.offset)[use.word] > known_before
-        found = replace(found, passed=found.passed | _LATE | (_EARLY if is_before else frozenset()))
+        found = structs.replace(found, passed=found.passed | _LATE | (_EARLY if is_before else frozenset()))
     return found
 
 
@@ -359,28 +360,28 @@ def _called(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use
     name, when = call.cursor.spelling, _when(call, use.scope)
     if name in _ALLOCATIONS and len(given) > 1:
         is_shared = name.endswith("Managed")
-        found = replace(found, passed=_EARLY | _LATE) if is_shared else replace(found, memory="device")
-        return replace(found, bytes=found.bytes or _bytes(given[1], use, scope))
+        found = structs.replace(found, passed=_EARLY | _LATE) if is_shared else structs.replace(found, memory="device")
+        return structs.replace(found, bytes=found.bytes or _bytes(given[1], use, scope))
     if name in _FREES:
         return found
     if name in _COPIES | _COPIES_2D and len(given) > 2:
         return _copied(found, call, given, use, scope)
     if name in _ZEROES and len(given) > 2:
         is_zeroed = evaluated(uncast(given[1])) in (0, None) and _is_whole(given[0], given[2], found, use, scope)
-        return replace(found, is_zeroed=found.is_zeroed or (is_zeroed and when >= _EARLY))
-    return replace(found, passed=found.passed | when)
+        return structs.replace(found, is_zeroed=found.is_zeroed or (is_zeroed and when >= _EARLY))
+    return structs.replace(found, passed=found.passed | when)
 
 
 def _copied(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use: Use, scope: HostScope) -> BufferOutline:
     is_flat, is_target, when = call.cursor.spelling in _COPIES, _is_same(given[0], use), _when(call, use.scope)
     direction = uncast(given[-1 if not is_flat else min(3, len(given) - 1)]).spelling
     if direction.endswith(_TO_HOST if is_target else _TO_DEVICE):
-        return replace(found, misdirected=found.misdirected or use.scope.program.unit.place(call.cursor.extent))
+        return structs.replace(found, misdirected=found.misdirected or use.scope.program.unit.place(call.cursor.extent))
     if is_flat and not _is_whole(given[0 if is_target else 1], given[2], found, use, scope):
         return found
     if is_target:
-        return replace(found, is_copied_in=found.is_copied_in or when >= _EARLY)
-    return replace(found, is_copied_out=found.is_copied_out or when >= _LATE)
+        return structs.replace(found, is_copied_in=found.is_copied_in or when >= _EARLY)
+    return structs.replace(found, is_copied_out=found.is_copied_out or when >= _LATE)
 
 
 def _when(call: HostCallCursor, scope: HostScope) -> frozenset[str]:
@@ -475,7 +476,7 @@ class ArgumentReader:
             raise UnreadError(f"{self.scope.program.texts.text(cursor)} isn't a pointer that can be followed", cursor)
         for each in self._aliases(variable):
             here = self.scope
-            self.scope = replace(here, at=At(each.extent.start.offset, here.at.branches))  # p = p + n isn't seen again
+            self.scope = structs.replace(here, at=At(each.extent.start.offset, here.at.branches))  # p = p + n isn't seen again
             try:
                 return self._pointer(each, wanted)
             finally:

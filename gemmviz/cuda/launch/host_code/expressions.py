@@ -3,11 +3,16 @@
 from collections.abc import Callable
 
 from clang.cindex import Cursor, CursorKind
+from msgspec import structs
 
-from gemmviz.cuda.launch.host_code.cursors import (
+from gemmviz.cuda.launch.host_code.functions import (
     CAST_KINDS,
+    At,
+    Branch,
+    HostFunction,
     HostVariable,
     UnreadError,
+    VariableSetting,
     arguments,
     callee,
     inner_parts,
@@ -19,7 +24,6 @@ from gemmviz.cuda.launch.host_code.cursors import (
     unwrapped,
     variable_of,
 )
-from gemmviz.cuda.launch.host_code.functions import At, Branch, HostFunction, VariableSetting
 from gemmviz.cuda.launch.host_code.scope import (
     WHOLE,
     HostScope,
@@ -36,7 +40,6 @@ from gemmviz.cuda.launch.host_code.scope import (
     relevant,
 )
 from gemmviz.cuda.parser.unit import binary_operator, evaluated, unary_operator
-from gemmviz.model.records import replace
 
 _SAME = ("+", "-", "*", "/", "%", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "|", "^")
 _OPERATORS = {**{each: each for each in _SAME}, "&&": "and", "||": "or"}
@@ -161,7 +164,7 @@ def _returned(helper: HostFunction, inside: HostScope) -> str:
     """The value that a helper returns: of several, the first one whose conditions hold."""
     text = ""
     for value, at in reversed(helper.returns):
-        there = replace(inside, at=at)
+        there = structs.replace(inside, at=at)
         conditions = [condition_formula(each, there) for each in at.branches]
         if value is None:
             raise UnreadError(f"{helper.name} returns no number", helper.cursor)
@@ -178,7 +181,7 @@ def condition_formula(branch: Branch, scope: HostScope) -> str:
         raise UnreadError("a loop changes it", scope.program.unit.tree.cursor)
     start = compared_with.extent.start.offset
     outer = scope.at.branches[: scope.at.branches.index(branch)] if branch in scope.at.branches else ()
-    there = replace(scope, at=At(start, outer))
+    there = structs.replace(scope, at=At(start, outer))
     text = compared = formula(compared_with, there)
     if subject is not None:
         text = " or ".join(f"({compared} == {formula(each, there)})" for each in values) or "0"
@@ -188,7 +191,7 @@ def condition_formula(branch: Branch, scope: HostScope) -> str:
 
 def is_taken(branch: Branch, scope: HostScope) -> bool | None:
     """Whether an arm of a condition around the position runs, whatever the command line says; None if that isn't known."""
-    inner = replace(scope.fresh(), is_strict=True, doubts=[], depth=scope.depth + 1)
+    inner = structs.replace(scope.fresh(), is_strict=True, doubts=[], depth=scope.depth + 1)
     try:
         value = inner.value(condition_formula(branch, inner))
     except UnreadError:
@@ -219,7 +222,7 @@ def scope_inside(helper: HostFunction, call: Cursor, scope: HostScope) -> HostSc
             continue
     at = At(helper.cursor.extent.end.offset)
     whole = scope.whole if owner is None else (owner, scope)
-    return replace(scope, function=helper, at=at, inlined=values, whole=whole, depth=scope.depth + 1)
+    return structs.replace(scope, function=helper, at=at, inlined=values, whole=whole, depth=scope.depth + 1)
 
 
 def _named(cursor: Cursor, scope: HostScope) -> str:
@@ -257,7 +260,7 @@ def _element(cursor: Cursor, scope: HostScope) -> HostVariable | None:
     base, index = inner_parts(cursor)
     variable, inner = variable_of(base), scope.fresh()
     value = inner.value(formula(index, inner))
-    return None if variable is None or value is None else replace(variable, member=str(int(value)))
+    return None if variable is None or value is None else structs.replace(variable, member=str(int(value)))
 
 
 def _template_value(cursor: Cursor, scope: HostScope) -> str:
@@ -273,14 +276,14 @@ def variable_formula(variable: HostVariable, scope: HostScope) -> str:
     is_member = variable.declaration.kind == CursorKind.FIELD_DECL and all(each.at.offset == 0 for each in settings)
     if scope.whole is not None and is_member and not scope.is_deep:
         whole, there = scope.whole
-        there = replace(there, names=scope.names, doubts=scope.doubts, depth=scope.depth + 1, is_strict=scope.is_strict)
+        there = structs.replace(there, names=scope.names, doubts=scope.doubts, depth=scope.depth + 1, is_strict=scope.is_strict)
         return variable_formula(whole.part(variable.name).part(variable.member), there)
     if scope.is_strict and any(is_next(each, scope.at) for each in everywhere if variable.is_in(each.member)):
         raise UnreadError(f"{variable.spelled} changes", variable.declaration)
     if passed is not None and scope.caller is not None and not settings:
-        return _passed_formula(variable, passed, replace(scope.caller.fresh(), is_strict=scope.is_strict), scope)
+        return _passed_formula(variable, passed, structs.replace(scope.caller.fresh(), is_strict=scope.is_strict), scope)
     if scope.caller is not None and is_outside(variable) and all(each.at.offset == 0 for each in settings):
-        return variable_formula(variable, replace(scope.caller, names=scope.names, doubts=scope.doubts))
+        return variable_formula(variable, structs.replace(scope.caller, names=scope.names, doubts=scope.doubts))
     if settings and not scope.is_deep:
         return _followed(variable, settings, scope)
     return kept(variable, None, scope)
@@ -306,7 +309,7 @@ def _passed_formula(variable: HostVariable, passed: Cursor, outside: HostScope, 
 
 def _followed(variable: HostVariable, settings: list[VariableSetting], scope: HostScope) -> str:
     """The formula of a variable that is set; its name with the value if that is a number."""
-    inner = replace(scope.fresh(), depth=scope.depth + 1)
+    inner = structs.replace(scope.fresh(), depth=scope.depth + 1)
     try:
         text = folded(variable, settings, inner, lambda each, there: setting_formula(variable, each, there))
     except UnreadError:
@@ -332,7 +335,7 @@ def folded(
     """
     text = ""
     for each in settings:
-        there, known = replace(scope, at=each.at), dict(scope.names)
+        there, known = structs.replace(scope, at=each.at), dict(scope.names)
         try:
             condition = " and ".join(condition_formula(branch, there) for branch in open_branches(each, scope.at))
         except UnreadError as error:
@@ -417,7 +420,7 @@ def copied_host_value(value: Cursor, scope: HostScope) -> tuple[Cursor, HostScop
         helper = helper_of(value, scope)
         if helper is not None and len(helper.returns) == 1 and helper.returns[0][0] is not None and not scope.is_deep:
             returned, at = helper.returns[0]
-            value, scope = uncast(returned), replace(scope_inside(helper, value, scope), at=at)
+            value, scope = uncast(returned), structs.replace(scope_inside(helper, value, scope), at=at)
         elif len(given) == 1 and is_record(given[0].type):
             value = uncast(given[0])
         else:

@@ -1,11 +1,12 @@
 """Launches of a host function: ``<<< >>>`` and the runtime's functions that launch, for each caller that chooses a kernel."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 
-from clang.cindex import Cursor, CursorKind
-from msgspec import Struct
+from clang.cindex import Cursor, CursorKind, Type, TypeKind
+from msgspec import Struct, structs
 
 from gemmviz.cuda.launch.formula import formula_value, names_in
 from gemmviz.cuda.launch.host_code.arguments import (
@@ -17,20 +18,35 @@ from gemmviz.cuda.launch.host_code.arguments import (
     never_reached,
     scopes_of,
 )
-from gemmviz.cuda.launch.host_code.cursors import (
+from gemmviz.cuda.launch.host_code.expressions import call_scope, copied_host_value, folded, formula, helper_of, setting_formula
+from gemmviz.cuda.launch.host_code.functions import (
     CAST_KINDS,
+    At,
+    Branch,
+    HostCallCursor,
+    HostFunction,
     HostVariable,
+    Key,
     UnreadError,
+    VariableSetting,
+    WrittenText,
     arguments,
+    functions_of,
+    host_functions,
+    initialiser,
     inner_parts,
+    is_configured,
+    is_kernel,
     is_record,
+    key_of,
+    place_key,
+    qualified_name,
     uncast,
     unwrapped,
     variable_of,
 )
-from gemmviz.cuda.launch.host_code.expressions import call_scope, copied_host_value, folded, formula, helper_of, setting_formula
-from gemmviz.cuda.launch.host_code.functions import At, Branch, HostCallCursor, HostFunction, VariableSetting, is_configured
 from gemmviz.cuda.launch.host_code.scope import (
+    HOLDERS,
     HostProgram,
     HostScope,
     in_own_names,
@@ -39,10 +55,19 @@ from gemmviz.cuda.launch.host_code.scope import (
     member_value,
     relevant,
 )
-from gemmviz.cuda.parser.unit import binary_operator, evaluated, unary_operator
-from gemmviz.model.errors import GemmvizError
-from gemmviz.model.outline import ArgumentOutline, HostName, LaunchOutline, UnreadPart
-from gemmviz.model.records import replace
+from gemmviz.cuda.parser.unit import Unit, binary_operator, evaluated, unary_operator
+from gemmviz.model.messages import GemmvizError
+from gemmviz.model.outline import (
+    ArgumentOutline,
+    FileOutline,
+    HostName,
+    KernelOutline,
+    LaunchOutline,
+    ParameterOutline,
+    TemplateKind,
+    TemplateParameter,
+    UnreadPart,
+)
 
 # Extents of grids and blocks: dim3 values to three formulas.
 
@@ -104,18 +129,18 @@ def _axis(variable: HostVariable, axis: str, scope: HostScope) -> str:
     if not settings and argument is not None and scope.caller is not None:
         return _passed(variable, axis, argument, scope)
     if scope.caller is not None and is_outside(variable) and all(each.at.offset == 0 for each in settings):
-        return _axis(variable, axis, replace(scope.caller, names=scope.names, doubts=scope.doubts))
+        return _axis(variable, axis, structs.replace(scope.caller, names=scope.names, doubts=scope.doubts))
 
     def read(setting: VariableSetting, there: HostScope) -> str:
         if setting.inner is not None:
             inner = inner_variable(part, setting)
-            whole = replace(inner, member=inner.member.removesuffix(axis).removesuffix("."))
+            whole = structs.replace(inner, member=inner.member.removesuffix(axis).removesuffix("."))
             return _axis(whole, axis, call_scope(setting, there))
         if setting.value is None or setting.member == part.member:
             return setting_formula(part, setting, there)
         return _extent(variable, variable.rest(setting.member), setting.value, AXES.index(axis), there)
 
-    return folded(part, settings, replace(scope, depth=scope.depth + 1), read)
+    return folded(part, settings, structs.replace(scope, depth=scope.depth + 1), read)
 
 
 def _extent(variable: HostVariable, rest: str, value: Cursor, axis: int, scope: HostScope) -> str:
@@ -178,7 +203,7 @@ def launches_of(function: HostFunction, program: HostProgram) -> Iterator[Launch
                 yield made
             elif is_open and target.is_template:
                 unread = UnreadPart("template arguments", "nobody calls the function that chooses them", own.place)
-                yield replace(own, template_arguments=(), unread=(*own.unread, unread))
+                yield structs.replace(own, template_arguments=(), unread=(*own.unread, unread))
             else:
                 yield own
 
@@ -202,7 +227,7 @@ def _instantiated(call: HostCallCursor, scope: HostScope) -> LaunchOutline | Non
     if inside is None or inside.function is None:
         return None
     for each in inside.calls:
-        there = replace(inside, at=each.at)
+        there = structs.replace(inside, at=each.at)
         written = _written(each.cursor, inside.function) if each.at.offset == call.at.offset else None
         target = None if written is None else launched_kernel(written.kernel, there)
         if written is not None and target is not None:
@@ -313,14 +338,14 @@ class _Reading:
             axes = [each for each in launch.block if name.name in names_in([each])]
             if axes and (name.name in unknown or (name.value is None and _divides(name.name, launch))):
                 is_side = len(axes) > 1 or any(each != "1" for each in launch.block[1:])
-                names[number] = replace(name, value=_USUAL_SIDE if is_side else _USUAL_THREADS)
+                names[number] = structs.replace(name, value=_USUAL_SIDE if is_side else _USUAL_THREADS)
                 reason = f"{name.name} is known to the running program only; {names[number].value} is assumed"
                 notes.append(UnreadPart("block", reason, launch.place))
         folded = {each.name: each.value for each in names if each.name not in told and each.value is not None}
         grid, block, shared = (
             tuple(simplified(each, folded) for each in part) for part in (launch.grid, launch.block, (launch.shared_bytes,))
         )
-        return replace(launch, names=tuple(names), unread=tuple(notes), grid=grid, block=block, shared_bytes=shared[0])
+        return structs.replace(launch, names=tuple(names), unread=tuple(notes), grid=grid, block=block, shared_bytes=shared[0])
 
     def _extents(self, part: str, cursor: Cursor | None, member: str) -> tuple[str, ...]:
         try:
@@ -367,10 +392,10 @@ class _Reading:
             given = arguments(call.cursor)
             if call.cursor.spelling not in _ALLOWS or len(given) < 3 or "MaxDynamic" not in uncast(given[1]).spelling:
                 continue
-            target = launched_kernel(given[0], replace(scope, at=call.at))
+            target = launched_kernel(given[0], structs.replace(scope, at=call.at))
             if target is not None and target.kernel == self.target.kernel:
                 try:
-                    return formula(given[2], replace(scope, at=call.at) if scope is self.scope else scope)
+                    return formula(given[2], structs.replace(scope, at=call.at) if scope is self.scope else scope)
                 except UnreadError:
                     return ""
         return ""
@@ -379,7 +404,7 @@ class _Reading:
         """The names in the formulas, with the values that the conditions around the launch give them."""
         chosen = dict(pair for each in self.call.at.branches for pair in _chosen(each))
         names = self.scope.names.values()
-        return tuple(replace(each, value=chosen[each.name]) if each.name in chosen else each for each in names)
+        return tuple(structs.replace(each, value=chosen[each.name]) if each.name in chosen else each for each in names)
 
     def _note_doubts(self, part: str) -> None:
         for each in self.scope.doubts:
@@ -397,7 +422,7 @@ def _expanded(given: tuple[Cursor, ...], scope: HostScope) -> Iterator[tuple[Cur
         variable = variable_of(next(iter(each.get_children()), each)) if each.kind == CursorKind.PACK_EXPANSION_EXPR else None
         first = scope.function.position(variable.key) if variable is not None and scope.function is not None else -1
         if first >= 0 and scope.caller is not None:
-            outside = replace(scope.caller, names=scope.names, doubts=scope.doubts)
+            outside = structs.replace(scope.caller, names=scope.names, doubts=scope.doubts)
             yield from ((argument, outside) for argument in scope.passed[first:])
         else:
             yield each, scope
@@ -452,3 +477,105 @@ def _equal(left: Cursor, right: Cursor) -> Iterator[tuple[str, int | float]]:
     variable, value = variable_of(left), evaluated(right)
     if variable is not None and value is not None:
         yield variable.spelled, value
+
+
+# A parsed unit to its outline: the kernels of the project's files and their launches.
+
+# Kernels of a unit's project files, with their parameters and template parameters.
+
+_TEMPLATE_KINDS: dict[CursorKind, TemplateKind] = {
+    CursorKind.TEMPLATE_TYPE_PARAMETER: "type",
+    CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "value",
+    CursorKind.TEMPLATE_TEMPLATE_PARAMETER: "template",
+}
+_POINTERS = frozenset({TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY, TypeKind.DEPENDENTSIZEDARRAY})
+_MOST_NESTED = 3  # structs in structs
+
+
+def kernel_outline(kernel: Cursor, unit: Unit, texts: WrittenText) -> KernelOutline:
+    """The outline of a kernel's declaration."""
+    children = list(kernel.get_children())
+    return KernelOutline(
+        name=qualified_name(kernel),
+        parameters=tuple(_parameter(each) for each in children if each.kind == CursorKind.PARM_DECL),
+        template_parameters=tuple(_template_parameter(each, texts) for each in children if each.kind in _TEMPLATE_KINDS),
+        file=unit.file_of(kernel.location),
+        place=unit.place(kernel.extent),
+    )
+
+
+def _template_parameter(cursor: Cursor, texts: WrittenText) -> TemplateParameter:
+    kind = _TEMPLATE_KINDS[cursor.kind]
+    _, is_given, default = texts.text(cursor).partition("=")
+    return TemplateParameter(
+        cursor.spelling, kind, cursor.type.spelling if kind == "value" else "", default.strip() if is_given else ""
+    )
+
+
+def _parameter(cursor: Cursor) -> ParameterOutline:
+    return parameter_outline(cursor.spelling, cursor.type, 0)
+
+
+def parameter_outline(name: str, type_: Type, nested: int) -> ParameterOutline:
+    """The outline of a kernel's parameter, or of a member of a struct that is one."""
+    canonical = type_.get_canonical()
+    if canonical.kind in _POINTERS:
+        inner = canonical.get_pointee() if canonical.kind == TypeKind.POINTER else canonical.element_type
+        is_const = inner.is_const_qualified()
+        return ParameterOutline(name, type_.spelling, canonical.spelling, inner.spelling.removeprefix("const "), is_const)
+    fields: tuple[ParameterOutline, ...] = ()
+    if canonical.kind == TypeKind.RECORD and nested < _MOST_NESTED:
+        fields = tuple(parameter_outline(each.spelling, each.type, nested + 1) for each in canonical.get_fields())
+    return ParameterOutline(name, type_.spelling, canonical.spelling, fields=fields)
+
+
+def unit_outline(unit: Unit) -> FileOutline:
+    """Kernels of the unit's project files and every launch in them. What can't be read is listed, never raised."""
+    texts = WrittenText(unit)
+    kernels: dict[tuple[str, int], KernelOutline] = {}
+    functions: dict[tuple[str, int], HostFunction] = {}
+    for cursor in functions_of(unit):
+        if is_kernel(cursor):
+            kernels[place_key(cursor)] = kernel_outline(cursor, unit, texts)
+        elif cursor.is_definition():
+            for each in host_functions(cursor):
+                functions[_key(each)] = each
+    names = {place: kernel.name for place, kernel in kernels.items()}
+    program = HostProgram(unit, texts, functions, _constants(unit), names, frozenset(names.values()))
+    launches = made(launch for function in functions.values() for launch in launches_of(function, program))
+    return FileOutline(_defined(kernels), launches)
+
+
+def _key(function: HostFunction) -> tuple[str, int]:
+    """The place by which calls find a function; a lambda's is that of its class."""
+    return place_key(function.cursor if function.outer is None else function.cursor.type.get_declaration())
+
+
+def _defined(kernels: dict[tuple[str, int], KernelOutline]) -> tuple[KernelOutline, ...]:
+    """Kernels once each: the definition rather than a declaration in front of it."""
+    last: dict[tuple[str, int], KernelOutline] = {}
+    for kernel in kernels.values():
+        key = (kernel.name, len(kernel.parameters))
+        present = last.get(key)
+        if present is None or _lines(kernel) >= _lines(present):
+            last[key] = kernel
+    return tuple(last.values())
+
+
+def _lines(kernel: KernelOutline) -> int:
+    return kernel.place.end_line - kernel.place.line
+
+
+def _constants(unit: Unit) -> dict[Key, list[VariableSetting]]:
+    """Initialisers of the variables outside functions, static members and members with initialisers included."""
+    found: dict[Key, list[VariableSetting]] = defaultdict(list)
+    pending = list(unit.declarations())
+    while pending:
+        cursor = pending.pop()
+        if cursor.kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL):
+            value = initialiser(cursor)
+            if value is not None:
+                found[key_of(cursor)].append(VariableSetting("", value, At(0)))
+        elif cursor.kind in HOLDERS:
+            pending += cursor.get_children()
+    return found

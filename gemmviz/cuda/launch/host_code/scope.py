@@ -5,38 +5,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from clang.cindex import Cursor, CursorKind, TypeKind, conf
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from gemmviz.cuda.launch.formula import formula_value, renamed
-from gemmviz.cuda.launch.host_code.cursors import (
-    HostVariable,
-    Key,
-    UnreadError,
-    WrittenText,
-    arguments,
-    callee,
-    initialiser,
-    inner_parts,
-    is_record,
-    uncast,
-    unwrapped,
-    variable_of,
-)
 from gemmviz.cuda.launch.host_code.functions import (
     At,
     Branch,
     HostCallCursor,
     HostFunction,
+    HostVariable,
+    Key,
+    UnreadError,
     VariableSetting,
+    WrittenText,
+    arguments,
     called_function,
+    callee,
     host_functions,
+    initialiser,
+    inner_parts,
     is_configured,
+    is_record,
     place_key,
+    uncast,
+    unwrapped,
+    variable_of,
 )
 from gemmviz.cuda.parser.unit import Unit, evaluated, unary_operator
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.messages import GemmvizError
 from gemmviz.model.outline import HostName, HostNameKind
-from gemmviz.model.records import replace
 
 _MOST_CALLERS = 8
 _POINTERS = frozenset({TypeKind.POINTER, TypeKind.LVALUEREFERENCE})
@@ -218,7 +215,7 @@ class HostScope(Struct, eq=False):
         return self.with_names({})
 
     def with_names(self, names: dict[str, HostName]) -> "HostScope":
-        return replace(self, names=names)
+        return structs.replace(self, names=names)
 
     @property
     def is_deep(self) -> bool:
@@ -273,7 +270,7 @@ def _outside(variable: HostVariable, helper: HostFunction, call: Cursor) -> Host
         target = callee(call)
         whole = inner_parts(target)[:1] if target is not None and target.kind == CursorKind.MEMBER_REF_EXPR else []
         is_own = not whole or uncast(whole[0]).kind == CursorKind.CXX_THIS_EXPR
-        inner = replace(variable, member=variable.name).part(variable.member)
+        inner = structs.replace(variable, member=variable.name).part(variable.member)
         return variable if is_own else _part(variable_of(whole[0]), inner)
     parent = variable.declaration.semantic_parent
     return variable if parent is not None and (parent.kind.is_translation_unit() or parent.kind in HOLDERS) else None

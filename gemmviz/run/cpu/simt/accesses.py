@@ -9,7 +9,7 @@ import numpy as np
 from gemmviz.cuda.nodes import Address, Assign, AtAddress, Component, Const, Convert, Deref, Expr, Read
 from gemmviz.cuda.types import AddressSpace as Space
 from gemmviz.cuda.types import CType, PointerType, Scalar, VectorType, scalar_of, unit_bytes
-from gemmviz.model.errors import KernelFault, Place
+from gemmviz.model.messages import KernelFault, Place
 from gemmviz.model.sinks import Shifted
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.local import Compiling

@@ -22,8 +22,7 @@ from gemmviz.run.cpu.simt.accesses import (
     shifted_address,
     target_of,
 )  # fmt: skip
-from gemmviz.run.cpu.simt.barriers import barrier_closure, mbarrier_closure
-from gemmviz.run.cpu.simt.instructions import commit, fence, instruction, wait_closure
+from gemmviz.run.cpu.simt.instructions import barrier_closure, commit, fence, instruction, mbarrier_closure, wait_closure
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
 from gemmviz.run.cpu.simt.local import Domain, cells_of
 from gemmviz.run.cpu.simt.machine import (
@@ -37,12 +36,14 @@ from gemmviz.run.cpu.simt.machine import (
     block,
     branch,
     divided,
+    has_barriers,
     in_turn,
     loop,
+    run_tracks,
     unrolled,
+    with_all_arms,
 )
 from gemmviz.run.cpu.simt.memory import comparison, is_not_null, same_memory
-from gemmviz.run.cpu.simt.tracks import has_barriers, run_tracks, with_all_arms
 from gemmviz.run.cpu.simt.values import PointerClosure, merged
 
 _POINTER_TYPES = (PointerType, ArrayType)

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from gemmviz.cuda.functions import NAMED_TYPES, Signature, Value
 from gemmviz.cuda.types import BFLOAT16, DOUBLE, FLOAT, HALF, LONG, Scalar, VectorType
+from gemmviz.model.arrays import Longs, Unsigned
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.values import exact_product, exact_sum, fused, nearest
 
@@ -368,15 +369,15 @@ def dot2a_hi(x: Integers, y: Integers, addend: Integers) -> Integers:
     return np.asarray(total.sum(axis=-1) + addend.astype(np.int64))
 
 
-def _word_parts(words: Integers, count: int) -> npt.NDArray[np.int64]:
+def _word_parts(words: Integers, count: int) -> Longs:
     """The parts of 32-bit words, lowest first, as int64 (..., count), signed as the words are."""
     whole = np.asarray(words, order="C")
     kind = f"{whole.dtype.kind}{4 // count}"
     return whole.reshape((*whole.shape, 1)).view(kind).astype(np.int64)
 
 
-def _joined_parts(parts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
-    """Words of parts (..., count), each modulo its size."""
+def _joined_parts(parts: Longs) -> Unsigned:
+    """Unsigned of parts (..., count), each modulo its size."""
     count = parts.shape[-1]
     return np.asarray(parts.astype(f"u{4 // count}"), order="C").view(np.uint32)[..., 0]
 

@@ -2,40 +2,35 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.cuda.divergence import diverging
 from gemmviz.cuda.granularity import declared_scalar, recorded_scalar, scalars_in, types_of_memories
 from gemmviz.cuda.launch.launch_form import judged_fault
 from gemmviz.cuda.launch.legality import evaluated_formula, shapes_for
 from gemmviz.cuda.nodes import FunctionParameter, Program, SharedArray, Touch
 from gemmviz.cuda.types import PointerType, Scalar, VectorType, scalar_of, size_bytes
-from gemmviz.cuda.walk import touches_of
+from gemmviz.cuda.walk import diverging, touches_of
+from gemmviz.model.arrays import AnyArray, vector
 from gemmviz.model.element_types import ElementType
-from gemmviz.model.errors import KernelFault, SourceError
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, Launch, place_in
-from gemmviz.model.layouts import vector
+from gemmviz.model.messages import KernelFault, SourceError, listed
 from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.translation import listed
 from gemmviz.run.cpu.simt.accesses import AddressMap
-from gemmviz.run.cpu.simt.barriers import Barriers
 from gemmviz.run.cpu.simt.compiler import Compiler
+from gemmviz.run.cpu.simt.instructions import Barriers
 from gemmviz.run.cpu.simt.local import Domain
-from gemmviz.run.cpu.simt.machine import Machine, step_budget
+from gemmviz.run.cpu.simt.machine import Machine, Tracks, step_budget
 from gemmviz.run.cpu.simt.memory import NULL, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.sums import RepeatedTags
 from gemmviz.run.cpu.simt.tags import Tags
-from gemmviz.run.cpu.simt.tracks import Tracks
 
-Matrices = Mapping[str, npt.NDArray[Any]]
+Matrices = Mapping[str, AnyArray]
 
 
 class Binding(Struct, frozen=True):

@@ -4,15 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.cuda.functions import CLOCKS, function_for
 from gemmviz.cuda.nodes import Call
 from gemmviz.cuda.types import Scalar, VectorType, scalar_of
-from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.layouts import LANES
+from gemmviz.model.arrays import LANES, AnyArray, Bools, Longs
+from gemmviz.model.messages import tr
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import access_type
@@ -51,7 +49,7 @@ def shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
 class _Exchange:
     """One execution of a shuffle: which thread each thread reads, by block."""
 
-    def __init__(self, machine: Machine, node: Call, space: ThreadSpace, selector: list[npt.NDArray[Any]], named: Any) -> None:
+    def __init__(self, machine: Machine, node: Call, space: ThreadSpace, selector: list[AnyArray], named: Any) -> None:
         self.space = space
         whole = machine.mask is None and space.threads_per_block % LANES == 0
         names_all = named is None or (isinstance(named, int) and named & _ALL == _ALL)
@@ -66,7 +64,7 @@ class _Exchange:
         if not (whole and names_all):
             self._check(machine, node, target, named)
 
-    def moved(self, part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def moved(self, part: AnyArray) -> AnyArray:
         part = _over_lanes(part, self.space)
         outer = np.broadcast_shapes(self.outer, part.shape[: len(self.space.block_shape)])
         rows, source = np.broadcast_arrays(_block_rows(part, outer, self.space), self._source(outer))
@@ -79,7 +77,7 @@ class _Exchange:
     def _source(self, outer: tuple[int, ...]) -> Longs:
         return self._spread(self.source, outer)
 
-    def _spread(self, rows: npt.NDArray[Any], outer: tuple[int, ...]) -> npt.NDArray[Any]:
+    def _spread(self, rows: AnyArray, outer: tuple[int, ...]) -> AnyArray:
         """Rows by block, repeated for the blocks of ``outer``."""
         if len(rows) == 1 or outer == self.outer:
             return rows
@@ -117,24 +115,24 @@ class _Exchange:
                 "its value is undefined: let all lanes that the mask names call it", id="uninitialised-read",
             )  # fmt: skip
 
-    def _lanes(self, rows: npt.NDArray[Any], outer: tuple[int, ...]) -> npt.NDArray[Any]:
+    def _lanes(self, rows: AnyArray, outer: tuple[int, ...]) -> AnyArray:
         """Rows by block over the axes of the threads; one row stands for all blocks."""
         blocks = outer if len(rows) > 1 else (1,) * len(outer)
         return rows.reshape(blocks + self.space.thread_shape)
 
 
-def _over_lanes(value: npt.NDArray[Any], space: ThreadSpace) -> npt.NDArray[Any]:
+def _over_lanes(value: AnyArray, space: ThreadSpace) -> AnyArray:
     return value if value.ndim else value.reshape((1,) * len(space.shape))
 
 
-def _block_rows(values: npt.NDArray[Any], outer: tuple[int, ...], space: ThreadSpace) -> npt.NDArray[Any]:
+def _block_rows(values: AnyArray, outer: tuple[int, ...], space: ThreadSpace) -> AnyArray:
     """Values as (blocks, threads), with one row if they are the same in all blocks of ``outer``."""
     own = values.shape[: len(outer)]
     blocks = own if own.count(1) == len(own) else outer
     return np.broadcast_to(values, blocks + space.thread_shape).reshape(-1, space.threads_per_block)
 
 
-def _lanes_read(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], threads: int) -> Longs:
+def _lanes_read(name: str, selector: AnyArray, width: AnyArray, threads: int) -> Longs:
     """The thread of the block that each thread reads, itself where the source is outside its group (PTX ISA, shfl.sync). The
     last warp of a block may lack it.
 
@@ -159,7 +157,7 @@ def _lanes_read(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], 
 # Compiles the functions by which the lanes of a warp, or the threads of a block, exchange values: shuffles, votes, matches,
 # reductions. Every argument is that of the CUDA function, with none left out.
 
-_LaneTable = npt.NDArray[Any]
+_LaneTable = AnyArray
 
 
 def collective(node: Call, args: list[Closure], space: ThreadSpace) -> Closure | None:

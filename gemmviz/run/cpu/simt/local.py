@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.cuda import walk
 from gemmviz.cuda.nodes import Assign, Deref, Expr, Loop, Unrolled
 from gemmviz.cuda.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, named_type, scalar_of, size_bytes
-from gemmviz.model.errors import OUT_OF_RANGE, Place
+from gemmviz.model.arrays import AnyArray
+from gemmviz.model.messages import OUT_OF_RANGE, Place, tr
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import AccessType, GlobalMemory, SharedMemory, access_type, far_element
@@ -268,7 +267,7 @@ class Compiling(Protocol):
 class Domain:
     """The domain of numbers, of a run on ``data``. The compiler asks a domain wherever domains differ."""
 
-    def __init__(self, data: Mapping[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, data: Mapping[str, AnyArray]) -> None:
         self.data = data
 
     def value(self, compiler: Compiling, node: Expr) -> Closure | None:

@@ -13,21 +13,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.cuda.nodes import LoadMatrix, MatrixProduct, MoveMatrix, StoreMatrix
 from gemmviz.cuda.types import MATRIX_INSTRUCTIONS, UINT, USHORT, MatrixInstruction, VectorType
-from gemmviz.model.arrays import Floats
-from gemmviz.model.errors import Place
-from gemmviz.model.layouts import BITS, COLUMNS, LANES, ROWS, MatrixName, fragment_of
-from gemmviz.model.translation import tr
+from gemmviz.model.arrays import BITS, COLUMNS, LANES, ROWS, AnyArray, Floats, Longs, MatrixName, fragment_of
+from gemmviz.model.messages import Place, tr
 from gemmviz.run.cpu.simt.accesses import over_memories
 from gemmviz.run.cpu.simt.local import Compiling
 from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import access_type, elements_of_bytes
 from gemmviz.run.cpu.simt.values import outer_of, over_threads, over_warps
 
-_LaneRegisters = list[npt.NDArray[Any]]  # each (blocks, warps, lanes)
+_LaneRegisters = list[AnyArray]  # each (blocks, warps, lanes)
 _KEPT_BITS = 25  # below the largest exponent
 _FLOAT_BITS, _LEAST_BIT = 23, -149  # of a float32: those of its fraction; the exponent of its smallest number
 _LEAST_EXPONENT = {"f16": -14, "bf16": -126, "tf32": -126, "f32": -126}
@@ -91,7 +88,7 @@ def product(instruction: MatrixInstruction, a: _LaneRegisters, b: _LaneRegisters
     return [elements[..., each] for each in range(elements.shape[-1])]
 
 
-def _held_matrix(use: MatrixName, kind: str, instruction: MatrixInstruction, registers: _LaneRegisters) -> npt.NDArray[Any]:
+def _held_matrix(use: MatrixName, kind: str, instruction: MatrixInstruction, registers: _LaneRegisters) -> AnyArray:
     """The matrix that the lanes of each warp hold: (blocks, warps, rows, columns), floats as float64."""
     held = np.ascontiguousarray(np.stack(registers, axis=-1))
     found = fragment_of(use, instruction.k, BITS[kind])
@@ -102,7 +99,7 @@ def _held_matrix(use: MatrixName, kind: str, instruction: MatrixInstruction, reg
     return matrix
 
 
-_ELEMENTS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[Any]]] = {
+_ELEMENTS: dict[str, Callable[[AnyArray], AnyArray]] = {
     "f16": lambda held: held.view(np.float16).astype(np.float64),
     "bf16": lambda held: (held.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64),
     "tf32": lambda held: (held & ~np.uint32((1 << 13) - 1)).view(np.float32).astype(np.float64),
@@ -113,7 +110,7 @@ _ELEMENTS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[Any]]] = {
 }
 
 
-def _sums(instruction: MatrixInstruction, a: Floats, b: Floats, c: Floats) -> npt.NDArray[Any]:
+def _sums(instruction: MatrixInstruction, a: Floats, b: Floats, c: Floats) -> AnyArray:
     turned = np.swapaxes(b, -1, -2)[..., None, :, :]
     terms = a[..., :, None, :] * turned
     of_factors = _exponent(a, instruction.a)[..., :, None, :] + _exponent(turned, instruction.b)
@@ -128,13 +125,13 @@ def _sums(instruction: MatrixInstruction, a: Floats, b: Floats, c: Floats) -> np
     return np.where(np.isnan(total), np.uint32(_NO_FLOAT).view(np.float32), floats)
 
 
-def _exponent(values: Floats, kind: str) -> npt.NDArray[np.int64]:
+def _exponent(values: Floats, kind: str) -> Longs:
     """The exponents of floats: those of their type's smallest normal number for smaller ones."""
     found = np.frexp(np.where(np.isfinite(values), values, 0.0))[1].astype(np.int64) - 1
     return np.asarray(np.where(values == 0, _ZERO, np.maximum(found, _LEAST_EXPONENT[kind])))
 
 
-def _cut_off(values: Floats, bit: npt.NDArray[np.int64]) -> Floats:
+def _cut_off(values: Floats, bit: Longs) -> Floats:
     """Values cut off, towards zero, to multiples of two to the power of ``bit``."""
     return np.ldexp(np.trunc(np.ldexp(values, -bit)), bit)
 

@@ -10,16 +10,14 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gemmviz.cuda.types import Scalar, VectorType, named_type, scalar_of
+from gemmviz.model.arrays import AnyArray, Bools, Longs
 from gemmviz.model.element_types import element_type
-from gemmviz.model.errors import OUT_OF_RANGE, ErrorId, KernelFault, Place
-from gemmviz.model.records import replace
+from gemmviz.model.messages import OUT_OF_RANGE, ErrorId, KernelFault, Place, tr
 from gemmviz.model.sinks import Shifted
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.machine import Machine
 
 Pointer = tuple[Any, Any]
@@ -242,9 +240,7 @@ class Memory:
         )
         return self.unmade(machine, message, place, at, bad, "misaligned-access")
 
-    def unmade(
-        self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_], id: ErrorId
-    ) -> KernelFault:
+    def unmade(self, machine: Machine, message: str, place: Place, offset: Any, bad: Bools, id: ErrorId) -> KernelFault:
         """The error for an access that is not executed; arguments as for ``fault``."""
         found = self.fault(machine, message, place, offset, bad, id=id)
         found.unmade = offset, bad
@@ -256,7 +252,7 @@ class Memory:
         message: str,
         place: Place,
         offset: Any,
-        bad: npt.NDArray[np.bool_],
+        bad: Bools,
         remedy: str | None = None,
         *,
         id: ErrorId,
@@ -269,7 +265,7 @@ class Memory:
         found.array, found.elements = self.number, (first, *(each for each in asked if each != first))
         return found
 
-    def _outside(self, machine: Machine, offset: npt.NDArray[np.int64], last: int, kind: AccessType, place: Place) -> Exception:
+    def _outside(self, machine: Machine, offset: Longs, last: int, kind: AccessType, place: Place) -> Exception:
         bad = (offset < 0) | (offset > last)
         index = _first_offset(offset, bad if machine.mask is None else bad & machine.mask)
         if kind.bytes == self.unit:
@@ -297,7 +293,7 @@ def _first_offset(offset: Any, bad: Any) -> int:
     return int(offsets.ravel()[int(np.argmax(where))])
 
 
-def _multipliable(offset: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _multipliable(offset: Longs) -> Longs:
     """Offsets clipped so that they may be multiplied by the ratio of two sizes."""
     return np.clip(offset, -_UTMOST // _ALIGNMENT, _UTMOST // _ALIGNMENT)
 
@@ -307,13 +303,13 @@ class GlobalMemory(Memory):
 
     __slots__ = ("_views", "data", "dtype")
 
-    def __init__(self, info: MemoryArray, number: int, data: npt.NDArray[Any]) -> None:
+    def __init__(self, info: MemoryArray, number: int, data: AnyArray) -> None:
         super().__init__(info, number)
         self.data = data
         self.dtype = data.dtype
-        self._views: dict[Any, npt.NDArray[Any]] = {}
+        self._views: dict[Any, AnyArray] = {}
 
-    def _as(self, dtype: Any) -> npt.NDArray[Any]:
+    def _as(self, dtype: Any) -> AnyArray:
         """The whole scalars of a type that the memory's bytes hold."""
         if dtype is self.dtype:
             return self.data
@@ -323,7 +319,7 @@ class GlobalMemory(Memory):
             self._views[dtype] = view
         return view
 
-    def elements(self) -> npt.NDArray[Any]:
+    def elements(self) -> AnyArray:
         """The recorded elements as stored, flat and writable."""
         self._own()
         return self._as(self.info.element.stored)
@@ -384,12 +380,12 @@ class SharedMemory(Memory):
     def _allocate(self, outer: _Shape) -> None:
         padded = -(-self.bytes // _ALIGNMENT) * _ALIGNMENT
         self.data = np.zeros((*outer, padded // self.dtype.itemsize), self.dtype)
-        self._views: dict[Any, npt.NDArray[Any]] = {}
+        self._views: dict[Any, AnyArray] = {}
 
     def element(self, index: int) -> str:
         return self.info.subscripted(index)
 
-    def _as(self, dtype: Any) -> npt.NDArray[Any]:
+    def _as(self, dtype: Any) -> AnyArray:
         """The memory's bytes as scalars of a type: (block axes, scalars)."""
         if dtype is self.dtype:
             return self.data
@@ -397,7 +393,7 @@ class SharedMemory(Memory):
             self._views[dtype] = self.data.view(dtype)
         return self._views[dtype]
 
-    def elements(self) -> npt.NDArray[Any]:
+    def elements(self) -> AnyArray:
         """The recorded elements as stored, flat and writable, of one block after the other."""
         return self._as(self.info.element.stored).reshape(-1)
 
@@ -410,7 +406,7 @@ class SharedMemory(Memory):
             return kind.single(found.ravel()[0])
         return kind.decoded(found) if kind.is_coded else found
 
-    def _taken(self, data: npt.NDArray[Any], offset: ElementOffset) -> Any:
+    def _taken(self, data: AnyArray, offset: ElementOffset) -> Any:
         if isinstance(offset, int):
             return data[..., offset].copy().reshape(data.shape[:-1] + (1,) * self.threads_ndim)
         outer = offset.shape[: self.blocks]
@@ -418,7 +414,7 @@ class SharedMemory(Memory):
             return data.take(offset.reshape(offset.shape[self.blocks :]), axis=-1)
         return data.reshape(-1).take(self._rows(data) + offset)
 
-    def _rows(self, data: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def _rows(self, data: AnyArray) -> Longs:
         """Index of the first element of each block in the flat data, over the lane axes."""
         outer = data.shape[:-1]
         starts = np.arange(int(np.prod(outer, dtype=np.int64)), dtype=np.int64) * data.shape[-1]
@@ -466,7 +462,7 @@ class SharedMemory(Memory):
                 self._put(self.written, machine, offset * ratio + part, True, shape)
         self.complete = bool(self.written.all())
 
-    def _put(self, data: npt.NDArray[Any], machine: Machine, offset: ElementOffset, value: Any, shape: _Shape) -> Any:
+    def _put(self, data: AnyArray, machine: Machine, offset: ElementOffset, value: Any, shape: _Shape) -> Any:
         """Writes values into an array of (block axes, scalars); ``shape`` is that of the lanes. Returns the index of what it
         wrote, for arrays of the same shape.
         """
@@ -513,4 +509,4 @@ def elements_of_bytes(element_name: str, size: int) -> AccessType:
     scalar = named_type(element_type(element_name).spellings[0][0])
     assert isinstance(scalar, Scalar)
     width = size // scalar.bytes
-    return replace(access_type(scalar), width=width, step=min(width, _ALIGNMENT // scalar.bytes))
+    return structs.replace(access_type(scalar), width=width, step=min(width, _ALIGNMENT // scalar.bytes))

@@ -33,7 +33,7 @@ from gemmviz.cuda.nodes import (
 )
 from gemmviz.cuda.types import LONG, PointerType, Scalar, VectorType, scalar_of
 from gemmviz.cuda.walk import parts
-from gemmviz.model.errors import Place
+from gemmviz.model.messages import Place
 from gemmviz.model.sinks import Shifted
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace

@@ -35,7 +35,7 @@ from gemmviz.cuda.nodes import (
 )
 from gemmviz.cuda.types import LONG, Scalar, VectorType
 from gemmviz.cuda.walk import inner_parts
-from gemmviz.model.errors import Place
+from gemmviz.model.messages import Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT

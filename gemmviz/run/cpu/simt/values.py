@@ -11,10 +11,9 @@ import numpy.typing as npt
 from gemmviz.cuda import walk
 from gemmviz.cuda.types import Scalar
 from gemmviz.cuda.walk import rounded
-from gemmviz.model.errors import Place
-from gemmviz.model.layouts import LANES
+from gemmviz.model.arrays import LANES, AnyArray, Bools
+from gemmviz.model.messages import Place, tr
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.machine import Closure, Machine
 from gemmviz.run.cpu.simt.memory import joined
 
@@ -28,7 +27,7 @@ def outer_of(space: ThreadSpace, *values: Any) -> tuple[int, ...]:
     return np.broadcast_shapes((1,) * blocks, *shapes)
 
 
-def over_warps(value: Any, outer: tuple[int, ...], space: ThreadSpace) -> npt.NDArray[Any]:
+def over_warps(value: Any, outer: tuple[int, ...], space: ThreadSpace) -> AnyArray:
     """A value as (blocks, warps, lanes), zero in lanes that don't exist."""
     rows = np.broadcast_to(np.asarray(value), outer + space.thread_shape).reshape(-1, space.threads_per_block)
     missing = -space.threads_per_block % LANES
@@ -37,7 +36,7 @@ def over_warps(value: Any, outer: tuple[int, ...], space: ThreadSpace) -> npt.ND
     return np.asarray(rows.reshape(len(rows), -1, LANES))
 
 
-def over_threads(found: npt.NDArray[Any], outer: tuple[int, ...], space: ThreadSpace) -> npt.NDArray[Any]:
+def over_threads(found: AnyArray, outer: tuple[int, ...], space: ThreadSpace) -> AnyArray:
     """Values (blocks, warps, lanes) over the axes of the threads."""
     rows = found.reshape(len(found), -1)[:, : space.threads_per_block]
     return np.asarray(rows.reshape(outer + space.thread_shape))
@@ -56,7 +55,7 @@ _SPLITTER = float((1 << 27) + 1)  # Veltkamp's: halves the significand of a floa
 _SMALLEST_SAFE, _LARGEST_SAFE = 2.0**-900, 2.0**900  # no product of these, and no rounding error of one, leaves float64
 
 
-def to_integer(value: AnyFloats, to: Scalar) -> npt.NDArray[Any]:
+def to_integer(value: AnyFloats, to: Scalar) -> AnyArray:
     """The value truncated towards zero, as an array of the integer type ``to``; values out of range saturate.
 
     nvcc converts by ``cvt.rzi`` to 32 or 64 bits and cuts the result to narrower types. PTX ISA 9.0, cvt: values out of range
@@ -253,7 +252,7 @@ class Partial:
 
     __slots__ = ("value", "written")
 
-    def __init__(self, value: Any, written: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, value: Any, written: Bools) -> None:
         self.value = value
         self.written = written
 

@@ -1,1 +1,0 @@
-"""Races and missing barriers in shared and in global memory."""

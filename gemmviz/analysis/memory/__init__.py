@@ -1,1 +1,0 @@
-"""Costs of memory requests: sectors, bank conflicts, and counts per launch."""

@@ -1,1 +1,0 @@
-"""Forms for the setup, the focus and the engine."""

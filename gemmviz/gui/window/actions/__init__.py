@@ -1,1 +1,0 @@
-"""The actions of the window, one module for each menu."""
