@@ -1,26 +1,13 @@
-"""What a card of a lesson shows: its length, its steps, and a short moving picture of one of them; and the shipped kernels in
-groups with titles.
-"""
+"""What a card of a lesson shows: its length, its steps, and a short moving picture of one of them."""
 
 import math
-import re
 from collections.abc import Iterator
 from contextlib import nullcontext
-from functools import cache
 
 from msgspec import Struct, structs
 
-from gemmviz.cuda.launch.catalog import (
-    kernel_names,
-    lesson_kernel_names,
-    lesson_names,
-    lesson_path,
-    load_kernel,
-    pattern_kernel_names,
-)
 from gemmviz.cuda.launch.legality import shapes_for
-from gemmviz.files.codec import read_text
-from gemmviz.model.messages import checkpoint, marked, tr
+from gemmviz.model.messages import checkpoint
 from gemmviz.render.reel import Frame
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
@@ -30,7 +17,7 @@ from gemmviz.shots.picture import options_for, theme_of
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import subject_of_view
 from gemmviz.teaching.lesson import Lesson, LessonStep
-from gemmviz.teaching.lesson_file import lesson_title, shipped_lesson
+from gemmviz.teaching.lesson_file import shipped_lesson
 
 _CLEAREST = ("stage", "memory", "banks", "mapping", "sum")  # the clearest at the size of a thumbnail first
 _WIDE, _HIGH = 1066.0, 600.0  # of a thumbnail in units: few, so that cells are large
@@ -95,54 +82,3 @@ def _thumbnail_frame(stage: Prepared, step: int, moment: float, counted: float =
     )
     view, subject = view_named(shot.view), stage.subject(step)
     return Frame(view.still(subject, options), view.motion(subject, options))
-
-
-# The shipped kernels in groups with titles: the ladder of multiplications, other problems, and the kernels of each lesson.
-
-LADDER, PATTERNS, OTHERS = marked("Multiplication, step by step"), marked("Other problems"), marked("Other kernels")
-_KERNEL_FIELD = re.compile(r'kernel = "(\w+)"')
-
-
-class KernelEntry(Struct, frozen=True):
-    """A kernel of a list: its name, and what it shows."""
-
-    name: str
-    title: str
-
-
-class KernelGroup(Struct, frozen=True):
-    """Kernels under a common title, in teaching order."""
-
-    title: str
-    kernels: tuple[KernelEntry, ...]
-
-
-def kernel_groups() -> tuple[KernelGroup, ...]:
-    """All shipped kernels in groups; a kernel of several lessons is in the group of the first."""
-    return tuple(
-        KernelGroup(tr("Lesson: {title}", title=lesson_title(name)) if name in lesson_names() else tr(name), kernels)
-        for name, kernels in _kernel_groups()
-    )
-
-
-@cache
-def _kernel_groups() -> tuple[tuple[str, tuple[KernelEntry, ...]], ...]:
-    """The kernels by lesson, or by what they are."""
-    groups = [(LADDER, kernel_names()), (PATTERNS, pattern_kernel_names())]
-    left = dict.fromkeys(lesson_kernel_names())
-    for lesson in lesson_names():
-        own = [name for name in _kernels_of(lesson) if name in left]
-        for name in own:
-            del left[name]
-        groups.append((lesson, own))
-    groups.append((OTHERS, list(left)))
-    return tuple((name, tuple(map(_entry_of_kernel, kernels))) for name, kernels in groups if kernels)
-
-
-def _entry_of_kernel(name: str) -> KernelEntry:
-    return KernelEntry(name, load_kernel(name).title)
-
-
-def _kernels_of(lesson: str) -> list[str]:
-    """Names of the kernels in a lesson's file, in order; a plan has none of its own."""
-    return list(dict.fromkeys(_KERNEL_FIELD.findall(read_text(lesson_path(lesson)))))
