@@ -23,7 +23,7 @@ from gemmviz.cuda.launch.catalog import all_kernel_names
 from gemmviz.gui.widgets.controls import line, set_name, tip_text
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.messages import marked, tr
-from gemmviz.teaching.kernel_groups import KernelGroup, kernel_groups
+from gemmviz.teaching.lesson_file import KernelGroup, kernel_groups
 
 KERNEL_TIP = marked("Kernel to run (Ctrl+O opens a file). Open it and type to search")
 _WIDTH, _HEIGHT = 620, 560

@@ -7,7 +7,7 @@ from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.cuda.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.files.codec import to_plain
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.teaching.kernel_groups import kernel_groups
+from gemmviz.teaching.lesson_file import kernel_groups
 
 
 def _run(args: argparse.Namespace) -> int:
