@@ -1,5 +1,5 @@
-"""Lessons as TOML files: fields that are read and written, versions, translations, and the lessons that ship with gemmviz; and the
-shipped kernels in groups with titles.
+"""Lessons as TOML files: fields that are read and written, versions, translations, and the lessons that ship with gemmviz; and
+the shipped kernels in groups with titles.
 """
 
 import re
