@@ -34,58 +34,66 @@ def shape(launch: LaunchOutline, **names: int) -> tuple[tuple[float, ...], tuple
     return grid, block
 
 
-@pytest.mark.parametrize(
-    ("host", "grid", "block"),
-    [
-        ("plain<<<(n + 15) / 16, 16>>>(C, n);", (7, 1, 1), (16, 1, 1)),
-        ("plain<<<CEIL_DIV(n, TILE), TILE * TILE>>>(C, n);", (7, 1, 1), (256, 1, 1)),
-        ("plain<<<ceil(n / 32.0), dim3(32, 2)>>>(C, n);", (4, 1, 1), (32, 2, 1)),
-        ("plain<<<ceil((float)n / TILE), 1>>>(C, n);", (7, 1, 1), (1, 1, 1)),
-        ("plain<<<ceil(n / 32), 1>>>(C, n);", (3, 1, 1), (1, 1, 1)),
-        ("dim3 g(n, 2); dim3 b = g; plain<<<g, b>>>(C, n);", (100, 2, 1), (100, 2, 1)),
-        ("dim3 g; g.x = n; g.z = 3; dim3 b{4, 5}; plain<<<g, b>>>(C, n);", (100, 1, 3), (4, 5, 1)),
-        ("dim3 b(8, 4), g((n + b.x - 1) / b.x, n / b.y); plain<<<g, b>>>(C, n);", (13, 25, 1), (8, 4, 1)),
-        ("dim3 b; b = dim3(2, 3); b.x = 9; plain<<<1, b>>>(C, n);", (1, 1, 1), (9, 3, 1)),
-        ("const int w = n > 50 ? 8 : 4; plain<<<n >> 2, w>>>(C, n);", (25, 1, 1), (8, 1, 1)),
-        ("auto up = [](int a, int b) { return (a + b - 1) / b; }; plain<<<up(n, 8), 8>>>(C, n);", (13, 1, 1), (8, 1, 1)),
-        ("plain<<<min(n, 7), max(3, 5)>>>(C, n);", (7, 1, 1), (5, 1, 1)),
-        ("enum { W = 6 }; static const int H = W * 2; plain<<<W, H>>>(C, n);", (6, 1, 1), (12, 1, 1)),
-        ("plain<<<int(sqrt(n * 1.0)), sizeof(float)>>>(C, n);", (10, 1, 1), (4, 1, 1)),
-        ("int t = 4; if (n > 5) { t = 8; plain<<<1, t>>>(C, n); }", (1, 1, 1), (8, 1, 1)),
-        ("int t[] = {4, 8}; plain<<<1, t[1]>>>(C, n);", (1, 1, 1), (8, 1, 1)),
-    ],
-)
-def test_extents(host: str, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
-    (launch,) = launches(f"void run(float* C, int n) {{ {host} }} int main() {{ run(0, 100); }}")
-    assert launch.unread == ()
-    assert shape(launch) == (grid, block)
+Launched = tuple[str, tuple[int, ...], tuple[int, ...]]  # statements of a function with n = 100, and their grid and block
+EXTENTS: list[Launched] = [
+    ("plain<<<(n + 15) / 16, 16>>>(C, n);", (7, 1, 1), (16, 1, 1)),
+    ("plain<<<CEIL_DIV(n, TILE), TILE * TILE>>>(C, n);", (7, 1, 1), (256, 1, 1)),
+    ("plain<<<ceil(n / 32.0), dim3(32, 2)>>>(C, n);", (4, 1, 1), (32, 2, 1)),
+    ("plain<<<ceil((float)n / TILE), 1>>>(C, n);", (7, 1, 1), (1, 1, 1)),
+    ("plain<<<ceil(n / 32), 1>>>(C, n);", (3, 1, 1), (1, 1, 1)),
+    ("dim3 g(n, 2); dim3 b = g; plain<<<g, b>>>(C, n);", (100, 2, 1), (100, 2, 1)),
+    ("dim3 g; g.x = n; g.z = 3; dim3 b{4, 5}; plain<<<g, b>>>(C, n);", (100, 1, 3), (4, 5, 1)),
+    ("dim3 b(8, 4), g((n + b.x - 1) / b.x, n / b.y); plain<<<g, b>>>(C, n);", (13, 25, 1), (8, 4, 1)),
+    ("dim3 b; b = dim3(2, 3); b.x = 9; plain<<<1, b>>>(C, n);", (1, 1, 1), (9, 3, 1)),
+    ("const int w = n > 50 ? 8 : 4; plain<<<n >> 2, w>>>(C, n);", (25, 1, 1), (8, 1, 1)),
+    ("auto up = [](int a, int b) { return (a + b - 1) / b; }; plain<<<up(n, 8), 8>>>(C, n);", (13, 1, 1), (8, 1, 1)),
+    ("plain<<<min(n, 7), max(3, 5)>>>(C, n);", (7, 1, 1), (5, 1, 1)),
+    ("enum { W = 6 }; static const int H = W * 2; plain<<<W, H>>>(C, n);", (6, 1, 1), (12, 1, 1)),
+    ("plain<<<int(sqrt(n * 1.0)), sizeof(float)>>>(C, n);", (10, 1, 1), (4, 1, 1)),
+    ("int t = 4; if (n > 5) { t = 8; plain<<<1, t>>>(C, n); }", (1, 1, 1), (8, 1, 1)),
+    ("int t[] = {4, 8}; plain<<<1, t[1]>>>(C, n);", (1, 1, 1), (8, 1, 1)),
+]
 
 
-@pytest.mark.parametrize(
-    ("host", "grid", "block"),
-    [
-        ("int bs = 32; if (bs == 16) plain<<<n, 16>>>(C, n); else plain<<<n, bs>>>(C, n);", (100, 1, 1), (32, 1, 1)),
-        ("int t = 8, bs = 32; if (bs == 16) t = 4; else if (bs == 32) t = 64; plain<<<n, t>>>(C, n);", (100, 1, 1), (64, 1, 1)),
-        ("int m = 10; plain<<<max(max(m, n), 7), std::min({m, n, 12})>>>(C, n);", (100, 1, 1), (10, 1, 1)),
-        ("int t = 8; t = 16; t = t * 2; t += 3; t--; plain<<<n, t>>>(C, n);", (100, 1, 1), (34, 1, 1)),
-        ("int t = 4; int& r = t; r = 8; plain<<<n, t>>>(C, n);", (100, 1, 1), (8, 1, 1)),
-        ("fill(n); plain<<<grid, block>>>(C, n);", (7, 3, 1), (16, 16, 1)),
-        ("dim3 g, b; refer(g, &b, n); plain<<<g, b>>>(C, n);", (7, 3, 1), (16, 8, 1)),
-        ("Config c = make(n); plain<<<c.g, c.b>>>(C, c.n);", (13, 1, 1), (16, 4, 1)),
-        ("Config c; c.set(n); plain<<<c.g, c.b>>>(C, c.n);", (13, 1, 1), (16, 4, 1)),
-        ("plain<<<(n + P::n - 1) / P::n, names::n>>>(C, n);", (7, 1, 1), (8, 1, 1)),
-        ("for (int t = 8; t < 64; t *= 2) { plain<<<n, t>>>(C, n); }", (100, 1, 1), (8, 1, 1)),
-        ("int a[] = {4, 8}; for (int i = 0; i < 2; i++) plain<<<n, a[i]>>>(C, n);", (100, 1, 1), (4, 1, 1)),
-        ("int t; switch (n) { case 50: t = 8; break; case 99: case 100: t = 4; break; default: t = 1; } plain<<<n, t>>>(C, n);",
-         (100, 1, 1), (4, 1, 1)),
-        ("if (n > 200) { plain<<<n, 512>>>(C, n); return; } plain<<<n, pick(n)>>>(C, n);", (100, 1, 1), (64, 1, 1)),
-        ("plain<<<ceil(n, 32), floor(n)>>>(C, n);", (4, 1, 1), (3, 1, 1)),
-        ("int split_k = 4; plain<<<dim3(n / 10, 2, split_k), 32>>>(C, n);", (10, 2, 4), (32, 1, 1)),
-        ("plain<<<divided(n, 32), 32>>>(C, n);", (4, 1, 1), (32, 1, 1)),
-        ("through(plain, dim3(3), dim3(4), C, n);", (3, 1, 1), (4, 1, 1)),
-    ],
-)  # fmt: skip
-def test_what_main_launches(host: str, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
+def each_alone(cases: list[Launched], before: str = "") -> list[LaunchOutline]:
+    """The launch of each, in functions of one file."""
+    functions = (f"void run{number}(float* C, int n) {{ {host} }}\n" for number, (host, _, _) in enumerate(cases))
+    calls = (f"run{number}(0, 100);" for number in range(len(cases)))
+    found = launches(f"{before}\n{''.join(functions)} int main() {{ {' '.join(calls)} }}")
+    assert len(found) == len(cases)
+    return list(found)
+
+
+def test_extents() -> None:
+    for launch, (host, grid, block) in zip(each_alone(EXTENTS), EXTENTS, strict=True):
+        assert launch.unread == (), host
+        assert shape(launch) == (grid, block), host
+
+
+LAUNCHED: list[Launched] = [  # in the order of the launches in the file
+    ("through(plain, dim3(3), dim3(4), C, n);", (3, 1, 1), (4, 1, 1)),
+    ("int bs = 32; if (bs == 16) plain<<<n, 16>>>(C, n); else plain<<<n, bs>>>(C, n);", (100, 1, 1), (32, 1, 1)),
+    ("int t = 8, bs = 32; if (bs == 16) t = 4; else if (bs == 32) t = 64; plain<<<n, t>>>(C, n);", (100, 1, 1), (64, 1, 1)),
+    ("int m = 10; plain<<<max(max(m, n), 7), std::min({m, n, 12})>>>(C, n);", (100, 1, 1), (10, 1, 1)),
+    ("int t = 8; t = 16; t = t * 2; t += 3; t--; plain<<<n, t>>>(C, n);", (100, 1, 1), (34, 1, 1)),
+    ("int t = 4; int& r = t; r = 8; plain<<<n, t>>>(C, n);", (100, 1, 1), (8, 1, 1)),
+    ("fill(n); plain<<<grid, block>>>(C, n);", (7, 3, 1), (16, 16, 1)),
+    ("dim3 g, b; refer(g, &b, n); plain<<<g, b>>>(C, n);", (7, 3, 1), (16, 8, 1)),
+    ("Config c = make(n); plain<<<c.g, c.b>>>(C, c.n);", (13, 1, 1), (16, 4, 1)),
+    ("Config c; c.set(n); plain<<<c.g, c.b>>>(C, c.n);", (13, 1, 1), (16, 4, 1)),
+    ("plain<<<(n + P::n - 1) / P::n, names::n>>>(C, n);", (7, 1, 1), (8, 1, 1)),
+    ("for (int t = 8; t < 64; t *= 2) { plain<<<n, t>>>(C, n); }", (100, 1, 1), (8, 1, 1)),
+    ("int a[] = {4, 8}; for (int i = 0; i < 2; i++) plain<<<n, a[i]>>>(C, n);", (100, 1, 1), (4, 1, 1)),
+    ("int t; switch (n) { case 50: t = 8; break; case 99: case 100: t = 4; break; default: t = 1; } plain<<<n, t>>>(C, n);",
+     (100, 1, 1), (4, 1, 1)),
+    ("if (n > 200) { plain<<<n, 512>>>(C, n); return; } plain<<<n, pick(n)>>>(C, n);", (100, 1, 1), (64, 1, 1)),
+    ("plain<<<ceil(n, 32), floor(n)>>>(C, n);", (4, 1, 1), (3, 1, 1)),
+    ("int split_k = 4; plain<<<dim3(n / 10, 2, split_k), 32>>>(C, n);", (10, 2, 4), (32, 1, 1)),
+    ("plain<<<divided(n, 32), 32>>>(C, n);", (4, 1, 1), (32, 1, 1)),
+]  # fmt: skip
+
+
+def test_what_main_launches() -> None:
     helpers = """
     struct P { static constexpr int n = 16; };
     namespace names { const int n = 8; }
@@ -100,10 +108,10 @@ def test_what_main_launches(host: str, grid: tuple[int, ...], block: tuple[int, 
     template <typename T> T divided(T a, T b) { return (a + b - 1) / b; }
     template <typename... A> void through(void (*k)(A...), dim3 g, dim3 b, A... a) { k<<<g, b>>>(a...); }
     """
-    (launch,) = launches(f"{helpers} void run(float* C, int n) {{ {host} }} int main() {{ run(0, 100); }}")
-    assert launch.unread == ()
-    assert shape(launch) == (grid, block)
-    assert launch.values[launch.arguments[1].formula] == 100
+    for launch, (host, grid, block) in zip(each_alone(LAUNCHED, helpers), LAUNCHED, strict=True):
+        assert launch.unread == (), host
+        assert shape(launch) == (grid, block), host
+        assert launch.values[launch.arguments[1].formula] == 100, host
 
 
 @pytest.mark.parametrize(
