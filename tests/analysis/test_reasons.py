@@ -91,16 +91,18 @@ def test_a_cause_costs_the_time_without_it(kernel: str, size: int) -> None:
             assert cause.cost_ms == pytest.approx(total - less.time_ms(device))
 
 
-@pytest.mark.parametrize("value", [32, *(pytest.param(value, marks=pytest.mark.nightly) for value in (8, 16))])
+@pytest.mark.parametrize(
+    ("size", "value"), [(2048, 16), *(pytest.param(4096, value, marks=pytest.mark.nightly) for value in (8, 16, 32))]
+)
 @pytest.mark.parametrize(
     "name",
     sampled(
         ("04_tiled", "02_naive", "03_coalesced", "07_tiled_transposed", "05_tiled_unguarded", "06_tiled_unrolled"), every=6
     ),
 )
-def test_the_model_is_near_recorded_times(name: str, value: int) -> None:
+def test_the_model_is_near_recorded_times(name: str, size: int, value: int) -> None:
     """Of kernels whose accesses the compiler leaves as they are, at a size that fills the device."""
-    setup = setup_of(name, 4096, **{"BLOCK" if name < "04" else "TILE_WIDTH": value})
+    setup = setup_of(name, size, **{"BLOCK" if name < "04" else "TILE_WIDTH": value})
     recorded = sure(RecordedTimes().time(setup).median_ms)
     assert sure(launched(setup).model_ms) == pytest.approx(recorded, rel=0.25)
 

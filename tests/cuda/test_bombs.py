@@ -43,6 +43,7 @@ BOMBS = {
 ALIKE = (
     "templates that double",
     "a huge sequence",
+    "a constexpr loop",
     "a constexpr recursion",
     "20,000 lines",
     "20,000 kernels",

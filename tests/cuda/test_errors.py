@@ -13,25 +13,13 @@ FIRST_LINE = 10  # of the body
 @pytest.mark.parametrize(
     ("body", "column", "message"),
     [
-        ("int i = 0\nC[i] = 1.0f;", None, r"missing|can't be read"),
         ("flaot x = 1.0f;", 1, "'flaot' is not a known type .did you mean float"),
-        ("C[0] = summ;", 8, "'summ' is not declared"),
-        ("float sum; C[0] = summ;", 19, "did you mean sum"),
         ('asm("nop");', 1, "the PTX instruction nop is not supported"),
         ("goto end; end: return;", 1, "goto is not supported"),
-        ("C[0] = A;", 8, "a const float\\* can't become a float"),
         ("int i; float* p = &i;", 15, "a int\\* can't become a float\\*"),
-        ("C[threadIdx.w] = 1.0f;", 13, "uint3 has no member w"),
-        ("C[1.5f] = 1.0f;", 2, "can't be an index|is not an integer"),
-        ("const int i = 1; i = 2;", 20, "can't be assigned"),
-        ("float s[M];", 8, "an array's size must be known"),
         ("C[0] = 5 % 0;", 8, "integer division by zero"),
-        ('static_assert(sizeof(float) == 8, "wide");', 15, 'static_assert fails: "wide"'),
         ("C[0] = fmaf(1.0f, 2.0f);", 8, "fmaf takes 3 arguments, not 2"),
-        ("A[0] = 4.0f;", 6, "const elements"),
-        ("int q = 3; int q = 4;", 16, "q is declared twice"),
         ("int* p; if (true) C[0] = p[0];", None, "used before it is assigned"),
-        ("A[0].x = 1.0f;", 5, "a const float has no members"),
     ],
 )
 def test_refused_with_its_place(body: str, column: int | None, message: str) -> None:

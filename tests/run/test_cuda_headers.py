@@ -10,7 +10,7 @@ from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.units import real_source
 from gemmviz.run.cuda.toolkit import ALWAYS, HEADERS, include_folders
 from gemmviz.run.loader import open_kernel
-from tests.conftest import sure
+from tests.conftest import sampled, sure
 from tests.corpus.test_habits import HABITS
 from tests.nvrtc import nvrtc
 
@@ -21,7 +21,7 @@ needs_nvrtc = pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia
 @needs_nvrtc
 @pytest.mark.parametrize(
     ("header", "statement"),
-    [
+    sampled([
         ("float.h", "*p = FLT_MAX + DBL_EPSILON;"),
         ("cfloat", "*p = -FLT_MIN;"),
         ("limits.h", "static_assert(INT_MIN < 0 && LLONG_MAX > UINT_MAX && CHAR_BIT == 8);"),
@@ -30,15 +30,17 @@ needs_nvrtc = pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia
         ("limits", "constexpr float a = std::numeric_limits<float>::lowest(); *p = a + std::numeric_limits<int>::max();"),
         ("algorithm", "*p = std::max(*p, 0.0f);"),
         ("cassert", "assert(*p > 0);"),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_every_header_gives_its_names(header: str, statement: str) -> None:
     text = f"#include <{header}>\n__global__ void kernel(float* p) {{ {statement} }}"
     sure(nvrtc()).compiled(text, OPTIONS, headers=HEADERS)
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(("file", "entry"), [("softmax_rows.cu", "softmax_forward"), ("chinese_comments.cu", "matMulShared")])
+@pytest.mark.parametrize(
+    ("file", "entry"), sampled([("chinese_comments.cu", "matMulShared"), ("softmax_rows.cu", "softmax_forward")])
+)
 def test_files_as_they_stand(file: str, entry: str) -> None:
     spec = open_kernel(str(HABITS / file), GivenLaunch(entry=entry))
     source = real_source(spec, program_for(spec, setup_for(spec).definitions), {})

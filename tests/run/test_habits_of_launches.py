@@ -284,7 +284,7 @@ TEMPLATES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("habit", sampled(TEMPLATES, every=3))
+@pytest.mark.parametrize("habit", sampled(TEMPLATES, every=4))
 def test_a_template_of_the_host_is_read_with_the_types_of_its_caller(habit: str, tmp_path: Path) -> None:
     kernel = read(OF_T + "\n".join(TEMPLATES[habit]), tmp_path)
     assert (kernel.launch_from, kernel.unconfirmed, kernel.entry) == ("read", "", "gemm<float>")

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.model.setup import Setup
+from gemmviz.run.cpu.executor import trace_kernel
 from tests.conftest import kernel_from
-from tests.run.test_twin import assert_same, traced
-from tests.run.twin_on_host import GXX, HostTwins
+from tests.run.twin_on_host import GXX, HostTwins, assert_same
 from tests.run.warp_runs import run
 
 BEFORE = """struct P { int a, b; };
@@ -58,11 +59,15 @@ def test_lvalues_and_captures() -> None:
     assert {body: tuple(found[number, 1:3].tolist()) for number, body in enumerate(CASES)} == CASES
 
 
-@pytest.mark.skipif(GXX is None, reason="needs g++")
-@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.nightly)])
-def test_the_twin_of_lvalues_and_captures(tmp_path: Path, every: int) -> None:
+def twin_jobs(every: int) -> list[Setup]:
     bodies = [body for body in CASES if "sync" not in body and "double" not in body][::every]
-    jobs = [setup_for(kernel_from(START + body, before=BEFORE)) for body in bodies]
+    return [setup_for(kernel_from(START + body, before=BEFORE)) for body in bodies]
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(GXX is None, reason="needs g++")
+def test_the_twin_of_lvalues_and_captures(tmp_path: Path) -> None:
+    jobs = twin_jobs(1)
     twins = HostTwins(jobs, tmp_path)
     for number, setup in enumerate(jobs):
-        assert_same(twins.run(number), traced(setup))
+        assert_same(twins.run(number), trace_kernel(setup).whole)

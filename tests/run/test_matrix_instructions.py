@@ -128,7 +128,7 @@ TILES.append(((16, 16, 8), "wmma::precision::tf32", "float"))
 
 
 @pytest.mark.parametrize(
-    ("shape", "kind", "result", "side"), sampled([(*tile, side) for tile in TILES for side in ("row", "col")], every=11)
+    ("shape", "kind", "result", "side"), sampled([(*tile, side) for tile in TILES for side in ("row", "col")], every=17)
 )
 def test_wmma_is_right(shape: tuple[int, int, int], kind: str, result: str, side: str) -> None:
     trace = trace_of(wmma_kernel(shape, kind, result, side, side), 32, 32, 32)
@@ -136,7 +136,7 @@ def test_wmma_is_right(shape: tuple[int, int, int], kind: str, result: str, side
     assert trace.check.is_checked
 
 
-@pytest.mark.parametrize(("shape", "kind", "result"), sampled(TILES, 4))
+@pytest.mark.parametrize(("shape", "kind", "result"), sampled(TILES, 6))
 def test_lanes_hold_the_elements_that_they_hold_on_the_hardware(shape: tuple[int, int, int], kind: str, result: str) -> None:
     m, n, k = shape
     trace = trace_of(wmma_kernel(shape, kind, result, right="col"), m, n, k)

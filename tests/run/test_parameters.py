@@ -1,18 +1,13 @@
 """Kernels whose parameters are structs and vectors, and global variables that the host fills: all of it as flat parameters."""
 
-from pathlib import Path
-
 import pytest
 
-from gemmviz.cuda.launch.legality import setup_for
 from gemmviz.cuda.nodes import KernelArgument
 from gemmviz.cuda.program import program_for
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from tests.conftest import trace_of
-from tests.run.test_twin import assert_same
-from tests.run.twin_on_host import GXX, HostTwins
 
 MATRIX = """struct Matrix { int width, height; float* elements; };
 __device__ float at(const Matrix m, int row, int column) { return m.elements[row * m.width + column]; }
@@ -93,14 +88,6 @@ SIZE = Problem(4, 6, 6)
 def test_results_are_right(name: str) -> None:
     trace = trace_of(KERNELS[name], *SIZE.sizes.values())
     assert trace.check.passed, str(trace.check)
-
-
-@pytest.mark.skipif(GXX is None, reason="needs g++")
-def test_twins_take_the_flat_parameters(tmp_path: Path) -> None:
-    jobs = [setup_for(each, SIZE) for each in KERNELS.values()]
-    twins = HostTwins(jobs, tmp_path)
-    for number, job in enumerate(jobs):
-        assert_same(twins.run(number), trace_of(job.kernel, *SIZE.sizes.values()))
 
 
 def test_parameters_of_structs_say_where_they_lie() -> None:

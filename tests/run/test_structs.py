@@ -72,10 +72,17 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_as_a_compiler_has_it(name: str) -> None:
-    before, body, expected = CASES[name]
-    assert left_in_c(kernel_from(body, before=f"#define K0 1\n{before}"))[0] == expected
+def test_as_a_compiler_has_it() -> None:
+    """Each case in a namespace and with elements of C of its own, in one kernel."""
+    text, calls = "#include <array>\n#define K0 1\n", ""
+    parameters = "const float* A, const float* B, float* C, int M, int N, int K"
+    for number, (before, body, _) in enumerate(CASES.values()):
+        declared = before.replace("#include <array>", "")
+        text += f"namespace case{number} {{ {declared}\n__device__ void run({parameters}) {{ {body} }} }}\n"
+        calls += f"case{number}::run(A, B, C + 4 * {number}, M, N, K); __syncthreads();\n"
+    kernel = kernel_from(calls, before=text, parameters="// problem = { M = 32, N = 32, K = 32 }")
+    found = left_in_c(kernel).reshape(-1, 4)
+    assert {name: found[number, 0] for number, name in enumerate(CASES)} == {name: each[2] for name, each in CASES.items()}
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 import itertools
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from gemmviz.cuda.launch.catalog import kernel_names, load_kernel
@@ -14,22 +12,16 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Trace
-from gemmviz.run.align import Alignment
 from gemmviz.run.cpu.executor import trace_kernel
 from tests.conftest import kernel_from
 from tests.run.program_writer import Writer, kernel_text
-from tests.run.twin_on_host import GXX, HostTwins
+from tests.run.test_lvalues import twin_jobs
+from tests.run.test_parameters import KERNELS, SIZE
+from tests.run.test_pipelines import RIGHT, body_of, setup_of
+from tests.run.twin_on_host import GXX, HostTwins, assert_same
 
 pytestmark = pytest.mark.skipif(GXX is None, reason="needs g++")
 SIZES = [(8, 8, 8), (5, 7, 3), (33, 17, 9), (64, 16, 32)]
-
-
-def assert_same(run: tuple[Alignment, Any, Any], trace: Trace) -> None:
-    steps, element, _ = run
-    assert steps.sites == trace.sites
-    for name in ("site", "visits", "epoch", "completes"):
-        np.testing.assert_array_equal(getattr(steps, name), getattr(trace, name), err_msg=name)
-    np.testing.assert_array_equal(element, trace.element)
 
 
 def shipped() -> list[Setup]:
@@ -92,13 +84,16 @@ BEFORE_THEY_ARE_DEFINED = (
 )
 
 
-def test_functions_and_a_window_of_blocks(tmp_path: Path) -> None:
-    """Functions that reach into every kind of memory, and some that are defined after their use."""
+def test_twins_of_each_kind(tmp_path: Path) -> None:
+    """Functions that reach into every kind of memory, and some that are defined after their use; structs as parameters; what C++
+    chooses first; pipelines; and a window of blocks. They share a library.
+    """
     specs = [kernel_from(f"__shared__ float s[4]; {each}", before=FUNCTIONS) for each in SPACES.values()]
     before, body, after = BEFORE_THEY_ARE_DEFINED
     specs.append(parse_kernel(kernel_from(body, before=before).text + after, "kernel.cu"))
     window = setup_for(load_kernel("04_tiled"), Problem(20, 21, 9), {"TILE_WIDTH": 4}, blocks="1:3,4:5")
-    jobs = [*map(setup_for, specs), window]
+    pipelines = [setup_of(*body_of(name)) for name in list(RIGHT)[::9]]
+    jobs = [*map(setup_for, specs), *(setup_for(each, SIZE) for each in KERNELS.values()), *twin_jobs(6), *pipelines, window]
     twins = HostTwins(jobs, tmp_path)
     for number, setup in enumerate(jobs):
         assert_same(twins.run(number, BlockRange((1, 3), (4, 5)) if setup is window else None), traced(setup))

@@ -8,6 +8,7 @@ import pytest
 from gemmviz.cuda.types import DOUBLE, FLOAT, VectorType
 from gemmviz.run import trial, trying
 from gemmviz.run.loader import open_kernel
+from tests.conftest import sampled
 
 _MOST_RUNS = 8
 _INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n)"
@@ -26,7 +27,7 @@ VECTORS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", VECTORS)
+@pytest.mark.parametrize("name", sampled(VECTORS))
 def test_a_vector_kernel_is_found_in_a_few_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, args, parameters, body = VECTORS[name]
     names = [each.split()[-1] for each in parameters.split(", ")]

@@ -15,6 +15,7 @@ from gemmviz.cuda.launch.legality import evaluated_formula
 from gemmviz.cuda.twin.units import TWIN_ENTRY, shared_numbers, twin_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
+from gemmviz.model.trace import Trace
 from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside, without_agreement
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.data import matrices
@@ -139,3 +140,12 @@ def _argument(setup: Setup, argument: str, types: dict[str, str]) -> str:
         return str(float(argument))
     except ValueError:
         return str(evaluated_formula(setup.kernel, argument, setup.sizes_and_parameters))
+
+
+def assert_same(run: tuple[Alignment, Any, Any], trace: Trace) -> None:
+    """Compares the steps of a twin with the interpreter's."""
+    steps, element, _ = run
+    assert steps.sites == trace.sites
+    for name in ("site", "visits", "epoch", "completes"):
+        np.testing.assert_array_equal(getattr(steps, name), getattr(trace, name), err_msg=name)
+    np.testing.assert_array_equal(element, trace.element)
