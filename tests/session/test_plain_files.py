@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,16 +19,18 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     path = tmp_path / "mine.cu"
-    path.write_text((PLAIN / "student.cu").read_text())
+    path.write_text((PLAIN / "student.cu").read_text().replace(": 1024", ": 128"))
     return path
 
 
 @pytest.fixture
-def model() -> TestModel:
+def model() -> Iterator[TestModel]:
     made = TestModel()
     made.opening.start(None)
     made.settle()
-    return made
+    yield made
+    made.opening.close()
+    made.session.close()
 
 
 def texts(model: TestModel) -> list[str]:

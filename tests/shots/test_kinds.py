@@ -114,7 +114,7 @@ def test_a_cure_is_run_and_held_against_what_was(model: TestModel) -> None:
     session = model.session
     model.opening.choose_kernel("02_naive")
     for name in "MNK":
-        model.commands.change(name, 128)
+        model.commands.change(name, 64)
     model.commands.change("BLOCK", 32)
     model.know()
     model.commands.show_view("why")

@@ -17,13 +17,14 @@ from gemmviz.shots.export import (
     TEMPLATES,
     ExportOptions,
     Prepared,
+    frame_at,
     only_part,
     prepare,
     run_reel,
     slide_at,
 )
 from tests.conftest import once
-from tests.shots.test_every_view import shot_of
+from tests.shots.test_every_view import shot_of, stage_of
 
 TITLE = "Each tile is read from shared memory, one row after the other"
 LONG = " ".join(f"word{number:02}" for number in range(25))
@@ -59,35 +60,36 @@ def ink(scene: Scene) -> tuple[float, float, float, float]:
     return left, top, scene.width - right, scene.height - bottom
 
 
+def manner_of(size: str = "16:9", **how: object) -> ExportOptions:
+    return ExportOptions(RenderOptions(*SIZES[size]), **how)  # type: ignore[arg-type]
+
+
 def exported(stage: Prepared, **how: object) -> Scene:
-    width, height = SIZES[str(how.pop("size", "16:9"))]
-    manner = ExportOptions(RenderOptions(width, height), **how)  # type: ignore[arg-type]
-    return slide_at(stage, stage.steps // 3, manner).scene
+    return slide_at(stage, stage.steps // 3, manner_of(**how)).scene  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("view", views())
 def test_every_picture_has_margins_and_nothing_to_click_on(view: str) -> None:
     """40 pixels at least around what is drawn, in each format, with and without titles, timelines and all words."""
-    stage = prepare(shot_of(view), once)
+    stage = stage_of(view)
     for how in (
         {"size": "16:9"}, {"size": "4:3", "title": TITLE}, {"size": "16:9", "hidden": frozenset(PARTS)}, {"size": "4:3", "only": view},
     ):  # fmt: skip
-        scene = exported(stage, **how)
+        step = stage.steps // 3
+        scene = frame_at(stage, step, stage.moment(step), manner_of(**how)).scene
         assert min(ink(scene)) >= _MARGIN - 0.1, (how, ink(scene))
         buttons = [each for each in scene.all if isinstance(each, Cells) and isinstance(each.meaning, Button)]
         assert all(each.meaning.action == "value" for each in buttons), how  # type: ignore[union-attr]
         assert not any("look at" in text for each in scene.all if isinstance(each, Labels) for text in each.texts)
 
 
-@pytest.mark.parametrize("title", [TITLE, LONG, CHINESE])
 @pytest.mark.parametrize("view", ["stage", "pair", "request", "banks", "sum", "why", "occupancy", "rate", "grid", "listing"])
-def test_a_title_is_never_cut(view: str, title: str) -> None:
+def test_a_title_is_never_cut(view: str) -> None:
     """It takes the place of the view's own title, in as many lines as it needs, and what is below moves down."""
-    stage = prepare(shot_of(view), once)
-    for size in SIZES:
-        scene = exported(stage, size=size, title=title)
+    for size, title in (("16:9", TITLE), ("4:3", LONG), ("16:9", CHINESE)):
+        scene = exported(stage_of(view), size=size, title=title)
         own = next(each for each in scene.words if isinstance(each, Labels) and each.meaning == "title")
-        assert "".join(own.texts).replace(" ", "") == title.replace(" ", "")
+        assert "".join(own.texts).replace(" ", "") == title.replace(" ", ""), (size, title)
         assert scene.title == title
         low = edges(own)[:, 3].max()
         covered = [each.key for each in scene.primitives if edges(each)[:, 1].min(initial=1e9) < low]
@@ -103,7 +105,7 @@ def test_a_title_has_an_end() -> None:
 @pytest.mark.parametrize("view", ["request", "banks", "why", "occupancy", "rate", "race", "grid", "block", "loops"])
 def test_what_is_left_out_leaves_no_hole(view: str) -> None:
     """Without words, the picture begins at the margin; without a title alone, it is larger than before."""
-    stage = prepare(shot_of(view), once)
+    stage = stage_of(view)
     whole, bare = exported(stage), exported(stage, only=view)
     assert ink(bare)[1] < ink(whole)[1] + 60
     assert ink(bare)[1] < 80

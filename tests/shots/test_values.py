@@ -74,7 +74,7 @@ def test_a_shot_comes_back_from_its_text(shot: Shot) -> None:
 
 
 @given(SHOTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_shot_comes_back_from_its_command_line(shot: Shot) -> None:
     parser = argparse.ArgumentParser()
     add_setup(parser, "KERNEL", taken=("block",))
