@@ -1,6 +1,5 @@
 """A window to try, and ways to its parts."""
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +16,6 @@ from gemmviz.gui.panels.costs import Costs
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.panels.source import Source
-from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.setup_form import Callout, FieldEditor
 from gemmviz.gui.widgets.controls import Refresh
 from gemmviz.gui.widgets.fact_table import Table
@@ -29,9 +27,9 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
 from gemmviz.session.export_job import order_words, write_source
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.runs import KnownRun, complete
-from gemmviz.shots.shot import default_shot, shot_text
+from gemmviz.shots.shot import default_shot
+from tests.gui.shared_window import LONG_MS, SharedWindow, wait_while
 
-_LONG_MS = 20_000
 Kind = TypeVar("Kind")
 
 
@@ -43,23 +41,44 @@ def first_run() -> Knowledge:
     return known
 
 
+@pytest.fixture(scope="session")
+def _shared_window(first_run: Knowledge) -> SharedWindow:
+    return SharedWindow(first_run)
+
+
 @pytest.fixture
-def window(qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
-    """The window as it is after a start, with the source beside the stage. Other panels open when a test asks for them."""
-    made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))  # not the first start, so nothing plays by itself
-    made.resize(1600, 960)
-    qtbot.addWidget(made)
-    made.show()
-    made.warming.stop()  # what a test doesn't use is not made
-    QApplication.processEvents()  # the docks take their places before there is a picture
-    made.session.completion.known = Knowledge(default_shot(), made.session.engines.cpu, with_values=False, like=(first_run,))
-    made.start()
-    qtbot.waitUntil(lambda: settled(made), timeout=_LONG_MS)
-    QApplication.processEvents()  # the panels show what is known
-    made.activateWindow()
-    made.replay.stage.setFocus()
-    yield made
-    made.close()
+def window(qtbot: QtBot, _shared_window: SharedWindow) -> MainWindow:
+    """The window as it is after a start, with the source beside the stage. Other panels open when a test asks for them.
+    Consecutive tests share one.
+    """
+    return _shared_window.get()
+
+
+@pytest.fixture
+def new_window(qtbot: QtBot, _shared_window: SharedWindow) -> MainWindow:
+    """A window in which nothing was opened before."""
+    _shared_window.close()
+    return _shared_window.get()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Closes the window after a test that failed, and before one that has no use for it."""
+    if call.excinfo is not None:
+        _close_window(item)
+    return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if "_shared_window" not in getattr(nextitem, "fixturenames", ()):
+        _close_window(item)
+
+
+def _close_window(item: pytest.Item) -> None:
+    shared = getattr(item, "funcargs", {}).get("_shared_window")
+    if shared is not None:
+        shared.close()
 
 
 @pytest.fixture
@@ -104,30 +123,12 @@ def write_here(dialog: ExportDialog, path: Path) -> None:
         assert main(order_words(dialog.job, source, path, session.shot, "cpu")) == 0
 
 
-def wait_while(busy: Callable[[], bool]) -> None:
-    """Runs the window's loop as long as something is so."""
-    end = time.monotonic() + _LONG_MS / 1000
-    while busy():
-        assert time.monotonic() < end, "it doesn't come"
-        QApplication.processEvents()
-        time.sleep(0.002)
-
-
-def settled(window: MainWindow) -> bool:
-    """Whether all is known of what is asked for."""
-    session, model = window.session, window.model
-    shown = session.shown
-    is_known = shown is not None and (shown.counts is not None or shown.trace.stop is not None)
-    is_busy = model.opening.is_busy or model.course.is_waiting or model.saved_views.is_waiting or session.is_working
-    return not is_busy and (is_known or session.completion.is_without_run)
-
-
 def pictured(window: MainWindow, qtbot: QtBot, action: Callable[[], Any]) -> None:
     """Does something, and waits for the picture of another run."""
     seen: list[bool] = []
     window.session.run_changed.connect(lambda: seen.append(True))
     action()
-    qtbot.waitUntil(lambda: bool(seen), timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: bool(seen), timeout=LONG_MS)
 
 
 def shown_of(window: MainWindow) -> KnownRun:

@@ -26,18 +26,8 @@ from gemmviz.model.timing import Benchmark
 from gemmviz.scenes.catalog import views_of
 from tests.conftest import trace_of
 from tests.files.test_benchmark_file import BENCHMARK
-from tests.gui.conftest import (
-    choice_of,
-    line_of,
-    metrics_of,
-    open_file,
-    pictured,
-    settings_of,
-    settled,
-    shown_of,
-    spin_of,
-    write_here,
-)
+from tests.gui.conftest import choice_of, line_of, metrics_of, open_file, pictured, settings_of, shown_of, spin_of, write_here
+from tests.gui.shared_window import settled
 
 H200 = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 
@@ -71,7 +61,7 @@ def check(page: BenchmarkPage, name: str, on: bool, qtbot: QtBot) -> None:
 
 
 def test_what_draws_charts_is_loaded_beside_the_window(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    new_window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[threading.Thread] = []
 
@@ -80,9 +70,9 @@ def test_what_draws_charts_is_loaded_beside_the_window(
         return pyqtgraph  # type: ignore[no-any-return]
 
     monkeypatch.setattr("gemmviz.gui.window_model._load_charts", load)
-    assert not window.model.plotting.is_loaded
-    window.model.commands.toggle_benchmark()
-    qtbot.waitUntil(lambda: bool(curves(window.benchmark)))
+    assert not new_window.model.plotting.is_loaded
+    new_window.model.commands.toggle_benchmark()
+    qtbot.waitUntil(lambda: bool(curves(new_window.benchmark)))
     assert len(threads) == 1
     assert threads[0] is not threading.main_thread()
 

@@ -4,7 +4,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.window.main_window import MainWindow
-from tests.gui.conftest import metrics_of, pictured, settings_of, settled, shown_of, spin_of
+from tests.gui.conftest import metrics_of, pictured, settings_of, shown_of, spin_of
+from tests.gui.shared_window import settled
 
 pytestmark = pytest.mark.gpu
 

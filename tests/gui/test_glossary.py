@@ -13,7 +13,8 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.messages import spoken
 from gemmviz.scenes.kit.primitives import Labels, text_width
 from tests.conftest import sure
-from tests.gui.conftest import metrics_of, settled
+from tests.gui.conftest import metrics_of
+from tests.gui.shared_window import settled
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from gemmviz.cuda.launch.catalog import all_kernel_names
 from gemmviz.gui.kernel_picker import KernelBox, KernelPicker
 from gemmviz.gui.window.main_window import MainWindow
 from tests.conftest import sure
-from tests.gui.conftest import settings_of, settled
+from tests.gui.conftest import settings_of
+from tests.gui.shared_window import settled
 
 _LONG_MS = 20_000
 

@@ -17,7 +17,7 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window.menus import actions, keys_text
 from gemmviz.gui.window.view_actions import VIEW_KEYS
 from gemmviz.scenes.catalog import view_named, views
-from tests.gui.conftest import settled
+from tests.gui.shared_window import settled
 
 _MANUAL = (Path(__file__).parents[2] / "docs" / "window.md").read_text()
 

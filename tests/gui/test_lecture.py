@@ -379,7 +379,7 @@ def test_notes_that_are_too_long_scroll(wall: Wall) -> None:
 
 
 def test_a_covered_window_works_again_once_the_lecture_ends(
-    window: MainWindow, wall: Wall, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    new_window: MainWindow, window: MainWindow, wall: Wall, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing behind the wall follows its steps, so that keys are answered sooner; afterwards all of it shows the last step."""
     session, strip = window.session, settings_of(window)

@@ -17,7 +17,8 @@ from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
-from tests.gui.conftest import metrics_of, open_file, panel_of, settings_of, settled, source_of, wait_while
+from tests.gui.conftest import metrics_of, open_file, panel_of, settings_of, source_of
+from tests.gui.shared_window import settled, wait_while
 
 _LONG_MS = 20_000
 

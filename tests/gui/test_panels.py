@@ -29,7 +29,8 @@ from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import holds
 from tests.conftest import DATA, sure
-from tests.gui.conftest import metrics_of, open_file, panel_of, pictured, settled
+from tests.gui.conftest import metrics_of, open_file, panel_of, pictured
+from tests.gui.shared_window import settled
 
 
 def scene_texts(scene: Scene) -> str:

@@ -14,7 +14,8 @@ from gemmviz.gui.window.menus import point_menu, pointed_in
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.session.commands import deeds
 from tests.conftest import sure
-from tests.gui.conftest import metrics_of, scene_of, settled
+from tests.gui.conftest import metrics_of, scene_of
+from tests.gui.shared_window import settled
 
 VIEWS = ("stage", "warp", "request", "memory", "banks", "sum", "occupancy", "grid", "why", "pair", "phases", "listing", "order")
 

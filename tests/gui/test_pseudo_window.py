@@ -20,7 +20,7 @@ from gemmviz.model.timing import Benchmark
 from gemmviz.render.reel import LICENCES
 from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.lesson_file import original_lesson, translated
-from tests.gui.conftest import settled
+from tests.gui.shared_window import settled
 from tests.gui.widget_texts import texts_below
 from tests.pseudo import plain_words, pseudo
 

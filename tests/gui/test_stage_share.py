@@ -24,7 +24,8 @@ from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import default_shot, shot_text
 from tests.conftest import sure
-from tests.gui.conftest import settled, source_of
+from tests.gui.conftest import source_of
+from tests.gui.shared_window import settled
 from tests.legible import too_small, wrong_with
 
 _LEAST_STAGE, _LEAST_SHARE = 0.60, 0.30  # of the window: the stage, and its cells

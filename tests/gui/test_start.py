@@ -15,7 +15,8 @@ from gemmviz.gui.shelf import Shelf
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA, sure
-from tests.gui.conftest import open_file, panel_of, settled
+from tests.gui.conftest import open_file, panel_of
+from tests.gui.shared_window import settled
 
 _LONG_MS = 20_000
 

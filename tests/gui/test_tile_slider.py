@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import sure
-from tests.gui.conftest import settled
+from tests.gui.shared_window import settled
 
 _LONG_MS = 20_000
 

@@ -60,13 +60,13 @@ from tests.gui.conftest import (
     rects_of,
     scene_of,
     settings_of,
-    settled,
     shown_of,
     source_of,
     spin_of,
     text_in,
     write_here,
 )
+from tests.gui.shared_window import settled
 
 DARK, LIGHT = load_theme("dark"), load_theme("light")
 

@@ -13,7 +13,7 @@ from gemmviz.gui.worksheet import Worksheet
 from gemmviz.teaching.lesson import answers_of
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import sure
-from tests.gui.conftest import settled, wait_while
+from tests.gui.shared_window import settled, wait_while
 
 _LONG_MS = 20_000
 _TEXT = "// header\n\nint row = /*?*/;\n/*?*/\nif (/*?*/)\n    C[row] = sum;"
