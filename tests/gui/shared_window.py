@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QMenu, QTabBar, QWidget
 
 from gemmviz.analysis.replay.focus import Position
@@ -12,7 +13,6 @@ from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.widgets.controls import Refresh
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.model.records import replace
 from gemmviz.session.state import State
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Camera, Shot, default_shot, shot_text
@@ -70,7 +70,8 @@ class SharedWindow:
         """Brings the window back, and returns whether it looks as it did at first."""
         session, model = window.session, window.model
         others = (each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog | QMenu) and each.isVisible())
-        if not window.isVisible() or window.tour is not None or any(others):
+        taken = [page for page in (window.replay, vars(window).get("benchmark")) if page and window.pages.indexOf(page) < 0]
+        if not window.isVisible() or window.tour is not None or any(others) or taken:
             return False
         if window._lecture is not None:
             window.lecture.end()
