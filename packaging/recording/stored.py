@@ -111,6 +111,12 @@ class NotedAnswers(Engine):
         key = number_key(stop.shot, quantity)
         self._note(stop.shot.setup, lambda answers: structs.replace(answers, numbers={**answers.numbers, key: value}))
 
+    def sums(self, stop: LessonStep) -> None:
+        """Note the counts of a draw of a question, and of what it is compared with."""
+        known = Knowledge(stop.shot, self)
+        for each in (known, *([known.compared] if stop.shot.against is not None else [])):
+            _ = each.counted
+
     def _of(self, setup: Setup) -> Answers:
         return self.answers.get(_key(setup), (setup, Answers()))[1]
 
@@ -144,6 +150,8 @@ def noted(names: Sequence[str]) -> NotedAnswers:
         for each in stop.expect:
             if each.name in stop.needed:
                 engine.number(stop, each.quantity, facts)
+        for each in stop.variants[1:]:
+            engine.sums(each)
     return engine
 
 

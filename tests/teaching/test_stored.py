@@ -53,6 +53,13 @@ def test_every_step_is_shown_from_what_is_stored() -> None:
     assert not missing, missing
 
 
+def test_the_counts_of_each_draw_of_a_question_are_stored() -> None:
+    """Its picture is shown as quickly as that of the question itself."""
+    drawn = [each for stop in steps() for each in stop.variants[1:]]
+    counted = [each.id for each in drawn if (found := stored_answers(each.shot.setup)) is not None and found.sums is not None]
+    assert len(counted) == len(drawn) > 100
+
+
 def test_every_number_of_a_caption_is_stored() -> None:
     for stop in steps():
         for each in stop.expect:
@@ -69,7 +76,8 @@ def test_every_number_of_a_caption_is_stored() -> None:
 
 def test_nothing_is_stored_that_no_lesson_asks() -> None:
     known = {path.stem for path in (ROOT / FOLDER).glob("*.npz")}
-    keys = {answer_key(setup, device_for(setup)) for stop in steps() for setup in [stop.shot.setup]}
+    setups = [each.shot.setup for stop in steps() for each in stop.variants]
+    keys = {answer_key(setup, device_for(setup)) for setup in setups}
     assert keys & known
     assert len(known) < 2 * len(keys)
     assert sum(path.stat().st_size for path in (ROOT / FOLDER).glob("*.npz")) < 2 << 20  # 2 MiB
