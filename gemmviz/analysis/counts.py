@@ -60,11 +60,13 @@ def shifts_along(values: Longs, axis: int, unit: int) -> dict[int, int] | None:
     active = first != SWITCHED_OFF
     at = tuple(int(place) for place in np.unravel_index(int(np.argmax(active)), active.shape))
     line = values[tuple(slice(None) if dim == axis else place for dim, place in enumerate(at))] - first[at]
-    shape = [1] * values.ndim
-    shape[axis] = -1
-    expected = np.where(active, first + line.reshape(shape), SWITCHED_OFF) if not active.all() else first + line.reshape(shape)
-    if not np.array_equal(values, expected):
-        return None
+    slices, shifts, is_whole = np.moveaxis(values, axis, 0), line.reshape(-1, *(1,) * (values.ndim - 1)), active.all()
+    first, active = np.moveaxis(first, axis, 0), np.moveaxis(active, axis, 0)
+    many = max(1, _COMPARED_AT_ONCE // max(1, first.size))
+    for start in range(0, len(line), many):
+        moved = first + shifts[start : start + many]
+        if not np.array_equal(slices[start : start + many], moved if is_whole else np.where(active, moved, SWITCHED_OFF)):
+            return None
     distinct, counts = np.unique(line % unit, return_counts=True)
     return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 
@@ -84,6 +86,7 @@ _in_order = attrgetter(*COST_COLUMNS)
 _MOST_PATTERNS = 1 << 14
 _NO_UNIT = 1 << 62  # no shift of the ways at a branch leaves them the same
 _LARGEST_PATTERN = 1 << 16  # elements
+_COMPARED_AT_ONCE = 1 << 17  # elements, which the processor's cache holds
 _LARGEST_LINE = 128  # bytes, of all distinct segments and lines
 
 
@@ -358,7 +361,8 @@ class GroupCounter(AccessSink):
         how often all of these come.
         """
         space = self.space
-        values, blocks, times = np.asarray(offset), len(space.block_shape), space.blocks.count
+        values, shift = (offset.base, offset.shift) if isinstance(offset, Shifted) else (np.asarray(offset), 0)
+        blocks, times = len(space.block_shape), space.blocks.count
         if mask is not None:
             values = np.where(mask, values, SWITCHED_OFF)
         values = values.reshape((1,) * (len(space.shape) - values.ndim) + values.shape)
@@ -369,6 +373,8 @@ class GroupCounter(AccessSink):
                 if slices is not None:
                     shifts = summed_shifts(shifts, slices, unit)
                     values = values.take([0], axis)
+        if shift:
+            values = np.where(values == SWITCHED_OFF, SWITCHED_OFF, values + shift)
         return values, shifts, times // (sum(shifts.values()) * int(np.prod(values.shape[:blocks])))
 
     def _phase(self, site: int, visits: tuple[int, ...], otherwise: int) -> int:

@@ -7,6 +7,7 @@ answers depend on, so that none is used for another kernel, size or device.
 import dataclasses
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_LZMA, ZipFile
@@ -28,7 +29,7 @@ from gemmviz.model.threads import Triple
 from gemmviz.model.trace import EarlyExit, RaceCase, Trace, Turn, Watched, WatchedVariable
 
 FOLDER = "assets/lessons/stored"
-_VERSION, _KEY_LENGTH = 1, 24
+_VERSION, _KEY_LENGTH, _MOST_KEYS = 1, 24, 512
 _DEFAULT_CONTENTS = ("old_outputs", "zeros")  # contents that older answers don't name
 _NOT_ASKED = ("name", "file", "title", "description", "is_shipped")  # fields of a kernel that change no answer
 StoredNumber = bool | int | float | str
@@ -89,9 +90,28 @@ class _Fault(Struct, frozen=True):
 _OF_FAULT = tuple(each.name for each in fields(_Fault))
 
 
+class Asked:
+    """A setup on a device as a key: both hold dictionaries, which have no hash."""
+
+    def __init__(self, setup: Setup, device: Device) -> None:
+        self.setup, self.device = setup, device
+        self._hash = hash((setup.kernel.text, setup.problem, tuple(setup.parameters.items()), setup.device))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Asked) and (self.setup, self.device) == (other.setup, other.device)
+
+
 def answer_key(setup: Setup, device: Device) -> str:
     """Hash of everything that the answers about a setup depend on: kernel, sizes, parameters, contents, device, traced part."""
-    plain = to_plain(setup)
+    return _key_of(Asked(setup, device))
+
+
+@lru_cache(maxsize=_MOST_KEYS)
+def _key_of(asked: Asked) -> str:
+    plain, device = to_plain(asked.setup), asked.device
     plain["kernel"] = {name: value for name, value in plain["kernel"].items() if name not in _NOT_ASKED}
     plain["filling"] = {name: value for name, value in plain["filling"].items() if (name, value) != _DEFAULT_CONTENTS}
     return hashlib.sha256(to_json([_VERSION, plain, to_plain(device)])).hexdigest()[:_KEY_LENGTH]

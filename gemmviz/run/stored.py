@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from gemmviz.cuda.launch.legality import device_for
-from gemmviz.files.answer_file import Answers, read_answers
+from gemmviz.files.answer_file import Answers, Asked, read_answers
 from gemmviz.files.recordings import recordings
 from gemmviz.model.messages import tr
 from gemmviz.model.recording import recording_of, row_of
@@ -30,26 +30,12 @@ _MOST_KEPT = 32  # setups whose answers stay in memory
 
 def stored_answers(setup: Setup) -> Answers | None:
     """The stored answers about a setup; None if there are none."""
-    return _kept_answers(_SetupKey(setup))
-
-
-class _SetupKey:
-    """A setup as a key: setups hold dictionaries, which have no hash."""
-
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-        self._hash = hash((setup.kernel.text, setup.problem, tuple(setup.parameters.items()), setup.device))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _SetupKey) and self.setup == other.setup
+    return _kept_answers(Asked(setup, device_for(setup)))
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _kept_answers(key: _SetupKey) -> Answers | None:
-    return read_answers(key.setup, device_for(key.setup))
+def _kept_answers(asked: Asked) -> Answers | None:
+    return read_answers(asked.setup, asked.device)
 
 
 class StoredAnswers(Engine):

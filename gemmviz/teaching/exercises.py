@@ -345,7 +345,8 @@ def first_difference(shot: Shot, answers: Fillings, right_answers: Fillings, eng
         return None
     for at, expected in zip_longest(_accessing_steps(own), _accessing_steps(right)):
         one, other = _access_text(own, at), _access_text(right, expected)
-        thread = next((thread for thread in range(own.space.thread_count) if one(thread) != other(thread)), None)
+        threads = _threads_apart(own, at, right, expected)
+        thread = next((thread for thread in threads if one(thread) != other(thread)), None)
         if thread is not None:
             block, _ = own.space.indices(thread)
             sentence = tr(
@@ -357,6 +358,22 @@ def first_difference(shot: Shot, answers: Fillings, right_answers: Fillings, eng
             )  # fmt: skip
             return AccessDifference(sentence, at, block)
     return None
+
+
+def _threads_apart(own: Trace, at: int | None, right: Trace, expected: int | None) -> Iterable[int]:
+    """The threads that may do something else at two steps: those with other elements, if the steps access the same arrays."""
+    if at is not None and expected is not None:
+        (site, *one), (other_site, *other) = (
+            (trace.site_of(step), *trace.element[trace.row[step] : trace.row[step + 1]])
+            for trace, step in ((own, at), (right, expected))
+        )
+        arrays, others = (
+            [(each.access, trace.arrays[each.array]) for each in of.operands]
+            for trace, of in ((own, site), (right, other_site))
+        )
+        if (site.kind, arrays, len(one)) == (other_site.kind, others, len(other)) and own.space == right.space:
+            return np.flatnonzero(np.any([a != b for a, b in zip(one, other, strict=True)], axis=0)).tolist()  # type: ignore[no-any-return]
+    return range(own.space.thread_count)
 
 
 def _accessing_steps(trace: Trace) -> list[int]:

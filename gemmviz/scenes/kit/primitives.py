@@ -20,7 +20,7 @@ from msgspec import Struct, msgpack
 
 from gemmviz.files.resources import resource
 from gemmviz.model.arrays import Bytes, Floats, Longs, Strings
-from gemmviz.model.messages import InstallationError, in_full, told
+from gemmviz.model.messages import COUNT, InstallationError, in_full, told
 from gemmviz.model.sites import Space
 
 if TYPE_CHECKING:
@@ -366,12 +366,17 @@ def _advances() -> dict[Face, Advances]:
 @lru_cache(maxsize=8192)
 def text_width(text: str, size: float, face: Face = "regular") -> float:
     """Return the width of ``text`` with its counts in scene units at this font size, without kerning."""
-    text = in_full(text)
+    return _units(in_full(text), face) * size / _advances()[face].em
+
+
+@lru_cache(maxsize=8192)
+def _units(text: str, face: Face) -> int:
+    """Return the width of a text in the units of the font."""
     font = _advances()[face]
     known, other, em = font.known, font.other, font.em
     if wide_characters(text):
-        return sum(em if is_wide(char) else known.get(ord(char), other) for char in text) * size / em
-    return sum(known.get(ord(char), other) for char in text) * size / em
+        return sum(em if is_wide(char) else known.get(ord(char), other) for char in text)
+    return sum([known.get(code, other) for code in map(ord, text)])
 
 
 def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
@@ -436,15 +441,20 @@ def _lines_of(text: str, size: float, room: float, most: int, face: Face) -> tup
     """Return the lines before any is cut; the last one holds all that is left. A percent sign stays with its number."""
     lines, joined = [""], text.replace(" %", f"{JOINED}%")  # narrow spaces keep the digits of a number together
     words = [(gap, word.replace(JOINED, " ")) for gap, word in words_of(joined)]
+    units, em = 0, _advances()[face].em  # of the last line
     for number, (gap, word) in enumerate(words):
-        longer = f"{lines[-1]}{gap}{word}".strip()
-        if not lines[-1] or text_width(longer, size, face) <= room:
-            lines[-1] = longer
+        whole = f"{lines[-1]}{gap}{word}"
+        longer = whole.strip()
+        is_sum = longer == whole and COUNT not in text  # the width of the line is that of its parts
+        wider = units + _units(gap, face) + _units(word, face) if is_sum else _units(in_full(longer), face)
+        if not lines[-1] or wider * size / em <= room:
+            lines[-1], units = longer, wider
         elif len(lines) == most:
             lines[-1] += "".join(gap + word for gap, word in words[number:])
             break
         else:
             lines.append(word)
+            units = _units(word, face)
     return tuple(lines)
 
 

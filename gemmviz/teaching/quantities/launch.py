@@ -1,5 +1,6 @@
 """Quantities of the launch: its problem, its kernel, grid and block, and how multiprocessors hold its blocks."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal
 
@@ -16,6 +17,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.messages import GemmvizError, UsageError, closest, listed, marked, tr
 from gemmviz.model.outline import COMMENT
 from gemmviz.model.records import fields
+from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.timing import GridCase, Schedule
 from gemmviz.scenes.kit.scale import strips_of
@@ -204,17 +206,17 @@ def largest_size(facts: Knowledge, name: str) -> int:
             tr("{kernel} has no {name}", kernel=facts.setup.kernel.name, name=name),
             remedy=tr("name a parameter, or {own}", own=listed(own, "or")),
         )
-    for size in sorted(parameter.choices if parameter and parameter.choices else range(1, _LARGEST_TRIED), reverse=True):
-        sizes = (
-            {name: size}
-            if parameter is not None
-            else dict.fromkeys(own, size)
-            if facts.setup.problem.is_multiply
-            else {name: size}
-        )
-        if can_run(facts.setup.changed(**sizes)):
-            return size
-    return 0
+    changes = (name,) if parameter is not None or not facts.setup.problem.is_multiply else tuple(own)
+
+    def of_size(size: int) -> Setup:
+        return facts.setup.changed(**dict.fromkeys(changes, size))
+
+    def has_too_many(size: int) -> bool:
+        return requested_launch(of_size(size)).threads_per_block > facts.device.max_threads_per_block
+
+    sizes = sorted(parameter.choices if parameter and parameter.choices else range(1, _LARGEST_TRIED))
+    few = sizes[: bisect_left(sizes, True, key=has_too_many)]  # a larger size has no fewer threads in a block
+    return next((size for size in reversed(few) if can_run(of_size(size))), 0)
 
 
 @quantity("blanks", origin="definition")
