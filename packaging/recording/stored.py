@@ -150,8 +150,8 @@ def noted(names: Sequence[str]) -> NotedAnswers:
         for each in stop.expect:
             if each.name in stop.needed:
                 engine.number(stop, each.quantity, facts)
-        for each in stop.variants[1:]:
-            engine.sums(each)
+        for drawn in stop.variants[1:]:
+            engine.sums(drawn)
     return engine
 
 
