@@ -5,12 +5,10 @@
 
 import argparse
 import ast
-import gc
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import tomli_w
@@ -19,81 +17,99 @@ ROOT = Path(__file__).parents[1]
 PACKAGE, FILE = ROOT / "gemmviz", Path(__file__).with_name("budget.toml")
 ROOM = ("code lines", "nodes", "files")
 _FEW_LINES = 80
+Look = Callable[["Module", list[ast.AST]], None]
 # Parts of pages that are made, between two comments, and pages that are made as a whole.
 _GENERATED = re.compile(r"<!-- (?:(\w+): )?made by make.*?-->.*?(?:<!-- end of \1 -->|\Z)", re.DOTALL)
 _SLACK = dict.fromkeys(("code lines", "nodes", "words of documentation"), 1.01)
 
 
 class Module:
-    """One file: its tree and the numbers of its lines of code and of imports; blank lines, comments and docstrings are neither."""
+    """One file: the numbers of its lines of code, of imports and of nodes; blank lines, comments and docstrings are none of
+    these. ``names``: its functions, classes and constants at the top level.
+    """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, look: Look) -> None:
         text = path.read_text(encoding="utf-8")
-        self.path, self.tree, self.lines = path.relative_to(PACKAGE), ast.parse(text), text.count("\n")
+        self.path, self.lines = path.relative_to(PACKAGE), text.count("\n")
         self.room = self.path.parts[0] if len(self.path.parts) > 1 else "top"
         self.name = ".".join(("gemmviz", *self.path.with_suffix("").parts)).removesuffix(".__init__")
-        self.all_nodes = list(ast.walk(self.tree))
+        tree = ast.parse(text)
+        nodes = nodes_of(tree)
         words, imports = set[int](), set[int]()
-        for node in self.all_nodes:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                imports |= set(range(node.lineno, (node.end_lineno or 0) + 1))
-            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        self._imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+        for each in self._imports:
+            imports |= set(range(each.lineno, (each.end_lineno or 0) + 1))
+        for node in nodes:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
                 words |= set(range(node.lineno, (node.end_lineno or 0) + 1))
         used = {
             number for number, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")
         }
         self.imports = len(imports)
         self.code = len(used - words - imports)
-        self.nodes = len(self.all_nodes)
+        self.nodes = len(nodes)
+        self.names = set(names_in(tree))
+        look(self, nodes)
 
     def imported(self, known: set[str]) -> Iterator[str]:
         """Names of the package's modules that this one imports, at any depth."""
-        for node in self.all_nodes:
+        for node in self._imports:
             if isinstance(node, ast.Import):
                 yield from (each.name for each in node.names if each.name in known)
-            elif isinstance(node, ast.ImportFrom) and node.module:
+            elif node.module:
                 inner = [f"{node.module}.{each.name}" for each in node.names]
                 yield from (each if each in known else node.module for each in inner if each in known or node.module in known)
 
-    def names(self) -> Iterator[str]:
-        """Functions, classes and constants at the top level."""
-        for node in self.tree.body:
-            match node:
-                case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
-                    yield name
-                case ast.Assign(targets=[ast.Name(id=name)]):
-                    yield name
+
+def names_in(tree: ast.Module) -> Iterator[str]:
+    """Functions, classes and constants at the top level."""
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                yield name
 
 
-@cache
-def modules() -> list[Module]:
-    """The modules of the package; nothing searches their many nodes for garbage."""
-    found = [Module(path) for path in sorted(PACKAGE.rglob("*.py"))]
-    gc.freeze()
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """All nodes, as ``ast.walk`` yields them, in less time."""
+    found = [tree]
+    for node in found:
+        for value in vars(node).values():
+            if isinstance(value, ast.AST):
+                found.append(value)
+            elif isinstance(value, list):
+                found += [each for each in value if isinstance(each, ast.AST)]
     return found
 
 
-def measured() -> dict[str, dict[str, float]]:
+def modules(look: Look = lambda module, nodes: None) -> list[Module]:
+    """The modules of the package. ``look`` sees the nodes of each, which are not kept: those of all would fill the memory."""
+    return [Module(path, look) for path in sorted(PACKAGE.rglob("*.py"))]
+
+
+def measured(every: list[Module] | None = None) -> dict[str, dict[str, float]]:
     """Figures of each room, of the whole package, and of what lies beside it."""
-    known = {each.name for each in modules()}
+    every = every or modules()
+    known = {each.name for each in every}
     rooms: dict[str, Counter[str]] = defaultdict(Counter)
     importers, places, arrows = defaultdict[str, set[str]](set), Counter[str](), set[tuple[str, str]]()
-    room_of = {each.name: each.room for each in modules()}
-    for module in modules():
+    room_of = {each.name: each.room for each in every}
+    for module in every:
         rooms[module.room].update({"code lines": module.code, "nodes": module.nodes, "files": 1})
-        places.update(set(module.names()))
+        places.update(module.names)
         for other in set(module.imported(known)) - {module.name}:
             importers[other].add(module.name)
             if room_of[other] != module.room:
                 arrows.add((module.room, room_of[other]))
-    code, imports = sum(each.code for each in modules()), sum(each.imports for each in modules())
-    small = [each for each in modules() if each.lines < _FEW_LINES and len(importers[each.name]) == 1]
+    code, imports = sum(each.code for each in every), sum(each.imports for each in every)
+    small = [each for each in every if each.lines < _FEW_LINES and len(importers[each.name]) == 1]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     docs = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     whole: dict[str, float] = {
         "code lines": code,
-        "nodes": sum(each.nodes for each in modules()),
-        "files": len(modules()),
+        "nodes": sum(each.nodes for each in every),
+        "files": len(every),
         "imports, % of the lines with code": round(100 * imports / (imports + code), 1),
         f"modules of less than {_FEW_LINES} lines with one importer": len(small),
         "names defined in several files": sum(count > 1 for count in places.values()),
