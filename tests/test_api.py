@@ -23,6 +23,7 @@ from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.theme import load_theme
 from tests.conftest import DATA, kernel_from, piece, trace_of
 
+pytestmark = pytest.mark.usefixtures("without_fonts")
 WITHOUT_QT = """
 import sys
 for name in ("PySide6", "shiboken6", "pyqtgraph", "pytestqt", "cupy"):
@@ -123,13 +124,13 @@ def test_a_kernel_shows_its_text() -> None:
 
 
 def test_a_lesson_is_loaded_by_name_and_saved(tmp_path: Path) -> None:
-    lesson = gemmviz.load("slides")
+    lesson = gemmviz.load("vector-add")
     assert isinstance(lesson, gemmviz.Lesson)
-    assert set(gemmviz.lessons()) > {"course", "slides"}
-    gemmviz.save(lesson, tmp_path / "slides.toml")
-    assert gemmviz.load(tmp_path / "slides.toml") == lesson
-    gemmviz.save(lesson, tmp_path / "slides.html")
-    assert lesson.title in (tmp_path / "slides.html").read_text(encoding="utf-8")
+    assert set(gemmviz.lessons()) > {"course", "vector-add"}
+    gemmviz.save(lesson, tmp_path / "vector-add.toml")
+    assert gemmviz.load(tmp_path / "vector-add.toml") == lesson
+    gemmviz.save(lesson, tmp_path / "page.html")
+    assert lesson.title in (tmp_path / "page.html").read_text(encoding="utf-8")
     with pytest.raises(gemmviz.GemmvizError, match="a lesson has many pictures"):
         gemmviz.scene("slides")
     with pytest.raises(gemmviz.GemmvizError, match="'slides' is a lesson, not a kernel"):

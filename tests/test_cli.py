@@ -261,9 +261,9 @@ def test_a_lesson_is_told_from_an_unknown_kernel(command: str, capsys: pytest.Ca
     assert "'coalescing' is a lesson, not a kernel (open it with: gemmviz coalescing)" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("words", "name", "steps"),
-    [("02_naive -m 1 -n 1 -k 1 -D BLOCK=2", "02_naive", 4), pytest.param("", "04_tiled", 29, marks=pytest.mark.nightly)],
+    ("words", "name", "steps"), [("02_naive -m 2 -n 2 -k 2 -D BLOCK=2", "02_naive", 5), ("", "04_tiled", 29)]
 )
 def test_without_a_display_the_main_job_is_done(words: str, name: str, steps: int, tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
@@ -606,6 +606,7 @@ def test_a_picture_for_a_slide(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "a lesson has its own titles" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_ten_slides_and_ten_pictures_of_chosen_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The manual's two commands are carried out, with smaller pictures: each step once, in order, with a title."""
     monkeypatch.chdir(tmp_path)

@@ -23,7 +23,7 @@ from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.shot import Shot
 from gemmviz.shots.subject import value_of
-from tests.conftest import sure, trace_of
+from tests.conftest import sampled, sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 pytestmark = pytest.mark.usefixtures("without_fonts")
@@ -60,8 +60,7 @@ class Picture:
         return [(self.x(x + width / 2), self.y(y + height / 2)) for x, y, width, height in boxes]
 
 
-@pytest.mark.parametrize("words", [True, False])
-@pytest.mark.parametrize("name", list(views_of(Benchmark)))
+@pytest.mark.parametrize(("name", "words"), sampled([(name, words) for words in (True, False) for name in views_of(Benchmark)]))
 def test_the_benchmarks_svg_plots_what_was_measured(name: str, words: bool) -> None:
     benchmark, view = recordings("benchmark", Benchmark)[0], view_named(name)
     chart = sure(view.chart)(benchmark)
