@@ -343,7 +343,7 @@ def naming(*names: str) -> list[Path]:
 
 def test_the_table_alone_names_element_types() -> None:
     found = {path.as_posix() for path in naming(*{*ELEMENT_TYPES} - {"bool"})}  # which C has too
-    of_the_gpu = {"cuda/types.py", "run/cuda/stopwatch.py", "model/timing.py"}  # instructions and cuBLAS, of some types alone
+    of_the_gpu = {"cuda/types.py", "run/cuda/workload.py", "model/timing.py"}  # instructions and cuBLAS, of some types alone
     assert found == {"model/element_types.py", *of_the_gpu}
 
 

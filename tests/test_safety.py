@@ -38,7 +38,7 @@ def named(name: str, says: str = "", file: str = "", trace: Trace | None = None)
     trace = trace or trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     own = trace.setup.kernel
     kernel = structs.replace(own, name=name, is_shipped=False, title=says, description=says, file=file or own.file)
-    return dataclasses.replace(trace, setup=dataclasses.replace(trace.setup, kernel=kernel))
+    return dataclasses.replace(trace, setup=structs.replace(trace.setup, kernel=kernel))
 
 
 # Code
