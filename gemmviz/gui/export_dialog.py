@@ -7,8 +7,10 @@ import importlib
 import re
 import shlex
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from msgspec import structs
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Qt, QTimer, Signal
@@ -33,7 +35,7 @@ from PySide6.QtWidgets import (
 from gemmviz.files.extras import extras_command, missing_extras, missing_packages, pip_command
 from gemmviz.files.resources import gemmviz_command, sweep
 from gemmviz.gui.preferences import Preferences
-from gemmviz.gui.widgets.controls import plain, set_name
+from gemmviz.gui.widgets.controls import plain, set_name, side_by_side
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.messages import GemmvizError, UsageError, listed, marked, tr
@@ -99,6 +101,44 @@ class ExtraInstaller(QObject):
         self.finished.emit("" if code == 0 else (errors or [tr("pip failed")])[-1])
 
 
+# Options: fields with a name and a tip.
+
+_Field = TypeVar("_Field", bound=QWidget)
+
+
+def _option(field: _Field, tip: str, changed: Callable[[], None]) -> _Field:
+    """Return a field with its name. ``changed`` is called for each change of its value, and when it is clicked."""
+    field.setToolTip(tip)
+    set_name(field, tip)
+    match field:
+        case QComboBox():
+            (field.currentTextChanged if field.isEditable() else field.currentIndexChanged).connect(changed)
+        case QLineEdit():
+            field.textChanged.connect(changed)
+        case QCheckBox():
+            field.toggled.connect(changed)
+        case QPushButton():
+            field.clicked.connect(changed)
+        case QSpinBox() | QDoubleSpinBox():
+            field.valueChanged.connect(changed)
+    return field
+
+
+def _choice_of(names: Mapping[str, str], chosen: str = "") -> QComboBox:
+    """Return a drop-down list of values with their names."""
+    box = QComboBox()
+    for value, name in names.items():
+        box.addItem(name, value)
+    box.setCurrentIndex(max(0, box.findData(chosen)))
+    return box
+
+
+def _check_box(text: str, is_checked: bool) -> QCheckBox:
+    box = QCheckBox(text)
+    box.setChecked(is_checked)
+    return box
+
+
 # The part of the export dialog for figures: whether a page becomes a figure, and who made it, its licence and its link.
 
 _AUTHOR, _LICENCE = "figure author", "figure licence"
@@ -112,37 +152,22 @@ class FigureForm(QWidget):
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
         self._preferences = preferences
-        self.is_figure, self.is_split = (
-            QCheckBox(tr("Figure for a page of your own")),
-            QCheckBox(tr("Script in a file of its own")),
-        )
-        self.author, self.link, self.licence = QLineEdit(preferences.text(_AUTHOR)), QLineEdit(), QComboBox(editable=True)
+        self.is_figure = QCheckBox(tr("Figure for a page of your own"))
+        self.author, self.link = QLineEdit(preferences.text(_AUTHOR)), QLineEdit(placeholderText="https://")
+        self.licence, self.is_split = QComboBox(editable=True), QCheckBox(tr("Script in a file of its own"))
         self.licence.addItems(list(LICENCES))
         self.licence.setCurrentText(preferences.text(_LICENCE, DEFAULT_LICENCE))
-        self.link.setPlaceholderText("https://")
-        tips: tuple[tuple[QWidget, str], ...] = (
-            (self.is_figure, tr("One element with a still inside, for articles, slides, notebooks and course pages")),
-            (self.is_split, tr("For sites that allow no script inside a page, and for many figures on one site")),
-            (self.author, tr("Name in the line below the figure")), (self.link, tr("URL below the figure, with its QR code")),
-            (self.licence, tr("Licence below the figure: an SPDX identifier or your own text")),
-        )  # fmt: skip
-        for widget, tip in tips:
-            widget.setToolTip(tip)
-            set_name(widget, tip)
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
-        form.addRow("", self.is_figure)
-        for name, field in (
-            (tr("A&uthor"), self.author),
-            (tr("&Licence"), self.licence),
-            (tr("Lin&k"), self.link),
-            ("", self.is_split),
-        ):
-            form.addRow(name, field)
-        self.is_figure.toggled.connect(self._on_change)
-        self.is_split.toggled.connect(self._on_change)
-        for edit in (self.author.textChanged, self.link.textChanged, self.licence.currentTextChanged):
-            edit.connect(self._on_change)
+        rows: tuple[tuple[str, QWidget, str], ...] = (
+            ("", self.is_figure, tr("One element with a still inside, for articles, slides, notebooks and course pages")),
+            (tr("A&uthor"), self.author, tr("Name in the line below the figure")),
+            (tr("&Licence"), self.licence, tr("Licence below the figure: an SPDX identifier or your own text")),
+            (tr("Lin&k"), self.link, tr("URL below the figure, with its QR code")),
+            ("", self.is_split, tr("For sites that allow no script inside a page, and for many figures on one site")),
+        )
+        for name, field, tip in rows:
+            form.addRow(name, _option(field, tip, self._on_change))
         self._on_change()
 
     @property
@@ -186,32 +211,25 @@ class ExportDialog(QDialog):
         self.preview = SceneWidget(tr("Preview"), self)
         self.preview.setMinimumSize(480, 270)
         self._come_to_rest()
-        self.what, self.kind, self.pixels, self.theme, self.template, self.only = (QComboBox() for _ in range(6))
-        self.title = QLineEdit(maxLength=LONGEST_TITLE)
-        self.first, self.last, self.fps = QSpinBox(minimum=1), QSpinBox(minimum=1), QSpinBox(minimum=1, maximum=120, value=30)
-        self.own_size = QLineEdit("1920x1080")
-        self.speed = QDoubleSpinBox(minimum=0.05, maximum=240.0, value=ExportOptions().speed)
-        self.by_phase = QCheckBox(tr("One per phase"))
-        self.code, self.clear = QCheckBox(tr("Source code")), QCheckBox(tr("Transparent background"))
-        self.outlines, self.film = QCheckBox(tr("Text as shapes")), QCheckBox(tr("Add a slide with the film"))
+        self._make_fields(suffix)
         self.figure = FigureForm(model.preferences)
-        self.parts = {part: QCheckBox(tr(_PART_NAMES[part])) for part in PARTS}
-        for box in self.parts.values():
-            box.setChecked(True)
+        self.figure.changed.connect(self.draw)
         self.status, self.bar = plain(), QProgressBar()
         self.bar.setAccessibleName(tr("Progress of the export"))
         self.status.setWordWrap(True)
-        self.save, self.stop, self.install = (
-            QPushButton(tr(text)) for text in (marked("Export …"), marked("Close"), marked("Install …"))
-        )
         self.installer = ExtraInstaller(self)
+        self.installer.started.connect(self.draw)
+        self.installer.finished.connect(self._on_installed)
+        self.save = _option(QPushButton(tr("Export …")), tr("Choose a file name and export"), self._ask)
+        self.stop = QPushButton(tr("Close"))
+        self.stop.clicked.connect(self.reject)
+        tip = tr("Install the packages that this format needs")
+        self.install = _option(QPushButton(tr("Install …")), tip, lambda: self.installer.ask(self._missing_extras()))
         self.process: QProcess | None = None
         self._folder: TemporaryDirectory[str] | None = None
         self._began = 0.0
         self._is_saved, self._is_cancelled = False, False
-        self._fill(suffix)
         self._lay_out()
-        self._connect()
         self.draw()
 
     def _come_to_rest(self) -> None:
@@ -221,129 +239,79 @@ class ExportDialog(QDialog):
         if not player.played.is_launch and player.played.moment < 1.0:
             player.played.go(player.played.step)
 
-    def _fill(self, suffix: str) -> None:
-        steps = self.session.player.played.steps if self.session.display.has_time else 1
-        for what, words in _CONTENT_NAMES.items():
-            can = {"picture": True, "steps": steps > 1, "lesson": bool(self.model.saved_views.lesson.steps)}[what]
-            if can:
-                self.what.addItem(tr(words), what)
-        for name, each in formats().items():
-            self.kind.addItem(f"{tr(each.title)} (.{name})", name)
-        self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.model.preferences.text(_FORMAT_KEY, "png"))))
-        for width, height in SIZES:
-            self.pixels.addItem(f"{width} × {height}", f"{width}x{height}")
-        self.pixels.addItem(tr("Custom size"), "")
-        self.pixels.setCurrentIndex(1)
-        self.template.addItem(tr("None"), "")
-        for name, template in TEMPLATES.items():
-            self.template.addItem(tr(template.title), name)
-        shown = self.session.shot.view
-        self.only.addItem(tr("All of it"), "")
-        self.only.addItem(tr("Without words"), shown)
-        for name in view_named(shown).parts:
-            self.only.addItem(tr("Matrices and tiles") if name == "matrices" else tr(view_named(name).title), name)
-        self.title.setPlaceholderText(tr("That of the picture"))
-        self.theme.addItem(tr("Same as the window"), "")
-        for name in theme_names():
-            self.theme.addItem(tr(load_theme(name).title), name)
-        for box in (self.first, self.last):
-            box.setMaximum(max(1, steps))
-        marked = self.session.player.marked
-        self.first.setValue(marked.start + 1)
-        self.last.setValue(marked.stop)
-        if len(marked) < steps:
-            self.what.setCurrentIndex(self.what.findData("steps"))
-        self.code.setChecked(self.session.shot.code)
-        self.speed.setSuffix(tr(" steps/s"))
-        self.fps.setSuffix(tr(" frames/s"))
-        self._name_fields()
+    def _make_fields(self, suffix: str) -> None:
+        """Make a field for each option, as it is before the first change."""
 
-    def _name_fields(self) -> None:
-        tips: tuple[tuple[QWidget, str], ...] = (
-            (self.what, tr("What to export")),
-            (self.kind, tr("Format of the file")),
-            (self.pixels, tr("Size in pixels")),
-            (self.own_size, tr("Width and height in pixels, such as 1600x1200")),
-            (self.theme, tr("Colours. Print is black and grey")),
-            (self.template, tr("Theme, size and contents for a slide or for print")),
-            (self.title, tr("A title instead of the picture's own")),
-            (self.only, tr("A part that fills the picture")),
-            (self.first, tr("First step")),
-            (self.last, tr("Last step")),
-            (self.fps, tr("Frame rate of the film")),
-            (self.speed, tr("Speed of the film")),
-            (self.by_phase, tr("One picture per phase instead of one per step")),
-            (self.code, tr("Show the source code beside the matrices")),
-            (self.clear, tr("For placing the picture on a slide")),
-            (self.outlines, tr("SVG that looks the same in every program")),
-            (self.film, tr("The last slide plays the film")),
-            (self.save, tr("Choose a file name and export")),
-            (self.install, tr("Install the packages that this format needs")),
+        def option(field: _Field, tip: str) -> _Field:
+            return _option(field, tip, self.draw)
+
+        steps = self.session.player.played.steps if self.session.display.has_time else 1
+        run, shot = self.session.player.marked, self.session.shot
+        can = {"picture": True, "steps": steps > 1, "lesson": bool(self.model.saved_views.lesson.steps)}
+        contents: dict[str, str] = {what: tr(words) for what, words in _CONTENT_NAMES.items() if can[what]}
+        self.what = option(_choice_of(contents, "steps" if len(run) < steps else "picture"), tr("What to export"))
+        kinds = {name: f"{tr(each.title)} (.{name})" for name, each in formats().items()}
+        kind = suffix or self.model.preferences.text(_FORMAT_KEY, "png")
+        self.kind = option(_choice_of(kinds, kind), tr("Format of the file"))
+        self.own_size = option(QLineEdit("1920x1080"), tr("Width and height in pixels, such as 1600x1200"))
+        sizes = {f"{width}x{height}": f"{width} × {height}" for width, height in SIZES} | {"": tr("Custom size")}
+        self.pixels = option(_choice_of(sizes, self.own_size.text()), tr("Size in pixels"))
+        themes = {"": tr("Same as the window")} | {name: tr(load_theme(name).title) for name in theme_names()}
+        self.theme = option(_choice_of(themes), tr("Colours. Print is black and grey"))
+        templates = {"": tr("None")} | {name: tr(template.title) for name, template in TEMPLATES.items()}
+        tip = tr("Theme, size and contents for a slide or for print")
+        self.template = _option(_choice_of(templates), tip, self._on_template)
+        self.title = option(
+            QLineEdit(maxLength=LONGEST_TITLE, placeholderText=tr("That of the picture")),
+            tr("A title instead of the picture's own"),
         )
-        for widget, tip in tips:
-            widget.setToolTip(tip)
-            set_name(widget, tip)
+        parts = {"": tr("All of it"), shot.view: tr("Without words")} | {
+            name: tr("Matrices and tiles") if name == "matrices" else tr(view_named(name).title)
+            for name in view_named(shot.view).parts
+        }
+        self.only = option(_choice_of(parts), tr("A part that fills the picture"))
+        most = max(1, steps)
+        self.first = option(QSpinBox(minimum=1, maximum=most, value=run.start + 1), tr("First step"))
+        self.last = option(QSpinBox(minimum=1, maximum=most, value=run.stop), tr("Last step"))
+        self.fps = option(QSpinBox(minimum=1, maximum=120, value=30, suffix=tr(" frames/s")), tr("Frame rate of the film"))
+        self.speed = option(
+            QDoubleSpinBox(minimum=0.05, maximum=240.0, value=ExportOptions().speed, suffix=tr(" steps/s")),
+            tr("Speed of the film"),
+        )
+        self.parts = {part: option(_check_box(tr(_PART_NAMES[part]), True), "") for part in PARTS}
+        self.code = option(_check_box(tr("Source code"), shot.code), tr("Show the source code beside the matrices"))
+        self.clear = option(QCheckBox(tr("Transparent background")), tr("For placing the picture on a slide"))
+        self.outlines = option(QCheckBox(tr("Text as shapes")), tr("SVG that looks the same in every program"))
+        self.by_phase = option(QCheckBox(tr("One per phase")), tr("One picture per phase instead of one per step"))
+        self.film = option(QCheckBox(tr("Add a slide with the film")), tr("The last slide plays the film"))
 
     def _lay_out(self) -> None:
+        self.steps_row = side_by_side(self.first, QLabel(tr("to")), self.last)
+        self.size_row, self.film_row = side_by_side(self.pixels, self.own_size), side_by_side(self.fps, self.speed)
         form = QFormLayout()
-        self.steps_row, self.size_row, self.film_row = QWidget(), QWidget(), QWidget()
-        lines: tuple[tuple[QWidget, tuple[QWidget, ...]], ...] = (
-            (self.steps_row, (self.first, QLabel(tr("to")), self.last)),
-            (self.size_row, (self.pixels, self.own_size)),
-            (self.film_row, (self.fps, self.speed)),
-        )
-        for row, widgets in lines:
-            line = QHBoxLayout(row)
-            line.setContentsMargins(0, 0, 0, 0)
-            for widget in widgets:
-                line.addWidget(widget)
-        rows_of_form: tuple[tuple[str, QWidget], ...] = (
-            (tr("T&emplate"), self.template),
-            (tr("&What"), self.what),
-            ("", self.steps_row),
-            (tr("&As"), self.kind),
-            (tr("&Size"), self.size_row),
-            ("", self.film_row),
-            (tr("&Theme"), self.theme),
-            (tr("T&itle"), self.title),
-            (tr("&Only"), self.only),
-        )
-        for name, field in rows_of_form:
-            form.addRow(name, field)
+        form.addRow(tr("T&emplate"), self.template)
+        form.addRow(tr("&What"), self.what)
+        form.addRow("", self.steps_row)
+        form.addRow(tr("&As"), self.kind)
+        form.addRow(tr("&Size"), self.size_row)
+        form.addRow("", self.film_row)
+        form.addRow(tr("&Theme"), self.theme)
+        form.addRow(tr("T&itle"), self.title)
+        form.addRow(tr("&Only"), self.only)
         for box in (*self.parts.values(), self.code, self.clear, self.outlines, self.by_phase, self.film):
             form.addRow("", box)
         form.addRow(self.figure)
-        above = QHBoxLayout()
+        above, below = QHBoxLayout(), QHBoxLayout()
         above.addWidget(self.preview, 1)
         above.addLayout(form)
-        below = QHBoxLayout()
         below.addWidget(self.status, 1)
-        below.addWidget(self.install)
-        below.addWidget(self.save)
-        below.addWidget(self.stop)
+        for button in (self.install, self.save, self.stop):
+            below.addWidget(button)
         rows = QVBoxLayout(self)
         rows.addLayout(above, 1)
         rows.addWidget(self.bar)
         rows.addLayout(below)
         self.bar.hide()
-
-    def _connect(self) -> None:
-        self.template.currentIndexChanged.connect(self._on_template)
-        self.title.textChanged.connect(self.draw)
-        for combo in (self.what, self.kind, self.pixels, self.theme, self.only):
-            combo.currentIndexChanged.connect(self.draw)
-        for spin in (self.first, self.last, self.fps):
-            spin.valueChanged.connect(self.draw)
-        self.own_size.textChanged.connect(self.draw)
-        self.speed.valueChanged.connect(self.draw)
-        for box in (*self.parts.values(), self.code, self.clear, self.outlines, self.by_phase, self.film):
-            box.toggled.connect(self.draw)
-        self.figure.changed.connect(self.draw)
-        self.save.clicked.connect(self._ask)
-        self.stop.clicked.connect(self.reject)
-        self.install.clicked.connect(lambda: self.installer.ask(self._missing_extras()))
-        self.installer.started.connect(self.draw)
-        self.installer.finished.connect(self._on_installed)
 
     def _on_template(self) -> None:
         """Choose the theme, the size and the parts of a template."""

@@ -34,6 +34,7 @@ from gemmviz.gui.widgets.controls import (
     set_look,
     set_name,
     set_quietly,
+    side_by_side,
     tip_text,
     unless_covered,
 )
@@ -79,7 +80,7 @@ class FocusForm(QWidget):
         self._form = form = QFormLayout(self)
         form.setContentsMargins(11, 0, 11, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self._rows = block, thread = _row_of_boxes(self.block_at), _row_of_boxes(self.thread_at)
+        self._rows = block, thread = tuple(side_by_side(*boxes, spacing=4) for boxes in (self.block_at, self.thread_at))
         form.addRow(tr("W&atch"), self.scope)
         form.addRow(tr("Block x, y, z"), block)
         form.addRow(tr("Warp"), self.warp)
@@ -140,16 +141,6 @@ class FocusForm(QWidget):
         warp = self.warp.value()
         focus = Focus((x, y, z), warp if scope == "warp" else None, thread if scope == "thread" else None, scope == "everyone")
         self.model.commands.watch(focus)
-
-
-def _row_of_boxes(boxes: list[QSpinBox]) -> QWidget:
-    row = QWidget()
-    layout = QHBoxLayout(row)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(4)
-    for box in boxes:
-        layout.addWidget(box)
-    return row
 
 
 # The form that chooses where the kernel runs, and its time limit there.

@@ -12,6 +12,7 @@ from PySide6.QtGui import Qt as Guessed
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -251,6 +252,17 @@ class Section(QWidget):
     def _on_toggled(self, is_open: bool) -> None:
         self.heading.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
         self._body.setVisible(is_open)
+
+
+def side_by_side(*widgets: QWidget, spacing: int = -1) -> QWidget:
+    """Return widgets in one row without a margin. ``spacing``: between them, in pixels; -1 for that of the style."""
+    row = QWidget()
+    layout = QHBoxLayout(row)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(spacing)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return row
 
 
 def scrolled(widget: QWidget, name: str) -> QScrollArea:
