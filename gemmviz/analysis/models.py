@@ -313,7 +313,8 @@ def states(schedule: Schedule, at_ns: float) -> npt.NDArray[np.int8]:
 def residents(schedule: Schedule, sms: int, columns: int, span_ns: int) -> Ints:
     """Blocks on each SM in the middle of each of ``columns`` intervals of a span: (sms, columns)."""
     middles = (np.arange(columns) + 0.5) * span_ns / columns
-    changes = np.zeros((sms, columns + 1), np.int32)
-    np.add.at(changes, (schedule.sm, np.searchsorted(middles, schedule.start_ns)), 1)
-    np.add.at(changes, (schedule.sm, np.searchsorted(middles, schedule.stop_ns)), -1)
-    return np.cumsum(changes, axis=1)[:, :columns].astype(np.int32)
+    at, least = schedule.sm * (columns + 1), sms * (columns + 1)
+    begun, ended = (
+        np.bincount(at + np.searchsorted(middles, times), minlength=least) for times in (schedule.start_ns, schedule.stop_ns)
+    )
+    return np.cumsum((begun - ended).reshape(sms, -1), axis=1)[:, :columns].astype(np.int32)

@@ -152,7 +152,7 @@ class Measured(Struct, frozen=True, dict=True):
             return None
         return self.problem.flops / (self.timing.median_ms + self.transfer.total_ms) / 1e6
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The kernel's name with its parameters."""
         values = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gemmviz.cuda.launch.catalog import kernel_names
 from gemmviz.files.devices import load_device
@@ -47,7 +48,7 @@ class _InPseudo(Engine):
     def answer(self, request: EngineRequest) -> Any:
         answer = _STORED_FIRST.answer(request)
         if isinstance(answer, Outcome) and answer.trace is not None:
-            return dataclasses.replace(answer, trace=dataclasses.replace(answer.trace))
+            return structs.replace(answer, trace=dataclasses.replace(answer.trace))
         return answer
 
 

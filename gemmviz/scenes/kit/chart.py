@@ -345,13 +345,13 @@ def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: 
         return chart_motion(latest.of(shown), options)
 
     if not grows:
-        return View(title, subject, draw, chart=chart, order=order)
-    return View(title, subject, draw, draw_motion, chart=chart, order=order)
+        return View(title, subject, draw, chart=latest.of, order=order)
+    return View(title, subject, draw, draw_motion, chart=latest.of, order=order)
 
 
 class _Latest:
-    """The chart of the subject that was drawn last, in its language: it is made once for all frames of a motion. Another one is
-    made while a question is open.
+    """The chart of the subject that was drawn last, in its language: it is made once for all frames of a motion and for its
+    description. Another one is made while a question is open.
     """
 
     def __init__(self, make: Callable[[Any], Chart]) -> None:

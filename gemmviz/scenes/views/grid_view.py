@@ -170,8 +170,8 @@ def _place_in_row(case: GridCase, shared: int) -> Longs:
 def _held_over_time(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the number of blocks that each SM holds over time, and below it how many blocks start."""
     theme, pitch = options.theme, room.height / case.sms
-    most = max(1, int(residents_of(case, span_ns).max()))
-    level = np.ceil(residents_of(case, span_ns) * _LEVELS / most).astype(np.uint8)
+    held = residents_of(case, span_ns)
+    level = np.ceil(held * _LEVELS / max(1, int(held.max()))).astype(np.uint8)
     later = np.arange(_COLUMNS) >= at_ns / max(1, span_ns) * _COLUMNS
     fill = np.where(later, level + _LEVELS + 1, level).astype(np.uint8)
     table = cells_in("lanes", room, fill, _held_shades(theme), None, meaning="sms")
