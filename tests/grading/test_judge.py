@@ -257,13 +257,24 @@ def _filled(lesson: str, id: str, key: str) -> tuple[Shot, Task, str]:
     return step.shot, exercise_task(lesson, id), step.shot.setup.kernel.filled(answers_of(key)).text
 
 
+_BLANKS, _BARRIERS = ("slides", "writing", "blanks"), ("shared-memory", "exercise-barriers", "barriers")
+_RIGHT, _MISTAKES = ("", ""), (("__syncthreads();", "__syncwarp();"), ("__syncthreads();", ""), ("blockIdx.y", "blockIdx.x"))
+
+
 @pytest.mark.parametrize(
-    ("lesson", "id", "key"), [("slides", "writing", "blanks"), ("shared-memory", "exercise-barriers", "barriers")]
+    ("lesson", "id", "key", "changes"),
+    [
+        (*_BLANKS, (_RIGHT, _MISTAKES[2])),
+        (*_BARRIERS, (_RIGHT, _MISTAKES[0])),
+        *(pytest.param(*each, _MISTAKES, marks=pytest.mark.nightly) for each in (_BLANKS, _BARRIERS)),
+    ],
 )
-def test_an_exercise_and_a_hand_in_are_judged_alike(lesson: str, id: str, key: str) -> None:
+def test_an_exercise_and_a_hand_in_are_judged_alike(
+    lesson: str, id: str, key: str, changes: tuple[tuple[str, str], ...]
+) -> None:
     shot, task, text = _filled(lesson, id, key)
     exercise = sure(shipped_lesson(lesson).steps[sure(shipped_lesson(lesson).find(id))].exercise)
-    for old, new in (("", ""), ("__syncthreads();", "__syncwarp();"), ("__syncthreads();", ""), ("blockIdx.y", "blockIdx.x")):
+    for old, new in changes:
         changed_text = text.replace(old, new) if old else text
         own = structs.replace(
             shot,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.teaching.grading.collection import Results
-from gemmviz.teaching.grading.pool import Graded, graded
+from gemmviz.teaching.grading.pool import Graded, graded, student_page
 from gemmviz.teaching.grading.task import BarrierGap, HandIn, Limits, Task
 from gemmviz.teaching.grading.task_file import parse_task
 from tests.conftest import sure
@@ -41,10 +41,12 @@ def _line(text: str, part: str) -> int:
 def test_a_missing_barrier_is_shown_at_its_place(old: str, new: str, behind: str, said: str) -> None:
     text = _TILED.replace(old, new, 1)
     line = _line(text, behind)
-    check = failed(judged_text(text, task_for("tiled")))["hazards"]
+    task = task_for("tiled")
+    judged = judged_text(text, task)
+    check = failed(judged)["hazards"]
     assert sure(check.gap).line == line
     assert check.output.endswith(said.format(line=line, next=line + 1))
-    page = _graded(text, task_for("tiled")).page
+    page = student_page(task, HandIn("student", "A student", {judged.grade.file: text}), judged.grade, judged.replays)
     at = page.index(f"<span>{line}  ") if f"<span>{line}  " in page else page.index(f"<span class=here>{line}  ")
     assert page.index("a barrier is missing here") > at
     assert "a barrier is missing here" in page[at : page.index(f"{line + 1}  ", at)]

@@ -1,6 +1,5 @@
 """``lesson check`` fails for nearly every fault that is planted: in texts, questions, kernels, keys and files of figures."""
 
-from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -12,24 +11,21 @@ from gemmviz.cuda.launch.catalog import lesson_names, load_kernel, plan_names
 from gemmviz.files.recordings import checksum_errors
 from gemmviz.files.resources import ROOT
 from gemmviz.model.messages import GemmvizError
-from gemmviz.run.choosing import engine_for
 from gemmviz.teaching import checking as faults_of_exercises
 from gemmviz.teaching.checking import LessonCheck, LessonChecker
-from gemmviz.teaching.exercises import RememberedAnswers
 from gemmviz.teaching.lesson import Lesson, LessonStep, answers_of
 from gemmviz.teaching.lesson_file import original_lesson, parse_lesson
-from tests.conftest import sure
+from tests.conftest import stored_first, sure
 from tests.teaching import fresh_faults, planted_faults
 
 MOST_MISSED = 5
 MOST_MISSED_FRESH = 30  # words for small numbers, orders in prose, and what a picture shows that nothing states
-ENGINE = RememberedAnswers(engine_for("cpu"))
 _EVERY = 7  # of the faults, one is planted in the fast tests
 
 
 def failing(step: LessonStep, before: tuple[LessonStep, ...] = ()) -> bool:
     """Whether the check of a lesson's step fails. ``before``: the steps before it, which are not checked again."""
-    checker = LessonChecker(lambda kernel: nullcontext(ENGINE))
+    checker = LessonChecker(stored_first)
     checker.adopt([[LessonCheck(each, "known", each.place)] for each in before])
     checks = checker.checks_of(Lesson(steps=(*before, step), name="planted"))
     return any(not each.is_true and not each.is_remark for each in checks)

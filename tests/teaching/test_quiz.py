@@ -46,7 +46,7 @@ def test_the_same_variant_asks_the_same() -> None:
 
 def test_more_than_a_run_has_to_ask_is_refused() -> None:
     with pytest.raises(UsageError, match="this run gives"):
-        quiz_of(setup_for(load_kernel("sequential"), Problem(1, 1, 1)), Interpreter(), 500)
+        quiz_of(setup_for(load_kernel("sequential"), Problem(1, 1, 1)), Interpreter(), 60)
     with pytest.raises(UsageError, match="at least one"):
         quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 0)
 
@@ -92,7 +92,7 @@ def test_a_slash_in_a_category_is_doubled() -> None:
 def test_a_saved_quiz_checks_its_answers(kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each question has an expectation that the run confirms; a wrong one is found."""
     path = tmp_path / "quiz.toml"
-    assert main(["quiz", *kernel.split(), "--count", "8", "-o", str(path)]) == 0
+    assert main(["quiz", *kernel.split(), "--count", "4", "-o", str(path)]) == 0
     lesson = read_lesson(path)
     assert main(["lesson", "check", str(path)]) == 0
     for stop in lesson.steps:
@@ -106,7 +106,7 @@ def test_a_saved_quiz_checks_its_answers(kernel: str, tmp_path: Path, capsys: py
     capsys.readouterr()
     assert main(["lesson", "check", str(path)]) == 1
     errors = capsys.readouterr().err
-    assert errors.count("nothing says that it is right") == errors.count("it is marked wrong, and what it expects is true") == 8
+    assert errors.count("nothing says that it is right") == errors.count("it is marked wrong, and what it expects is true") == 4
 
 
 def with_another_right(question: Question) -> Question:
