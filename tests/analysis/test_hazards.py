@@ -158,10 +158,16 @@ for (int k = 0; k < K; ++k) {{
 C[t % 4] = sum;"""
 
 
-@pytest.mark.parametrize("closing", ["__syncthreads();", "__syncwarp();", "if (blockIdx.x < 1) __syncthreads();", ""])
 @pytest.mark.parametrize(
-    ("barrier", "shift"),
-    sampled(itertools.product(["", "__syncthreads();"], ["+ k", "", "+ (k == 3 ? (int)blockIdx.x : 0)", "+ blockIdx.x"])),
+    ("barrier", "shift", "closing"),
+    sampled(
+        itertools.product(
+            ["", "__syncthreads();"],
+            ["+ k", "", "+ (k == 3 ? (int)blockIdx.x : 0)", "+ blockIdx.x"],
+            ["__syncthreads();", "__syncwarp();", "if (blockIdx.x < 1) __syncthreads();", ""],
+        ),
+        every=3,
+    ),
 )
 def test_what_repeats_between_barriers_counts_as_if_it_were_searched(barrier: str, shift: str, closing: str) -> None:
     spec = kernel_from(_PHASES.format(barrier=barrier, shift=shift, closing=closing), block='["64"]', grid='["2"]')

@@ -175,6 +175,7 @@ def test_a_shot_of_two_shots_is_kept() -> None:
     assert 'kernel = "02_naive"' in shot_text(shot)
 
 
+@pytest.mark.usefixtures("without_fonts")
 def test_the_command_counts_both(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     size = ["-m", "32", "-n", "32", "-k", "32", "-D", "BLOCK=16"]
     picture = tmp_path / "pair.svg"

@@ -15,7 +15,7 @@ from gemmviz.cuda.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT
 from gemmviz.model.kernel import ProjectFile
 from gemmviz.model.messages import SourceError
 from gemmviz.run.loader import open_kernel
-from tests.conftest import DATA, kernel_from, sure
+from tests.conftest import DATA, kernel_from, sampled, sure
 
 
 def body_of(twin: str) -> str:
@@ -147,7 +147,7 @@ def test_includes_of_the_project_are_given_by_their_names() -> None:
     assert headers["../common/tile.cuh"] == '#include "sizes.h"\n' + " " * 15 + "\n"
 
 
-@pytest.mark.parametrize("name", ["cp_async_ptx", "pipeline_memcpy"])
+@pytest.mark.parametrize("name", sampled(["cp_async_ptx", "pipeline_memcpy"]))
 def test_a_copy_records_the_number_of_the_arrays_element(name: str) -> None:
     given = GivenLaunch(args=("C", "A", "B", "K", "N"), block=("16", "16"), grid=("N / 16", "M / 16"))
     spec = open_kernel(str(DATA / "kernels" / "styles" / f"{name}.cu"), given if name == "pipeline_memcpy" else GivenLaunch())

@@ -61,10 +61,15 @@ DOT = (
 
 
 def opened(tmp_path: Path, text: str, given: GivenLaunch = GivenLaunch()) -> KernelSpec:  # noqa: B008 - it is frozen
+    return open_kernel(written(tmp_path, text), given)
+
+
+def written(tmp_path: Path, text: str) -> str:
+    """The path of a file in a project of its own."""
     (tmp_path / ".git").mkdir(exist_ok=True)
     path = tmp_path / "kernel.cu"
     path.write_text(text, encoding="utf-8")
-    return open_kernel(str(path), given)
+    return str(path)
 
 
 def finding(spec: KernelSpec) -> str:
@@ -156,8 +161,7 @@ def test_a_launch_that_cannot_be_read_gives_no_verdict(tmp_path: Path, capsys: p
     given = opened(tmp_path, racy, GivenLaunch(block=("16", "16"), grid=("N / 16", "M / 16")))
     assert not given.unconfirmed
     assert "no barrier between" in finding(given)
-    launched = opened(tmp_path, racy + main_of(EVEN))
-    assert main(["launch", launched.file]) == 1
+    assert main(["launch", written(tmp_path, racy + main_of(EVEN))]) == 1
     said = capsys.readouterr()
     assert "the result is right at 32 × 32 × 32, but only in one order of threads" in said.out
     assert "no barrier between" in said.err
@@ -209,8 +213,8 @@ TILES = (
 def test_a_launch_is_judged_at_the_sizes_of_main_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], phases: str, sizes: str, launched: str, error: str
 ) -> None:
-    spec = opened(tmp_path, multiplication(TILES.replace("PHASES", phases)) + main_of(sizes))
-    assert main(["launch", spec.file]) == bool(error)
+    path = written(tmp_path, multiplication(TILES.replace("PHASES", phases)) + main_of(sizes))
+    assert main(["launch", path]) == bool(error)
     said = capsys.readouterr()
     assert f"the result is right at 32 × 32 × 32{launched})" in said.out
     assert error in said.err

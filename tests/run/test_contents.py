@@ -9,7 +9,7 @@ from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import device_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import bound, inputs, stream_launch
-from tests.conftest import kernel_from, outcome_of
+from tests.conftest import kernel_from, outcome_of, sampled
 
 TILED = """__shared__ {of} s[16][16]; {sum} sum = 0;
 int row = threadIdx.x / 16, column = threadIdx.x % 16;
@@ -54,7 +54,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("what", BODIES)
+@pytest.mark.parametrize("what", sampled(BODIES))
 def test_tags_follow(what: str) -> None:
     pointer, body = BODIES[what]
     spec = kernel_from(body, block='["256"]', pointer=pointer)

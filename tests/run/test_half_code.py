@@ -80,7 +80,7 @@ def _words(code: str) -> list[str]:
 
 
 @pytest.mark.skipif(nvrtc() is None or cuda_include() is None, reason="needs the wheels of NVRTC and of CUDA's headers")
-@pytest.mark.parametrize(("name", "kind"), sampled(((name, kind) for kind in ("half", "__nv_bfloat16") for name in BODIES), 13))
+@pytest.mark.parametrize(("name", "kind"), sampled(((name, kind) for kind in ("half", "__nv_bfloat16") for name in BODIES), 27))
 def test_twins_of_halves_compile(name: str, kind: str) -> None:
     assert compile_twin(setup_for(kernel_from(_body(BODIES[name][0], kind), pointer=f"{kind}*", before=HEADERS)))
 

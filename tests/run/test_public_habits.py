@@ -179,6 +179,6 @@ def test_launch_is_read(tmp_path: Path, text: str) -> None:
     assert opened(tmp_path, text).launch_from == "read"
 
 
-@pytest.mark.parametrize("text", sampled(GUESSED.values(), every=4), ids=GUESSED.keys())
+@pytest.mark.parametrize("text", sampled(GUESSED.values(), every=6), ids=GUESSED.keys())
 def test_launch_is_guessed(tmp_path: Path, text: str) -> None:
     assert opened(tmp_path, text).launch_from == "guessed"

@@ -92,8 +92,8 @@ def test_twins_of_each_kind(tmp_path: Path) -> None:
     before, body, after = BEFORE_THEY_ARE_DEFINED
     specs.append(parse_kernel(kernel_from(body, before=before).text + after, "kernel.cu"))
     window = setup_for(load_kernel("04_tiled"), Problem(20, 21, 9), {"TILE_WIDTH": 4}, blocks="1:3,4:5")
-    pipelines = [setup_of(*body_of(name)) for name in list(RIGHT)[::9]]
-    jobs = [*map(setup_for, specs), *(setup_for(each, SIZE) for each in KERNELS.values()), *twin_jobs(6), *pipelines, window]
+    pipelines = [setup_of(*body_of(name)) for name in list(RIGHT)[::18]]
+    jobs = [*map(setup_for, specs), *(setup_for(each, SIZE) for each in KERNELS.values()), *twin_jobs(10), *pipelines, window]
     twins = HostTwins(jobs, tmp_path)
     for number, setup in enumerate(jobs):
         assert_same(twins.run(number, BlockRange((1, 3), (4, 5)) if setup is window else None), traced(setup))
