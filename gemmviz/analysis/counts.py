@@ -432,13 +432,13 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
         "shared_store_bytes": shared_stores.bytes_asked,
         "shared_wavefronts": shared.wavefronts,
         "shared_wavefronts_ideal": shared.ideal_wavefronts,
-        **_branches(counts),
+        **_branch_counts(counts),
         **_matrix_loads(counts),
         **_atomics(counts),
     }
 
 
-def _branches(counts: LaunchCounts) -> dict[str, int]:
+def _branch_counts(counts: LaunchCounts) -> dict[str, int]:
     """Executions by warps of the branches at which lanes may part, and of these where they do; empty without such branches."""
     total = sum(counts.branches.values(), BranchCounts())
     if not total.executions:

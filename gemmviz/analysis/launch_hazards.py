@@ -54,8 +54,8 @@ class _Call(NamedTuple):
     mask: Bools | None
 
 
-_Part = tuple["_Item", ...]  # recorded accesses of a loop that may be repeated
-_Item = _Call | _Part | int  # int: a number of steps that don't touch shared memory
+_LoopPart = tuple["_Item", ...]  # recorded accesses of a loop that may be repeated
+_Item = _Call | _LoopPart | int  # int: a number of steps that don't touch shared memory
 
 
 class _Epoch(Struct, frozen=True, eq=False):
@@ -63,7 +63,7 @@ class _Epoch(Struct, frozen=True, eq=False):
     blocks.
     """
 
-    items: _Part
+    items: _LoopPart
     steps: int
     blocks: int
     counts: dict[HazardKey, int]
@@ -139,7 +139,7 @@ class HazardSink(AccessSink):
         self._starts.append(len(self._items))
         self._items.append(0)  # the steps before are not part of it
 
-    def end(self) -> _Part | None:
+    def end(self) -> _LoopPart | None:
         start = self._starts.pop()
         if start is None:
             return None
@@ -147,7 +147,7 @@ class HazardSink(AccessSink):
         self._items[start:] = [part]
         return part
 
-    def again(self, part: _Part, visits: tuple[int, ...]) -> None:
+    def again(self, part: _LoopPart, visits: tuple[int, ...]) -> None:
         self._items.append(part)
 
     def _interrupt(self) -> None:
@@ -174,7 +174,7 @@ class HazardSink(AccessSink):
             self._epochs = [_Epoch(items, steps, blocks, counts), *self._epochs][:_MOST_EPOCHS]
         self._is_clean = not is_partial
 
-    def _known(self, items: _Part) -> _Epoch | None:
+    def _known(self, items: _LoopPart) -> _Epoch | None:
         blocks = self.finder.blocks
         return next((each for each in self._epochs if each.blocks == blocks and _repeats(each.items, items)), None)
 
@@ -316,11 +316,11 @@ def returned_early(trace: Trace) -> tuple[str, ...]:
                 )
             )
         elif returned:
-            sentences.append(_returned(trace, site.place.line, returned))
+            sentences.append(_early_return(trace, site.place.line, returned))
     return tuple(sentences)
 
 
-def _returned(trace: Trace, line: int, threads: int) -> str:
+def _early_return(trace: Trace, line: int, threads: int) -> str:
     device = load_device(trace.setup.device)
     capability = device.compute_capability.partition(".")[0]
     waits = not capability.isdecimal() or int(capability) >= _INDEPENDENT

@@ -20,7 +20,7 @@ _WHOLE_NAME = re.compile(r"[A-Za-z_]\w*$")
 _TYPE_NAMES = ("const", "unsigned", "int", "float", "double", "size_t", "auto", "void", "bool")
 _CONTROL_WORDS = ("for", "while", "if", "else", "return", "extern", "ceil", "min", "max")
 _CUDA_NAMES = ("__global__", "__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim")
-_ALIKE = 0.5  # share of common words from which two lines are compared word by word
+_ALIKE_SHARE = 0.5  # share of common words from which two lines are compared word by word
 _KNOWN_NAMES = frozenset((*_TYPE_NAMES, *_CONTROL_WORDS, *_CUDA_NAMES))
 
 
@@ -68,7 +68,7 @@ def differing_parts(line: str, other: str) -> list[tuple[int, int]]:
     """
     words, others = ([*_WORD_OR_SIGN.finditer(each.partition("//")[0])] for each in (line, other))
     matcher = SequenceMatcher(None, [word[0] for word in words], [word[0] for word in others], autojunk=False)
-    if matcher.ratio() < _ALIKE:
+    if matcher.ratio() < _ALIKE_SHARE:
         return []
     ends, starts = [0, *(word.end() for word in words)], [*(word.start() for word in words), words[-1].end()]
     return [(starts[a], ends[b] if b > a else starts[a]) for tag, a, b, _, _ in matcher.get_opcodes() if tag != "equal"]

@@ -31,7 +31,7 @@ from gemmviz.model.trace import Trace
 
 # What each warp of a block knows of the others' accesses, where barriers order some threads but not all: vector clocks.
 
-_Key = tuple[int, str]  # an array, and how it is accessed
+_ArrayAccess = tuple[int, str]  # an array, and how it is accessed
 
 
 class Clocks:
@@ -44,7 +44,7 @@ class Clocks:
         self._left: dict[int, Longs] = {}  # at each barrier: (blocks, warps)
         self._waiting: dict[int, Bools] = {}  # who goes on when it opens: (blocks, warps)
         self._came: dict[int, Bools] = {}  # the threads that have arrived since it opened: (blocks, threads)
-        self._latest: dict[_Key, Longs] = {}  # accesses of each warp to each cell, by time and lane
+        self._latest: dict[_ArrayAccess, Longs] = {}  # accesses of each warp to each cell, by time and lane
 
     def spread(self, blocks: int) -> None:
         """Repeats the state of one block for ``blocks`` blocks."""
@@ -99,14 +99,14 @@ class Clocks:
         for number in np.unique(numbers[numbers >= 0]).tolist():
             self._at(number)[blocks, self._warp[who]] = time
 
-    def touch(self, key: _Key, cells: int, cell: Longs, who: Longs, time: int) -> None:
+    def touch(self, key: _ArrayAccess, cells: int, cell: Longs, who: Longs, time: int) -> None:
         """Threads access cells, of which the array has as many. Of a warp's lanes in a cell the lowest counts."""
         if key not in self._latest:
             self._latest[key] = np.full((cells, len(self._starts)), -1)
         stamp = (time + 1) * self.warp_size - 1 - who % self.warp_size
         np.maximum.at(self._latest[key], (cell, self._warp[who]), stamp)
 
-    def others(self, key: _Key, cells_per_block: int, cell: Longs, who: Longs) -> tuple[Longs, Longs]:
+    def others(self, key: _ArrayAccess, cells_per_block: int, cell: Longs, who: Longs) -> tuple[Longs, Longs]:
         """For each of the threads' accesses, a thread of another warp whose earlier access isn't known to be over, or -1, and
         its time.
         """
@@ -261,14 +261,14 @@ class HazardFinder:
         the mbarrier in an array, or in array -1 the barrier's number; -1 for threads that don't arrive.
         """
         clocks = self._started_clocks()
-        clocks.arrive(_numbered(array, numbers), self._time(-1), waits)
+        clocks.arrive(_barrier_numbers(array, numbers), self._time(-1), waits)
         if waits:
             self._forget(clocks.all_lanes(numbers >= 0), self._levels[:1])
 
     def wait(self, array: int, numbers: Longs) -> None:
         """Threads pass mbarriers at which others have arrived. ``numbers``: as for ``arrive``."""
         clocks = self._started_clocks()
-        clocks.wait(_numbered(array, numbers))
+        clocks.wait(_barrier_numbers(array, numbers))
         self._forget(clocks.all_lanes(numbers >= 0), self._levels[:1])
 
     def _started_clocks(self) -> Clocks:
@@ -313,7 +313,7 @@ class HazardFinder:
             clocks.touch(key, len(flying.step), these, flying.low[these], time)
             if numbers is not None:
                 blocks = these // self.arrays[key[0]].size
-                clocks.come(_numbered(array, numbers), blocks, flying.low[these], time)
+                clocks.come(_barrier_numbers(array, numbers), blocks, flying.low[these], time)
 
     def spread(self, blocks: int) -> None:
         """Repeats the state of one block for ``blocks`` blocks."""
@@ -451,7 +451,7 @@ def _is_for_all(arrived: Bools, numbers: Longs) -> bool:
     return bool((arrived.all(axis=1) | ~arrived.any(axis=1)).all() and same.all())
 
 
-def _numbered(array: int, elements: Longs) -> Longs:
+def _barrier_numbers(array: int, elements: Longs) -> Longs:
     """A number for each barrier of all arrays."""
     return np.where(elements >= 0, (array + 1) * (1 << 32) + elements.astype(np.int64), -1)
 

@@ -1,6 +1,6 @@
 """The table of CUDA's math functions and intrinsics from values to a value: one row is a name, its signature and its code.
 
-A row declares its function too: the stand-in headers contain what ``declarations`` makes of the table.
+A row declares its function too: the stand-in headers contain what ``function_declarations`` makes of the table.
 
 The code of a function is named, such as "arccos" or "narrowing rn float": ``gemmviz.run.cpu.simt.functions`` knows what it
 stands for, and the process that reads sources needs no NumPy. A function that CUDA overloads for half and bfloat16 stands here
@@ -47,7 +47,7 @@ class Signature(Struct, frozen=True):
     @property
     def is_exact(self) -> bool:
         """Whether the result is made of arguments or their bits, so that only a less precise type rounds it."""
-        return self.code.removeprefix("of_pairs ").startswith(_EXACT)
+        return self.code.removeprefix("of_pairs ").startswith(_EXACT_CODES)
 
     def for_arguments(self, types: list[Value]) -> "Signature":
         """The overload that C++ selects for arguments of these types."""
@@ -96,7 +96,7 @@ _FLOATING2 = {
 _FLOATING3 = {
     "fma": "fused",
 }
-_EXACT = (  # how codes begin that move or combine values
+_EXACT_CODES = (  # how codes begin that move or combine values
     "abs", "bits_as", "copysign", "double_of_words", "half_of_bits", "half_operator abs", "half_operator max",
     "half_operator min", "half_operator neg", "high_part", "larger", "low_part", "pair", "same", "smaller", "swapped", "twice",
 )  # fmt: skip
@@ -107,7 +107,7 @@ _FAST = {  # of float, by the hardware's own approximation
     "__cosf": "cos", "__exp10f": "power_of_ten", "__exp2f": "exp2", "__expf": "exp", "__frsqrt_rn": "through_double rsqrt",
     "__log10f": "log10", "__log2f": "log2", "__logf": "log", "__saturatef": "saturated", "__sinf": "sin", "__tanf": "tan",
 }  # fmt: skip
-_HALF_OPERATORS = {
+_HALF_ARGUMENTS = {
     "add": 2, "sub": 2, "mul": 2, "div": 2, "neg": 1, "abs": 1, "fma": 3, "max": 2, "min": 2, "add_rn": 2, "sub_rn": 2,
     "mul_rn": 2, "add_sat": 2, "sub_sat": 2, "mul_sat": 2, "fma_sat": 3, "fma_relu": 3, "max_nan": 2, "min_nan": 2,
 }  # fmt: skip
@@ -184,7 +184,7 @@ def _conversions() -> _Rows:
 
 def _half_arithmetic() -> _Rows:
     table: _Rows = {}
-    for name, arity in _HALF_OPERATORS.items():
+    for name, arity in _HALF_ARGUMENTS.items():
         stem, _, how = name.partition("_")
         table[f"__h{name}"] = _of_type(HALF, arity, f"half_operator {name}")
         pair = "__h2div" if name == "div" else f"__h{stem}2_{how}" if how else f"__h{name}2"
@@ -316,7 +316,7 @@ _FOR_INTEGERS = {  # C++ makes integers double
 }
 
 
-def declarations(of_halves: bool) -> str:
+def function_declarations(of_halves: bool) -> str:
     """The functions of the table in C++: those of half and bfloat16, or all others."""
     found: list[str] = []
     for name, signature in FUNCTIONS.items():

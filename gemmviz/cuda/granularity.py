@@ -299,7 +299,7 @@ def _held_values(program: n.Program) -> Iterator[tuple[Any, n.Expr]]:
 # Finds what a program gives to variables that follow from earlier values of their own, such as a sum.
 
 
-class _Flow(NamedTuple):
+class _ValueFlow(NamedTuple):
     """A value that a node, by its identity, gives to variables or memories: their slots, and those that it is computed from."""
 
     node: int
@@ -309,11 +309,11 @@ class _Flow(NamedTuple):
 
 
 @lru_cache(maxsize=4)  # several functions read it in turn
-def _flows(program: n.Program) -> tuple[_Flow, ...]:
+def _flows(program: n.Program) -> tuple[_ValueFlow, ...]:
     """All values that a program gives, in the order of the source. Integers that hold nothing of a memory are no sources."""
     held = contents(program).slots
     return tuple(
-        _Flow(id(part), _targets(to, held), _variables_in(value, held), value)
+        _ValueFlow(id(part), _targets(to, held), _variables_in(value, held), value)
         for part in nodes_of(program)
         for to, value in _given_by(part)
     )
@@ -410,7 +410,7 @@ def _may_store(part: Any) -> bool:
     return passes_pointer or any(map(_stores_to_shared, n.touches(part)))
 
 
-def _ways(flow: _Flow) -> Iterator[tuple[set[int], set[int]]]:
+def _ways(flow: _ValueFlow) -> Iterator[tuple[set[int], set[int]]]:
     """The slots that a value goes to and comes from; for a pointer also reversed, as a write through it changes its target."""
     yield flow.targets, flow.sources
     if isinstance(flow.value.type, PointerType):

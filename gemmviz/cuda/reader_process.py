@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gemmviz.model.outline import FileOutline
 
 _READY = 0
-_MOST_MEMORY = 4 << 30  # bytes of address space
+_MOST_ADDRESS_SPACE = 4 << 30  # bytes of address space
 _TOO_DEEP = "expressions or statements are nested too deeply here to be read"
 
 
@@ -103,4 +103,4 @@ def _limit_memory() -> None:
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (_MOST_ADDRESS_SPACE, _MOST_ADDRESS_SPACE))

@@ -233,7 +233,7 @@ def common(a: Scalar, b: Scalar) -> Scalar:
 # The table of matrix instructions: ``mma.sync`` of shape m16n8, by the types of its matrices and its number of products.
 
 _PER_REGISTER = {"f16": 2, "bf16": 2, "tf32": 1, "s8": 4, "u8": 4}
-_ELEMENTS = {"f16": "float16", "bf16": "bfloat16"}
+_ELEMENT_NAMES = {"f16": "float16", "bf16": "bfloat16"}
 _RESULT_REGISTERS = {"f32": VectorType(FLOAT, 4), "f16": VectorType(UINT, 2), "s32": VectorType(INT, 4)}
 PREFIX = "__gemmviz_"  # of the functions that the stand-in headers call
 
@@ -270,7 +270,7 @@ class MatrixInstruction(Struct, frozen=True):
     @property
     def element(self) -> str:
         """The name of the type of the elements of A and B; "" if memory holds none of it."""
-        return _ELEMENTS.get(self.a, "")
+        return _ELEMENT_NAMES.get(self.a, "")
 
     @property
     def roundoff_of_factors(self) -> float:

@@ -56,10 +56,10 @@ def rounded(value: float, to: Scalar) -> float:
         return value
     if to.element.encode is not None:
         return _nearest_bfloat16(Fraction(value), value)
-    return _packed(value, _PACKED[to.bits])
+    return _rounded_to(value, _PACKED[to.bits])
 
 
-def _packed(value: float, form: str) -> float:
+def _rounded_to(value: float, form: str) -> float:
     try:
         return float(struct.unpack(form, struct.pack(form, value))[0])
     except OverflowError:
@@ -72,7 +72,7 @@ def _nearest_bfloat16(exact: Fraction, near: float) -> float:
         return near
     exponent = max(math.frexp(near)[1], 1 - _FLOAT_EXPONENT)
     step = Fraction(2) ** (exponent - _BFLOAT16_SIGNIFICANT)
-    return _packed(float(round(exact / step) * step), "<f")
+    return _rounded_to(float(round(exact / step) * step), "<f")
 
 
 def integer_to_float(value: int, to: Scalar) -> float:
@@ -244,12 +244,12 @@ def parts(node: Any) -> Iterator[Any]:
     while pending:
         part = pending.pop()
         yield part
-        inner = inner_parts(part)
+        inner = inner_nodes(part)
         inner.reverse()
         pending += inner
 
 
-def inner_parts(node: Any) -> list[Any]:
+def inner_nodes(node: Any) -> list[Any]:
     """The nodes directly below one."""
     inner: list[Any] = []
     for name in _inner_fields(node.__class__):
@@ -315,7 +315,7 @@ def _slots_read(node: Any) -> Iterator[int]:
         case Deref(access=int()):
             return  # a value in memory, not in a variable
         case _:
-            for each in inner_parts(node):
+            for each in inner_nodes(node):
                 yield from _slots_read(each)
 
 
@@ -466,7 +466,7 @@ class _Flow(Struct):
         """Fills ``exits`` for the loops within a node; returns the node's own such conditions, and whether it leaves a loop."""
         conditions: list[n.Expr] = []
         leaves = isinstance(node, n.Break | n.Continue | n.Return)
-        for each in inner_parts(node):
+        for each in inner_nodes(node):
             more, leaves_too = self.note_exits(each)
             conditions += more
             leaves |= leaves_too
@@ -497,7 +497,7 @@ class _Flow(Struct):
             case None:
                 return
             case _:
-                for each in inner_parts(node):
+                for each in inner_nodes(node):
                     self._effects(each, apart)
 
     def _loop(self, loop: n.Loop, apart: bool) -> None:
@@ -535,7 +535,7 @@ class _Flow(Struct):
                 self._effects(then, apart or differs)
                 self._effects(otherwise, apart or differs)
                 return
-        for each in inner_parts(node):
+        for each in inner_nodes(node):
             self._effects(each, apart)
 
     def _gives(self, slot: int | None, value: n.Expr, apart: bool) -> None:
@@ -551,4 +551,4 @@ class _Flow(Struct):
                 return slot in self.slots
             case n.Deref() | n.Instruction() | n.Call(args=()):
                 return True
-        return any(map(self.differs, inner_parts(node)))
+        return any(map(self.differs, inner_nodes(node)))

@@ -16,7 +16,7 @@ from gemmviz.model.problem import Problem
 
 # The text of a C++ file, in any encoding that people save it in: UTF-8, UTF-16, GBK or Latin-1.
 
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _PAIR = re.compile(rb"[\x81-\xfe][\x81-\xfe]")
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
@@ -41,7 +41,7 @@ def read_program_text(path: Path, most_bytes: int) -> str:
 
 def decoded(content: bytes) -> str:
     """Bytes of a text file as text with its line ends as LF. Bytes that no likely encoding explains are read as Latin-1."""
-    encoding = next((name for mark, name in _MARKS.items() if content.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), "utf-8")
     for name in (encoding, "gb18030" if _is_mostly_pairs(content) else "latin-1"):
         try:
             return content.decode(name).replace("\r\n", "\n").replace("\r", "\n")

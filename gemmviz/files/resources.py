@@ -46,6 +46,7 @@ FILE_KINDS = (
     FileKind("benchmark", ".json", marked("Benchmarks")),
 )
 KERNEL_SUFFIXES = frozenset(FILE_KINDS[0].suffixes)
+SKIPPED_FOLDERS = frozenset(("build", "node_modules", "__pycache__", "__MACOSX"))  # of a project or an archive
 _WITH_KERNEL = re.compile(r"(.+?\.\w+):((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*(?:<.*>)?)")
 
 

@@ -17,7 +17,7 @@ from gemmviz.files.resources import resource
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.messages import language
-from gemmviz.session.playing import Player
+from gemmviz.session.playing import Playback
 from gemmviz.shots.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
@@ -51,7 +51,7 @@ class Collector(QObject):
     thread, which must not delete a widget.
     """
 
-    def __init__(self, parent: QObject, player: Player) -> None:
+    def __init__(self, parent: QObject, player: Playback) -> None:
         super().__init__(parent)
         self.player = player
         gc.disable()

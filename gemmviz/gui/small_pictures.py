@@ -38,7 +38,7 @@ _DELAY_S, _PAUSE_S = 0.6, 0.02  # the first picture of the window comes first; o
 _PATIENCE_S = 2.0  # a window that doesn't paint for so long is gone
 
 
-class _Pictures:
+class _PicturePainter:
     """Pictures in the colours of ``theme``, which a worker draws and the window's thread paints: pixmaps belong to it."""
 
     def __init__(self, post: Post) -> None:
@@ -76,7 +76,7 @@ class CardContents(Struct, frozen=True):
     frames: tuple[bytes, ...] = ()
 
 
-class Thumbnails(_Pictures):
+class Thumbnails(_PicturePainter):
     """The contents of the cards by the names of their lessons. ``changed`` carries the name of a lesson whose contents are
     known now.
     """
@@ -124,7 +124,7 @@ def icon_of(picture: QPixmap) -> QIcon:
     return icon
 
 
-class StepPictures(_Pictures):
+class StepPictures(_PicturePainter):
     """The pictures that are drawn, by shot. ``changed`` carries the shot of a new one."""
 
     changed = Signal(object)
@@ -184,7 +184,7 @@ class ViewPictures:
         for name, entry in entries.items():
             entry.setVisible(name in kept or not self._is_empty(name))
             if entry.icon().isNull():
-                entry.setIcon(QIcon(_blank(self.session.display.theme)))  # rows keep their heights
+                entry.setIcon(QIcon(_blank_pixmap(self.session.display.theme)))  # rows keep their heights
         offered = [name for name, entry in entries.items() if entry.isVisible()]
         offered.sort(key=lambda name: subject_of_view(name).is_slow)
         self._missing = {name: entries[name] for name in offered}
@@ -248,7 +248,7 @@ class ViewPictures:
         self._go_on()
 
 
-def _blank(theme: Theme) -> QPixmap:
+def _blank_pixmap(theme: Theme) -> QPixmap:
     pixmap = QPixmap(PICTURE, PICTURE)
     pixmap.fill(QColor(theme.background))
     return pixmap

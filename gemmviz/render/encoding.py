@@ -67,7 +67,7 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _EIGHT_BITS, _RGB, _PALETTE, _RGBA = 8, 2, 3, 6
 _AFTER_HEADER = 33  # bytes: the signature and the chunk IHDR
 _MOST_COLOURS, _KEPT = 256, 48  # of a palette, and those of them that cover most pixels and stay as they are
-_ALIKE = 20.0  # distance in (red, green, blue) within which the colours at the edges of letters are taken for one
+_EDGE_DISTANCE = 20.0  # distance in (red, green, blue) within which the colours at the edges of letters are taken for one
 _MOST_EDGES, _MANY_COLOURS = 0.2, 1 << 14  # share of the pixels; colours that are more than those of edges
 _LEVEL = 7  # of compression: level 8 takes three times as long and saves 5 %
 _ROWS_COUNTED = 4  # every fourth row says which colours cover most pixels
@@ -97,9 +97,9 @@ def encode_picture(pixels: Unsigned) -> bytes:
     counts = np.bincount(place[::_ROWS_COUNTED].ravel(), minlength=len(known))
     by_use = np.argsort(-counts, kind="stable")
     colours = np.stack([known >> 16, known >> 8, known], axis=1).astype(np.uint8)[by_use]
-    palette = most_different(colours, _MOST_COLOURS, _KEPT, _ALIKE)
+    palette = most_different(colours, _MOST_COLOURS, _KEPT, _EDGE_DISTANCE)
     away = _distances(colours, palette)
-    if away.min(axis=1).max() > _ALIKE**2 or counts[by_use[_KEPT:]].sum() > _MOST_EDGES * counts.sum():
+    if away.min(axis=1).max() > _EDGE_DISTANCE**2 or counts[by_use[_KEPT:]].sum() > _MOST_EDGES * counts.sum():
         return _with_all_colours(pixels)
     entries = np.zeros(len(known), np.uint8)
     entries[by_use] = away.argmin(axis=1)

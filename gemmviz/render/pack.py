@@ -36,7 +36,7 @@ def player_words() -> dict[str, str]:
 THEMES = ("dark", "light")
 _TENTHS, _HALVES = 10, 2
 _OWN_PARTS = ("b", "s")  # boxes and texts, in which primitives of one look differ
-_FIRST = 35  # the character of the first entry of a palette: neither a quote nor a control character
+_FIRST_CHARACTER = 35  # the character of the first entry of a palette: neither a quote nor a control character
 
 
 class Pack:
@@ -220,7 +220,7 @@ def _still(pack: Pack, coder: _Coder, scenes: Mapping[str, Scene]) -> list[list[
 
 def _as_text(fill: "np.ndarray[Any, np.dtype[np.uint8]]") -> str:
     """Return a character for each entry: tables that repeat themselves then compress well."""
-    return "".join(map(chr, (fill.ravel().astype(int) + _FIRST).tolist()))
+    return "".join(map(chr, (fill.ravel().astype(int) + _FIRST_CHARACTER).tolist()))
 
 
 def _compact(value: float) -> float:

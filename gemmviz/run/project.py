@@ -11,7 +11,7 @@ from gemmviz.cuda.parser.source_text import SourceText, includes_of, resolved
 from gemmviz.cuda.program import reader
 from gemmviz.files.codec import FormatError
 from gemmviz.files.kernel_file import kernel_text
-from gemmviz.files.resources import KERNEL_SUFFIXES
+from gemmviz.files.resources import KERNEL_SUFFIXES, SKIPPED_FOLDERS
 from gemmviz.model.kernel import MOST_TEXT, ProjectFile
 from gemmviz.model.messages import GemmvizError
 from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
@@ -25,7 +25,6 @@ _MOST_IN_REPOSITORY = 12  # folders above a file
 _MOST_UP, _MOST_FILES, _MOST_LOOKED_AT = 3, 64, 2000
 _HEADER_ENDINGS = frozenset((".h", ".hpp", ".hh", ".cuh", ".inl", ".inc", ""))
 _OF_CUDA = ("cuda", "device_launch", "cooperative_groups", "mma.h")  # begin the names of headers that gemmviz stands in for
-_SKIPPED_FOLDERS = frozenset(("build", "node_modules", "__pycache__"))
 
 
 class Project(Struct, frozen=True):
@@ -158,7 +157,7 @@ def _files_around(folder: Path) -> list[Path]:
     """Regular files below a folder whose names may be those of C++, at most two thousand, sorted."""
     paths: list[Path] = []
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _SKIPPED_FOLDERS)
+        folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in SKIPPED_FOLDERS)
         for name in sorted(names):
             path = Path(place) / name
             if path.suffix.lower() in KERNEL_SUFFIXES | _HEADER_ENDINGS and _is_inside(path, folder):

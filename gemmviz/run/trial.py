@@ -26,7 +26,7 @@ _OF_STEP, _OF_RUN = 1 << 11, 1 << 20
 _OF_TRIAL = 60 << 20
 _MOST_THREADS, _MOST_ELEMENTS = 1 << 15, 1 << 25
 _MOST_LIKE_ZERO = 16  # one of so many elements differs from zero by more than it may err
-_FIRST = 16  # elements, which refute most layouts before all are compared
+_FIRST_COMPARED = 16  # elements, which refute most layouts before all are compared
 _TRIED_LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
 
 
@@ -161,7 +161,7 @@ def _right_layout(binding: Binding, after: dict[str, Any], chosen: dict[str, Any
     """The arrays that are stored by columns if the ``chosen`` elements of the result are right so; rows are tried first. None
     if they are right in none.
     """
-    contents, some = contents_of(binding, after), {name: elements[:_FIRST] for name, elements in chosen.items()}
+    contents, some = contents_of(binding, after), {name: elements[:_FIRST_COMPARED] for name, elements in chosen.items()}
     for layout in _TRIED_LAYOUTS if binding.setup.problem.kind.name in MULTIPLICATIONS else _TRIED_LAYOUTS[:1]:
         judged = structs.replace(contents, column_major=layout)
         if all(check_result(judged, each, False).passed for each in (some, chosen)) and _tells(judged, chosen):

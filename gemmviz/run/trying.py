@@ -309,7 +309,7 @@ def _names_tried(kind: ProblemKind) -> list[str]:
 _ROUNDS = (_MOST_AT_FIRST, _MOST_AT_FIRST, 60, 60, 200, 200, 200)  # candidates at the first sizes, the second, …
 
 
-_ONE_BLOCK = ("scan", "exclusive_scan")  # a further kernel joins the results of the blocks
+_BLOCKWISE_KINDS = ("scan", "exclusive_scan")  # a further kernel joins the results of the blocks
 
 
 class _Attempts:
@@ -435,7 +435,7 @@ class _Attempts:
         """The spec; where its result isn't right at two blocks, if the code has several, or at sizes that leave the same parts
         of tiles as the code's, it has these sizes.
         """
-        if roles.kind in _ONE_BLOCK:
+        if roles.kind in _BLOCKWISE_KINDS:
             return spec
         units, sizes = grid_units(spec), spec.problem.sizes
         if not any(units.values()):

@@ -223,7 +223,7 @@ class CellCursor:
 
 _NO_THREAD = marked("There is no thread here")
 _NO_RUN = marked("There is no run yet")
-_LONGEST = 24  # characters of a value in a menu
+_LONGEST_VALUE = 24  # characters of a value in a menu
 
 
 class Pointed(Struct, frozen=True):
@@ -260,7 +260,7 @@ def deeds(pointed: Pointed, commands: Commands, show_source: Callable[[], object
     session, value = commands.session, pointed.value
     focus, why_not = _focus_of(pointed, commands)
     is_asked, is_why = session.display.counted < 1.0, session.shot.view == "why"
-    short = value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…"
+    short = value if len(value) <= _LONGEST_VALUE else f"{value[: _LONGEST_VALUE - 1]}…"
     follows = tr("Follow this thread") if focus is None or focus.thread is not None else tr("Follow the whole block")
     no_value = tr("A question is open") if is_asked else "" if value else tr("There is no value here")
     return [

@@ -63,7 +63,7 @@ class Beat(Struct):
         return step, position - step
 
 
-class Player:
+class Playback:
     """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once, and so is
     the ``beat`` of a lecture. ``pace``: returns the seconds that the present step takes at USUAL_SPEED; None if all steps take
     the same time. ``changed`` is emitted when playback starts or ends and when the speed changes. ``tick`` must be called while

@@ -13,7 +13,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.session.display import Comparison, Display
 from gemmviz.session.notices import Notices, Reports
-from gemmviz.session.playing import Navigation, Player
+from gemmviz.session.playing import Navigation, Playback
 from gemmviz.session.state import (
     Arrive,
     Begin,
@@ -82,7 +82,7 @@ class Session:
         self.completion, self.comparison = Completion(post, self.engines), Comparison(post, self.engines)
         self.display = Display(self, post, self._on_more_known)
         self.navigation = Navigation(self)
-        self.player = Player(self.navigation)
+        self.player = Playback(self.navigation)
         self._connect()
 
     def _connect(self) -> None:

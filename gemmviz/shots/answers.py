@@ -83,7 +83,7 @@ def branch_answer(launch: LaunchFacts, line: int, column: int) -> str:
     program = program_for(setup.kernel, setup.definitions)
     here = [
         number for number, each in enumerate(program.accesses)
-        if each.kind == "branch" and holds(_head(each), line, column)
+        if each.kind == "branch" and holds(_branch_head(each), line, column)
     ]  # fmt: skip
     if not here:
         return ""
@@ -105,7 +105,7 @@ def branch_answer(launch: LaunchFacts, line: int, column: int) -> str:
     return f"{parts}. {compiled_branch(measured or recorded_machine_code(setup, device_for(setup)), place)}"
 
 
-def _head(branch: AccessPlace) -> Place:
+def _branch_head(branch: AccessPlace) -> Place:
     """The text of a branch without what it leads to: "if (...)", or the condition alone of one within a statement."""
     whole = branch.statement or branch.place
     return branch.place if any(holds(whole, arm.line, arm.column) for arm in branch.arms) else whole

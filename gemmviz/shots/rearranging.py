@@ -68,12 +68,12 @@ class Arrangement(Struct, frozen=True):
 
     def column(self, row: str, column: str) -> str:
         """The column of an element in C, from those of its row and its column."""
-        bits = f"{_term(row)} >> {self.shift} & {self.mask}" if self.shift else f"{_term(row)} & {self.mask}"
-        return f"{_term(column)} ^ ({bits})" + (f" * {self.chunk}" if self.chunk > 1 else "")
+        bits = f"{_bracketed(row)} >> {self.shift} & {self.mask}" if self.shift else f"{_bracketed(row)} & {self.mask}"
+        return f"{_bracketed(column)} ^ ({bits})" + (f" * {self.chunk}" if self.chunk > 1 else "")
 
     def index(self, index: str) -> str:
         """The index in C of an element of a tile without rows, or with padding its size, from the one that it had."""
-        index = _term(index)
+        index = _bracketed(index)
         row, times = f"{index} / {self.columns}", self.padding or self.chunk
         moved = f"{index} + {row}" if self.padding else f"{index} ^ ({row} & {self.mask})"
         return moved + (f" * {times}" if times > 1 else "")
@@ -164,7 +164,7 @@ def _ranked(trace: Trace, number: int) -> list[tuple[int, Arrangement]]:
     return [cost(Arrangement()), *sorted(best, key=lambda found: found[0])]
 
 
-def _rows_of(array: MemoryArray, chunk: int) -> list[int]:
+def _row_lengths(array: MemoryArray, chunk: int) -> list[int]:
     """The numbers of elements that may be a row of a tile that is declared without rows, the largest first; 0 for others."""
     if len(array.shape) > 1:
         return [0]
@@ -174,13 +174,13 @@ def _rows_of(array: MemoryArray, chunk: int) -> list[int]:
 
 def _paddings(array: MemoryArray, chunk: int) -> Iterator[Arrangement]:
     """Yield the arrangements that pad each row."""
-    for columns, count in product(_rows_of(array, chunk), range(1, _MOST_PADDING + 1)):
+    for columns, count in product(_row_lengths(array, chunk), range(1, _MOST_PADDING + 1)):
         yield Arrangement(padding=count * chunk, columns=columns)
 
 
 def _swizzles(array: MemoryArray, chunk: int) -> Iterator[Arrangement]:
     """Yield the arrangements that permute the chunks of each row."""
-    for columns in _rows_of(array, chunk) if not chunk & (chunk - 1) else ():
+    for columns in _row_lengths(array, chunk) if not chunk & (chunk - 1) else ():
         chunks, rest = divmod(columns or array.shape[-1], chunk)
         if not rest:  # an XOR with less than the power of two that divides their number
             for mask, shift in product(range(1, min(chunks & -chunks, _MOST_CHUNKS)), range(1 if columns else _MOST_SHIFT + 1)):
@@ -315,7 +315,7 @@ def _without_pointers(text: str, name: str, dimensions: int, *, of_rows_alone: b
                 raise _other_use(pointer.name, text, use.start())
             first, last = spans[0]
             own = text[first:last].strip()
-            index = own if pointer.column == "0" else f"{pointer.column} + {_term(own)}"
+            index = own if pointer.column == "0" else f"{pointer.column} + {_bracketed(own)}"
             changes.append(((use.start(), last), f"{name}{prefix}[{index}"))
         for (start, stop), written in reversed(changes):
             text = text[:start] + written + text[stop:]
@@ -329,7 +329,7 @@ _POINTER = re.compile(
 )
 
 
-_READS = re.compile(r"\w\s*[\[(]|->")  # of a memory, or a call
+_MEMORY_READ = re.compile(r"\w\s*[\[(]|->")  # of a memory, or a call
 
 
 def _pointer(code: str, use: re.Match[str], dimensions: int) -> _Pointer | None:
@@ -342,9 +342,9 @@ def _pointer(code: str, use: re.Match[str], dimensions: int) -> _Pointer | None:
         return None
     outer = [code[first:last].strip() for first, last in spans]
     columns = [outer.pop()] if declared["of"] else []
-    columns = [_term(each) for each in columns if each != "0"] + ([rest[1].strip()] if rest[1] else [])
+    columns = [_bracketed(each) for each in columns if each != "0"] + ([rest[1].strip()] if rest[1] else [])
     column = " + ".join(columns) or "0"
-    if _READS.search(" ".join((*outer, column))):
+    if _MEMORY_READ.search(" ".join((*outer, column))):
         return None
     start += len(code[start:]) - len(code[start:].lstrip())
     line = code.rfind("\n", 0, start)
@@ -363,7 +363,7 @@ def _block_length(code: str) -> int:
     return len(code)
 
 
-def _term(text: str) -> str:
+def _bracketed(text: str) -> str:
     """A part of an expression in C that stands before or behind any operator."""
     return text if re.fullmatch(r"\w+", text) else f"({text})"
 

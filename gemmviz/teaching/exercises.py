@@ -186,7 +186,7 @@ def _first_steps(facts: Knowledge) -> dict[int, int]:
 # An engine that asks another one, and remembers its counts, its latest runs and what was watched in them: steps of a lesson
 # often share a launch.
 
-_MOST_BYTES = 256 << 20  # of remembered traces and values
+_MOST_KEPT_BYTES = 256 << 20  # of remembered traces and values
 _VALUE_BYTES = 64  # about, of a watched variable at a step
 _Sums = tuple[tuple[MemoryArray, ...], dict[SumKey, tuple[int, ...]]]
 
@@ -214,7 +214,7 @@ class RememberedAnswers(Engine):
         if answer is None:
             answer = self.engine.answer(request)
         self._runs[key] = answer  # at the end: the latest
-        while len(self._runs) > 1 and sum(map(_size_bytes, self._runs.values())) > _MOST_BYTES:
+        while len(self._runs) > 1 and sum(map(_size_bytes, self._runs.values())) > _MOST_KEPT_BYTES:
             self._runs.pop(next(iter(self._runs)))
         return answer
 

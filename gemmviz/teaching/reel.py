@@ -167,11 +167,11 @@ def _page(lesson: Lesson, parts: list[GuidePart], number: int, count: int, theme
     ]
     words, rest = paragraphs_in(page, head, 8.0)
     body = rest.trimmed(top=_GAP)
-    size = next((each for each in _SIZES if _height(parts, body, each, theme) <= body.height), _SIZES[-1])
+    size = next((each for each in _SIZES if _parts_height(parts, body, each, theme) <= body.height), _SIZES[-1])
     drawn: list[Primitive] = [*words]
     for part in parts:
         drawn.append(Rects(f"rule-{part.number}", boxes((body.x, body.y - _GAP / 2, body.width, 1.5)), theme.line))
-        high = _height([part], body, size, theme)
+        high = _parts_height([part], body, size, theme)
         for box, column in zip(_columns(body), _part_columns(part, body, size, theme), strict=True):
             drawn += paragraphs_in(box, column, _AIR * size)[0]
         body = body.trimmed(top=high)
@@ -197,7 +197,7 @@ def _part_columns(part: GuidePart, body: Box, size: float, theme: Theme) -> list
     ]
 
 
-def _height(parts: list[GuidePart], body: Box, size: float, theme: Theme) -> float:
+def _parts_height(parts: list[GuidePart], body: Box, size: float, theme: Theme) -> float:
     """The height of parts, one below the other."""
     columns = (_part_columns(part, body, size, theme) for part in parts)
     return sum(max(sum(each.height(LINE_PITCH) + _AIR * size for each in column) for column in part) + _GAP for part in columns)
@@ -261,7 +261,7 @@ def lesson_reel(
     """
     steps = _with_sources(lesson.steps)
     shown = tuple((step, place) for step in steps for place in range(len(_still_parts(step, answers))))
-    pictures = _Pictures(shown, engine_of, manner, changed, answers)
+    pictures = _LessonPictures(shown, engine_of, manner, changed, answers)
     count, theme = len(shown), page_theme(changed(lesson.steps[0].shot))
     return Reel(
         lesson.title, pictures.slides, count, pictures.frames, pictures.frame_count, pictures.steps, count,
@@ -280,7 +280,7 @@ def _with_sources(steps: tuple[LessonStep, ...]) -> Iterator[LessonStep]:
         yield stop
 
 
-class _Pictures(Struct, frozen=True):
+class _LessonPictures(Struct, frozen=True):
     """The pictures of a lesson: steps, each with the number of the printed part that is shown. Each is prepared when it is
     drawn.
     """

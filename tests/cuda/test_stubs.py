@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from clang.cindex import Cursor, CursorKind, Index
 
-from gemmviz.cuda.functions import FUNCTIONS, Signature, declarations
+from gemmviz.cuda.functions import FUNCTIONS, Signature, function_declarations
 from gemmviz.cuda.parser import unit
 from gemmviz.cuda.parser.source_text import VISIBLE, SourceText
 from gemmviz.cuda.parser.unit import ALL_STUBS, LANGUAGE, STUBS, Unit, parse, stub_names
@@ -66,8 +66,8 @@ def test_results_have_cudas_types() -> None:
 def test_a_row_of_the_table_declares_its_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FUNCTIONS, "__nv_example", Signature((FLOAT, LONG), HALF, "same"))
     monkeypatch.setitem(FUNCTIONS, "__nv_other", Signature((FLOAT, LONG), FLOAT, "same"))
-    assert declarations(of_halves=True).endswith(" half __nv_example(float, long long);")
-    assert declarations(of_halves=False).endswith(' extern "C" float __nv_other(float, long long);')
+    assert function_declarations(of_halves=True).endswith(" half __nv_example(float, long long);")
+    assert function_declarations(of_halves=False).endswith(' extern "C" float __nv_other(float, long long);')
 
 
 def layout_assertions() -> str:

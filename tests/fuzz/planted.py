@@ -301,7 +301,7 @@ PLANTED: dict[str, Defect] = {
     "a jump backwards raises": Defect(
         "window",
         "ValueError",
-        _around("gemmviz.session.playing:Player.jump", _raising(ValueError, lambda player, step, *_: step < 0)),
+        _around("gemmviz.session.playing:Playback.jump", _raising(ValueError, lambda player, step, *_: step < 0)),
         100,
     ),
     "a window keeps what it has run": Defect(

@@ -24,7 +24,7 @@ from gemmviz.model.sites import LabelStyle
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.scenes.kit.view import LAYERS
-from gemmviz.session.playing import SPEEDS, Player, advanced
+from gemmviz.session.playing import SPEEDS, Playback, advanced
 from gemmviz.shots.arguments import add_setup, add_view, command_words, setup_flags, shot_from
 from gemmviz.shots.jobs import FileWatcher, LatestTask
 from gemmviz.shots.shot import Camera, ChartChoice, Shot, default_shot, fields_of, parse_shot, put, shot_text
@@ -217,7 +217,7 @@ def test_time_goes_on_wraps_and_goes_back() -> None:
 
 
 def test_nothing_flies_with_reduced_motion_or_above_a_speed() -> None:
-    player = Player(Tape(10))
+    player = Playback(Tape(10))
     assert player.shows_flights
     player.set_speed(1000)
     assert player.shows_flights
@@ -233,7 +233,7 @@ def test_nothing_flies_with_reduced_motion_or_above_a_speed() -> None:
 
 def test_the_player_plays_settles_and_keeps_to_its_speeds() -> None:
     tape = Tape(10)
-    player = Player(tape)
+    player = Playback(tape)
     player.play(True)
     assert (tape.step, tape.moment) == (1, 0.0)
     player.tick(250)
@@ -256,7 +256,7 @@ def test_the_player_plays_settles_and_keeps_to_its_speeds() -> None:
     assert player.speed == SPEEDS[-1]
     player.faster(-1)
     assert player.speed == SPEEDS[-2]
-    short = Player(Tape(1))
+    short = Playback(Tape(1))
     short.play(True)
     assert not short.is_playing  # there is nothing to play
 

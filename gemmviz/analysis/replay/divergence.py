@@ -38,12 +38,12 @@ def divergence_of(moment: Moment) -> Divergence | None:
     warp = moment.shown_warp
     if warp is None:
         return None
-    step, threads, replay = moment.step, _threads(moment, warp), moment.replay
-    if not _parts(replay, step, threads):
+    step, threads, replay = moment.step, _warp_threads(moment, warp), moment.replay
+    if not _is_parting(replay, step, threads):
         step = int(waiting_for(moment, warp).max(initial=NOT_WAITING))
     if step == NOT_WAITING:
         return None
-    found: Divergence = replay.cached(("divergence", step, threads.start), lambda: _divergence(replay, step, threads))
+    found: Divergence = replay.cached(("divergence", step, threads.start), lambda: _divergence_at(replay, step, threads))
     return found
 
 
@@ -66,7 +66,7 @@ def waiting_in_block(moment: Moment) -> Longs:
 
 
 def _waiting_for(moment: Moment, warp: int) -> Longs:
-    threads = _threads(moment, warp)
+    threads = _warp_threads(moment, warp)
     active, first = _active(moment.replay, threads)[: moment.step + 1], moment.trace.row[:-1]
     waits = np.full(active.shape[1], NOT_WAITING, np.int64)
     here = active[moment.step]
@@ -83,7 +83,7 @@ def _waiting_for(moment: Moment, warp: int) -> Longs:
     return waits
 
 
-def _divergence(replay: Replay, step: int, threads: slice) -> Divergence:
+def _divergence_at(replay: Replay, step: int, threads: slice) -> Divergence:
     active, ways = _active(replay, threads), replay.trace.element[replay.trace.row[step], threads]
     after = active[step + 1 :]
     both = after[:, ways == 1].any(axis=1) & after[:, ways == 0].any(axis=1)
@@ -102,13 +102,13 @@ def _active(replay: Replay, threads: slice) -> Bools:
     return found
 
 
-def _threads(moment: Moment, warp: int) -> slice:
+def _warp_threads(moment: Moment, warp: int) -> slice:
     """The threads of a warp of the watched block, as columns of the record."""
     block, size = moment.scope.of_block, moment.trace.rules.warp_size
     return slice(block.start + warp * size, min(block.stop, block.start + (warp + 1) * size))
 
 
-def _parts(replay: Replay, step: int, threads: slice) -> bool:
+def _is_parting(replay: Replay, step: int, threads: slice) -> bool:
     """Whether some of these threads part at a step."""
     if replay.trace.site_of(step).kind != "branch":
         return False

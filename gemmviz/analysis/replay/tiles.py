@@ -112,7 +112,7 @@ class Tiles:
         """
         trace, site = self.trace, self.trace.site_of(step)
         unknown = np.full(self.threads.stop - self.threads.start, -1, np.int64)
-        count, reads = _added(trace, site), list[tuple[int, Operand]]()
+        count, reads = _added_elements(trace, site), list[tuple[int, Operand]]()
         while step > 0 and len(reads) < count and trace.site_of(step - 1).statement == site.statement:
             step -= 1
             reads += [(int(trace.row[step]) + n, each) for n, each in enumerate(trace.site_of(step).operands)]
@@ -130,7 +130,7 @@ _SUBSCRIPT = re.compile(r"\[[^][]*\]")
 _SUM = re.compile(r"\w+ *(\+?)= *(\w+(?: *\+ *\w+)*) *;?")
 
 
-def _added(trace: Trace, site: Site) -> int:
+def _added_elements(trace: Trace, site: Site) -> int:
     """Return how many elements of arrays a statement adds, 0 if it does anything else: "s[x] += s[x + 1]" adds two."""
     place = site.statement
     if place is None or place.line != place.end_line:

@@ -80,7 +80,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
         "--by", choices=_BY, default="step", help="one slide or numbered picture per step or per phase (default: step)"
     )
     parser.add_argument("--template", choices=tuple(TEMPLATES), help="theme, size and contents for a slide or for print")
-    parser.add_argument("--size", metavar="WxH", help=f"size in pixels (default: {_SIZE}, or that of the template)")
+    parser.add_argument("--size", metavar="WxH", help=f"size in pixels (default: {_DEFAULT_SIZE}, or that of the template)")
     parser.add_argument("--fps", type=int, default=30, metavar="N", help="frames per second of a film (default: %(default)s)")
     parser.add_argument(
         "--speed", type=float, default=1.0, metavar="N", help="steps per second of a film (default: %(default)g)"
@@ -127,7 +127,7 @@ def _add_figure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--follow", metavar="NAME", help="show the steps of the figure of this name")
 
 
-_SIZE = "1920x1080"
+_DEFAULT_SIZE = "1920x1080"
 _PART_WORDS = {
     "title": "title and settings", "step": "the number of the step", "caption": "the sentence about the step",
     "timeline": "the timeline below the picture",
@@ -216,10 +216,10 @@ def _figure(args: argparse.Namespace) -> FigureOptions | None:
 
 def _manner(args: argparse.Namespace) -> ExportOptions:
     template = TEMPLATES.get(args.template)
-    size = args.size or (_SIZE if template is None else f"{template.width}x{template.height}")
+    size = args.size or (_DEFAULT_SIZE if template is None else f"{template.width}x{template.height}")
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", size)
     if found is None:
-        raise UsageError(f"--size {size}: write WIDTHxHEIGHT, such as {_SIZE}")
+        raise UsageError(f"--size {size}: write WIDTHxHEIGHT, such as {_DEFAULT_SIZE}")
     look = RenderOptions(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film, _figure(args))
     if args.link:
         check_link(args.link)

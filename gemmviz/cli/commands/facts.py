@@ -170,7 +170,7 @@ def _occupancy_json(case: OccupancyCase, limits: OccupancyLimits, is_given: bool
 
 # The command ``swizzle``: padding, or an XOR of the columns, that rids a tile of bank conflicts, as patches of the source.
 
-_ONE_BLOCK = BlockRange((0, 1), (0, 1), (0, 1))
+_FIRST_BLOCK = BlockRange((0, 1), (0, 1), (0, 1))
 
 
 def _add_swizzle(parser: argparse.ArgumentParser) -> None:
@@ -180,7 +180,7 @@ def _add_swizzle(parser: argparse.ArgumentParser) -> None:
 def _run_swizzle(args: argparse.Namespace) -> int:
     setup = setup_from(args)
     launch_for(setup)
-    found = list(rearranged(setup, trace_kernel(setup, _ONE_BLOCK, Recording(origins=False)).whole))
+    found = list(rearranged(setup, trace_kernel(setup, _FIRST_BLOCK, Recording(origins=False)).whole))
     name = Path(setup.kernel.file).name
     for each in found:
         took = f"{each.wavefronts:,} wavefronts of a block instead of {each.before:,}"

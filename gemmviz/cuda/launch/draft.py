@@ -32,17 +32,17 @@ ARRAY_NAMES = {
     "y": _RESULTS,
 }
 _ROWS = "m rows row height h numrows numcrows numarows rowsa arows rowa ra ha heighta hc rowsc crows mm dimm am cm ny heightc"
-_COLUMNS = (
+_COLUMN_NAMES = (
     "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc "
     "colsc nn dimn bn cn nx widthc outfeatures"
 )
 SIZE_NAMES = {
     "M": _ROWS,
-    "N": _COLUMNS,
+    "N": _COLUMN_NAMES,
     "K": "k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha "
     "rowsb brows rowb hb kk dimk ak bk heightb infeatures",
     "rows": _ROWS,
-    "columns": _COLUMNS,
+    "columns": _COLUMN_NAMES,
     "n": "n size width length len count num numelements elements total",
     "radius": "radius r halo maskradius filterradius",
     "batch": "batch batchsize batchcount numbatches batches nbatch bs heads numheads nheads nh",
@@ -104,7 +104,7 @@ def restated(kernel: KernelOutline, launch: LaunchOutline, *, names_all: bool = 
     named: list[ArgumentOutline] = []
     for parameter, argument in pairs:
         if not parameter.is_pointer and not argument.formula:
-            name = _free(parameter.name.replace(".", "_"), known | added.keys())
+            name = _free_name(parameter.name.replace(".", "_"), known | added.keys())
             added[name] = HostName(name, "parameter")
             argument = ArgumentOutline(name, "value", name)
         named.append(argument)
@@ -123,7 +123,7 @@ def _leaves(parameter: ParameterOutline, argument: ArgumentOutline) -> Iterator[
         yield from _leaves(structs.replace(field, name=f"{parameter.name}.{field.name}"), each)
 
 
-def _free(name: str, known: set[str]) -> str:
+def _free_name(name: str, known: set[str]) -> str:
     while name in known:
         name += "_"
     return name
@@ -141,8 +141,8 @@ def _products_named(kernel: KernelOutline, launch: LaunchOutline, names_all: boo
             continue
         if not names_all and (plain & set(words) or not any(formula in each for each in launch.grid)):
             continue
-        name = _free(parameter.name.replace(".", "_"), known)
-        launch = _with_name(launch, formula, HostName(name, "local", _value(launch, formula)))
+        name = _free_name(parameter.name.replace(".", "_"), known)
+        launch = _with_name(launch, formula, HostName(name, "local", _whole_value(launch, formula)))
     return launch
 
 
@@ -161,7 +161,7 @@ def _with_name(launch: LaunchOutline, formula: str, name: HostName) -> LaunchOut
     )
 
 
-def _value(launch: LaunchOutline, formula: str) -> int | None:
+def _whole_value(launch: LaunchOutline, formula: str) -> int | None:
     try:
         return evaluate(formula, {name: int(value) for name, value in launch.values.items()})
     except GemmvizError:
@@ -176,7 +176,7 @@ def _grid_by_sizes(launch: LaunchOutline, kernel: KernelOutline) -> LaunchOutlin
     passed = {each.formula for each in launch.arguments}
     if not any(extent in given - passed for extent in launch.grid):
         return launch
-    block = [_value(launch, extent) or 1 for extent in launch.block]
+    block = [_whole_value(launch, extent) or 1 for extent in launch.block]
     grid = []
     for axis, extent in enumerate(launch.grid):
         formula = _blocks_for(launch, kernel, axis, extent, block) if extent in given - passed else ""
@@ -204,7 +204,7 @@ def _blocks_for(launch: LaunchOutline, kernel: KernelOutline, axis: int, extent:
 
 ParameterKind = Literal["pointer", "whole", "real", "flag", "other", "null"]
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
-_KINDS: dict[str, ParameterKind] = {
+_KIND_OF_TYPE: dict[str, ParameterKind] = {
     **dict.fromkeys(("int", "unsigned", "long", "short", "size_t", "char", "ptrdiff_t"), "whole"),
     **dict.fromkeys(("float", "double", "half", "__half", "nv_bfloat16", "__nv_bfloat16"), "real"),
     "bool": "flag",
@@ -284,7 +284,7 @@ class _Drafting:
         self.macros = frozenset(each.name for each in launch.names if each.kind == "macro")
         self.constants = frozenset(each.name for each in launch.names if each.kind == "global")
         self.in_buffers = frozenset(names_in(each.bytes for each in launch.buffers))
-        self.known = {name: int(value) for name, value in launch.values.items() if _is_whole(value)}
+        self.known = {name: int(value) for name, value in launch.values.items() if _is_whole_number(value)}
         self.parameters = _parameters(kernel, launch)
         whole = [each.argument for each in self.parameters if each.kind == "whole"]
         self.passed = [each for each in names_in(whole) if self._may_be_size(each, whole)]
@@ -385,7 +385,7 @@ def _with_numbers(parameter: DraftParameter, fixed: Mapping[str, str]) -> DraftP
     return structs.replace(parameter, argument=renamed(parameter.argument, fixed), buffer=buffer)
 
 
-def _is_whole(value: float) -> bool:
+def _is_whole_number(value: float) -> bool:
     return float(value).is_integer() and abs(value) <= LARGEST_NUMBER
 
 
@@ -401,11 +401,11 @@ def _parameters(kernel: KernelOutline, launch: LaunchOutline) -> tuple[DraftPara
 
     parameters = [structs.replace(each, canonical=_OF_TEMPLATE.sub(named, each.canonical)) for each in kernel.parameters]
     return tuple(
-        _parameter(each, argument, buffers, launch.values) for each, argument in zip(parameters, arguments, strict=False)
+        _draft_parameter(each, argument, buffers, launch.values) for each, argument in zip(parameters, arguments, strict=False)
     )
 
 
-def _parameter(
+def _draft_parameter(
     parameter: ParameterOutline,
     argument: ArgumentOutline | None,
     buffers: Mapping[str, BufferOutline],
@@ -418,10 +418,10 @@ def _parameter(
         return DraftParameter(parameter.name, "pointer", parameter.is_const, buffer=buffer)
     formula = "" if argument is None or argument.kind != "value" else argument.formula
     kind = kind_of_type(parameter.canonical)
-    return DraftParameter(parameter.name, kind, argument=formula, value=_number(formula, values) if kind == "real" else None)
+    return DraftParameter(parameter.name, kind, argument=formula, value=_real(formula, values) if kind == "real" else None)
 
 
-def _number(formula: str, values: Mapping[str, float]) -> float | None:
+def _real(formula: str, values: Mapping[str, float]) -> float | None:
     try:
         return float(formula_value(formula, values))
     except GemmvizError:
@@ -431,5 +431,5 @@ def _number(formula: str, values: Mapping[str, float]) -> float | None:
 def kind_of_type(text: str) -> ParameterKind:
     """The kind of a parameter that is no pointer, from the text of its type."""
     words = re.findall(r"\w+", text.replace("std::", ""))
-    named = [_KINDS.get(re.sub(r"^u?int\d+_t$", "int", word)) for word in words]
+    named = [_KIND_OF_TYPE.get(re.sub(r"^u?int\d+_t$", "int", word)) for word in words]
     return next((kind for kind in named if kind is not None), "other")

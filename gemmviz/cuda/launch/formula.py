@@ -16,7 +16,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.messages import GemmvizError, SettingError, SourceError, tr
 from gemmviz.model.problem import Problem
 
-_BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+_BINARY_OPERATIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -35,7 +35,7 @@ _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_UNARY: dict[type[ast.AST], Callable[[Any], Any]] = {
+_UNARY_OPERATIONS: dict[type[ast.AST], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Not: operator.not_,
@@ -115,19 +115,19 @@ def _unchecked(node: ast.expr, names: Mapping[str, int | float], formula: str) -
                 tr("the formula {formula} uses {name}", formula=_short(formula), name=f"{name!r}"),
                 remedy=tr("it may use {allowed}", allowed=allowed),
             )
-        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
-            return _UNARY[type(op)](_value(operand, names, formula))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY_OPERATIONS:
+            return _UNARY_OPERATIONS[type(op)](_value(operand, names, formula))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY_OPERATIONS:
             a, b = _value(left, names, formula), _value(right, names, formula)
             if isinstance(op, ast.LShift | ast.RShift) and not 0 <= b < 64:
                 raise SettingError(tr("the formula {formula} shifts by {b}", formula=_short(formula), b=b))
-            return _BINARY[type(op)](a, b)
+            return _BINARY_OPERATIONS[type(op)](a, b)
         case ast.BoolOp(op=op, values=values):
             results = (_value(each, names, formula) for each in values)
             return all(results) if isinstance(op, ast.And) else any(results)
         case ast.Compare(left=left, ops=ops, comparators=rights):
             terms = [_value(each, names, formula) for each in (left, *rights)]
-            return all(_BINARY[type(op)](a, b) for op, a, b in zip(ops, terms, terms[1:], strict=False))
+            return all(_BINARY_OPERATIONS[type(op)](a, b) for op, a, b in zip(ops, terms, terms[1:], strict=False))
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _value(body if _value(test, names, formula) else orelse, names, formula)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
@@ -138,13 +138,13 @@ def _unchecked(node: ast.expr, names: Mapping[str, int | float], formula: str) -
 # Words in the formulas of a launch.
 
 _WORD = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*|\d+)(?![\w.(])")
-_KEYWORDS = ("if", "else", "and", "or", "not")
+_FORMULA_KEYWORDS = ("if", "else", "and", "or", "not")
 
 
 def names_in(formulas: Iterable[str]) -> list[str]:
     """Names and whole numbers in formulas, each once, in order."""
     words = (word for formula in formulas for word in _WORD.findall(formula))
-    return list(dict.fromkeys(word for word in words if word not in _KEYWORDS))
+    return list(dict.fromkeys(word for word in words if word not in _FORMULA_KEYWORDS))
 
 
 def renamed(formula: str, names: Mapping[str, str]) -> str:
@@ -158,7 +158,7 @@ _MOST, _MOST_WHOLE, _USUAL, _LARGE_TILE = 4096, 128, 8, 32
 _MOST_STEPS = 1 << 22  # of the threads of a run that tries roles, all sizes multiplied
 _VECTOR = 64  # elements of a vector that the grid doesn't cut
 _LEAST, _LEAST_VECTOR = 2, 16  # a matrix with one row or column looks like a vector, a short vector like any other
-_APART = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
+_DIFFERENT_TILES = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
 _SHIFTED = (1, 2, 2)
 _MANY = (8, 4, 2)
 OWN_SIZES = frozenset(("radius", "bins", "batch"))  # they don't scale with the others
@@ -189,10 +189,10 @@ def trial_problems(kernel: KernelSpec, own: Mapping[str, int]) -> Iterator[Probl
     units = {name: unit or _USUAL for name, unit in _units_of(kernel).items()}
     whole = math.lcm(*(each for each in units.values() if each <= _MOST_WHOLE))
     wholes = dict.fromkeys(units, whole)
-    other = (_scaled(wholes, _APART), {**units, **own})  # sizes of one unit say less than the host's
+    other = (_scaled(wholes, _DIFFERENT_TILES), {**units, **own})  # sizes of one unit say less than the host's
     seen = set()
     for sizes in (
-        _scaled(units, _APART),
+        _scaled(units, _DIFFERENT_TILES),
         _scaled({name: math.lcm(unit, whole) if name == "K" else unit for name, unit in units.items()}, _SHIFTED),
         *(other if whole > 1 else reversed(other)),
         _scaled(units, _MANY),
@@ -290,10 +290,10 @@ def _unit_of_terms(kernel: KernelSpec) -> int:
     named = [value for name, value in values.items() if "k" in name.lower().replace("block", "").replace("blk", "")]
     if named:
         return min(named)
-    return max((each for each in (*values.values(), *_extents(kernel)) if each <= _LARGE_TILE), default=0)
+    return max((each for each in (*values.values(), *_block_extents(kernel)) if each <= _LARGE_TILE), default=0)
 
 
-def _extents(kernel: KernelSpec) -> Iterator[int]:
+def _block_extents(kernel: KernelSpec) -> Iterator[int]:
     for formula in kernel.block:
         try:
             yield evaluate(formula, {**dict.fromkeys(kernel.problem.sizes, _USUAL), **kernel.defaults})

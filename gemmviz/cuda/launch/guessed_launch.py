@@ -21,7 +21,7 @@ from gemmviz.model.problems import IN_PARTS, MULTIPLICATIONS, PROBLEM_KINDS
 # Tile sizes to try for a kernel whose launch stands nowhere, by the names of its template parameters and constants.
 
 # Extents of a block's tile, a warp's tile and a thread's tile that worklogs use, small ones first. "t": threads of a block.
-_USUAL: tuple[Mapping[str, int], ...] = (
+_USUAL_EXTENTS: tuple[Mapping[str, int], ...] = (
     {"bm": 64, "bn": 64, "bk": 8, "tm": 8, "tn": 8, "t": 64},
     {"bm": 128, "bn": 128, "bk": 8, "tm": 8, "tn": 8, "t": 256},
     {"bm": 64, "bn": 64, "bk": 16, "tm": 4, "tn": 4, "t": 256},
@@ -31,21 +31,21 @@ _USUAL: tuple[Mapping[str, int], ...] = (
     {"bm": 64, "bn": 64, "bk": 8, "tm": 4, "tn": 2, "t": 512},
 )
 _SQUARES = (16, 32, 8)
-_CONSTANT = re.compile(
+_DEFINED_CONSTANT = re.compile(
     r"\b(?:const|constexpr|static|define)[ \t]+(?:(?:const|unsigned|int|uint\w*|size_t|auto)[ \t]+)*(\w+)[ \t]*=?[ \t]*(\d+)\b"
 )
-_THREADS = re.compile(r"^k?(num|n|block)?threads(perblock)?(num)?$|^blockthreads$")
-_AXES = {"m": "m", "y": "m", "n": "n", "x": "n", "k": "k"}
+_THREADS_NAME = re.compile(r"^k?(num|n|block)?threads(perblock)?(num)?$|^blockthreads$")
+_SIZE_OF_LETTER = {"m": "m", "y": "m", "n": "n", "x": "n", "k": "k"}
 
 
 def tile_role(name: str) -> str:
     """What a tile size is, by its name: "bm", "bn", "bk", "wm", "wn", "wniter", "tm", "tn", "t" or ""."""
     bare = name.lower().replace("_", "")
-    if _THREADS.match(bare):
+    if _THREADS_NAME.match(bare):
         return "t"
     if bare in ("wniter", "wmiter"):
         return bare
-    axis = _AXES.get(bare[-1:], "")
+    axis = _SIZE_OF_LETTER.get(bare[-1:], "")
     word = bare[:-1].removeprefix("k")
     if not axis:
         return ""
@@ -63,7 +63,7 @@ def tilings(kernel: KernelOutline) -> Iterator[Mapping[str, int]]:
     ]
     roles = {name: tile_role(name) for name in names}
     if names and len(names) > 1 and all(roles.values()):
-        for usual in _USUAL:
+        for usual in _USUAL_EXTENTS:
             if all(role in usual for role in roles.values()):
                 yield {name: usual[role] for name, role in roles.items()}
     for side in _SQUARES if names else _SQUARES[:1]:
@@ -75,7 +75,7 @@ def tiled_launches(text: str, values: Mapping[str, int], rows: str, columns: str
     named = {tile_role(name): name for name in values}
     if not {"bm", "bn"} <= named.keys():
         named = {}
-        for name, value in _CONSTANT.findall(text):
+        for name, value in _DEFINED_CONSTANT.findall(text):
             named.setdefault(tile_role(name), value)
     if not {"bm", "bn"} <= named.keys():
         return

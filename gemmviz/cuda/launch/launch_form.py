@@ -36,7 +36,7 @@ def launch_line(kernel: KernelSpec) -> str:
     block, grid = (_product(_trimmed(each)) for each in (kernel.block, kernel.grid))
     parts = [
         arguments or tr("no arguments"),
-        tr("{block} threads{values}", block=block, values=_values(kernel)),
+        tr("{block} threads{values}", block=block, values=_block_parameters(kernel)),
         tr("grid {grid}", grid=grid),
     ]
     if kernel.shared_bytes not in ("", "0"):
@@ -149,14 +149,14 @@ class _Plain(ast.NodeTransformer):
         return node
 
 
-def _values(kernel: KernelSpec) -> str:
+def _block_parameters(kernel: KernelSpec) -> str:
     """The values of the parameters in the block's formulas, in brackets."""
     words = set(re.findall(r"\w+", " ".join(kernel.block)))
     values = [f"{each.name} = {each.default}" for each in kernel.parameters if each.name in words]
     return f" ({', '.join(values)})" if values else ""
 
 
-_NAMED = re.compile(r"\s*(\w+)\s*=(?!=)\s*(.+)")
+_NAMED_ARGUMENT = re.compile(r"\s*(\w+)\s*=(?!=)\s*(.+)")
 _MOST_AXES = 3
 
 
@@ -191,7 +191,7 @@ class GivenLaunch(Struct, frozen=True):
 
     def arguments(self, names: tuple[str, ...]) -> dict[str, str]:
         """The given formulas by the names of the kernel's parameters. Raises UsageError for too many or unknown ones."""
-        pairs = [_NAMED.fullmatch(each) for each in self.args]
+        pairs = [_NAMED_ARGUMENT.fullmatch(each) for each in self.args]
         if self.args and all(pairs):
             named = {match[1]: match[2].strip() for match in pairs if match is not None}
             unknown = next((name for name in named if name not in names), None)
@@ -352,7 +352,6 @@ def wrong_result(check: Check, setup: Setup) -> GemmvizError:
     return error
 
 
-_AXES = "xyz"
 _MOST_ARGS = 64
 
 
@@ -385,14 +384,14 @@ class LaunchForm(Struct, frozen=True):
     def given(self, values: dict[str, str], column_major: frozenset[str]) -> GivenLaunch:
         """The launch with these texts in its fields, by name. Raises UsageError for a field that needs a text."""
         args = tuple(formulas_of(values[each.name], each.label, 1)[0] for each in self.parameters)
-        block, grid = (_extents(values, part) for part in ("block", "grid"))
+        block, grid = (_extent_formulas(values, part) for part in ("block", "grid"))
         entry, kind = values.get("entry", self.entry), values.get("kind", self.kind)
         return GivenLaunch(entry, args, block, grid, values.get("shared", "") or "0", column_major, kind)
 
     @property
     def fields(self) -> tuple[LaunchField, ...]:
         """All fields with a text, in order."""
-        axes = zip(_AXES, zip(self.block, self.grid, strict=True), strict=True)
+        axes = zip("xyz", zip(self.block, self.grid, strict=True), strict=True)
         extents = [
             field
             for axis, (block, grid) in axes
@@ -412,7 +411,7 @@ def form_of(kernel: KernelSpec, entries: tuple[str, ...] = ()) -> LaunchForm:
     """The form of a kernel with its present launch."""
     names = kernel.parameter_names or tuple(tr("argument {number}", number=number) for number in range(1, len(kernel.args) + 1))
     pointers = {array.name for array in kernel.problem.arrays}
-    return _form(
+    return _launch_form(
         kernel.file, kernel.entry, entries or (kernel.entry,), kernel.problem,
         [(name, value in pointers, value) for name, value in zip(names, kernel.args, strict=True)],
         kernel.block, kernel.grid, kernel.shared_bytes, kernel.column_major,
@@ -423,13 +422,13 @@ def form_of_draft(draft: Draft, file: str, entries: tuple[str, ...]) -> LaunchFo
     """The form of a kernel whose launch isn't known: what can be told from names is filled in by ``candidates``."""
     kinds = [kind for kind in PROBLEM_KINDS.values() if len(kind.arrays) == len(draft.pointers)]
     kind = next((each.name for each in kinds), MULTIPLY)
-    return _form(
+    return _launch_form(
         file, draft.entry, entries, Problem(kind=kind),
         [(each.name, each.kind == "pointer", "") for each in draft.parameters], draft.block, draft.grid, draft.shared_bytes,
     )  # fmt: skip
 
 
-def _form(
+def _launch_form(
     file: str,
     entry: str,
     entries: tuple[str, ...],
@@ -457,5 +456,5 @@ def _three(extents: tuple[str, ...]) -> tuple[str, str, str]:
     return x, y, z
 
 
-def _extents(values: dict[str, str], part: str) -> tuple[str, ...]:
-    return tuple(formulas_of(values[f"{part}.{axis}"] or "1", f"{part}, {axis}", 1)[0] for axis in _AXES)
+def _extent_formulas(values: dict[str, str], part: str) -> tuple[str, ...]:
+    return tuple(formulas_of(values[f"{part}.{axis}"] or "1", f"{part}, {axis}", 1)[0] for axis in "xyz")

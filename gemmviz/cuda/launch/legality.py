@@ -143,7 +143,7 @@ def broken_limit(setup: Setup) -> BrokenLimit | None:
             )
     for rule in kernel.requirements:
         if not evaluated_formula(kernel, rule.that, names):
-            return BrokenLimit(_rule_id(rule.that), _sentence(kernel, tr(rule.otherwise), names), _named(setup, rule.that))
+            return BrokenLimit(_rule_id(rule.that), _sentence(kernel, tr(rule.otherwise), names), _used_names(setup, rule.that))
     launch = _launch(setup, device)
     return _device_limit(setup, launch, device) or _register_limit(setup, launch, device)
 
@@ -154,7 +154,7 @@ def _rule_id(formula: str) -> ErrorId:
     return next((id for name, id in limits.items() if name in formula), "requirement")
 
 
-def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
+def _used_names(setup: Setup, *formulas: str) -> tuple[str, ...]:
     """Names of the sizes and parameters in formulas, and "device" if they use a limit of the device."""
     words = set(re.findall(r"\w+", " ".join(formulas)))
     names = tuple(name for name in setup.sizes_and_parameters if name in words)
@@ -162,7 +162,7 @@ def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
 
 
 def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
-    of_block, of_grid = (_named(setup, *formulas) for formulas in (setup.kernel.block, setup.kernel.grid))
+    of_block, of_grid = (_used_names(setup, *formulas) for formulas in (setup.kernel.block, setup.kernel.grid))
     rows: tuple[tuple[ErrorId, str, tuple[str, ...], tuple[int, int, int], tuple[int, int, int]], ...] = (
         ("block-extent", tr(_BLOCK_EXTENT), of_block, launch.block, device.max_block),
         ("grid-extent", tr(_GRID_EXTENT), of_grid, launch.grid, device.max_grid),
@@ -188,7 +188,7 @@ def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit |
             shared_bytes=launch.shared_bytes,
             allowed=allowed,
         )
-        return BrokenLimit("shared-memory", sentence, (*_named(setup, setup.kernel.shared_bytes), "device"))
+        return BrokenLimit("shared-memory", sentence, (*_used_names(setup, setup.kernel.shared_bytes), "device"))
     return None
 
 
@@ -221,7 +221,7 @@ def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit
         registers_per_block=device.registers_per_block,
         source=recorded.source,
     )
-    return BrokenLimit("registers", sentence, (*_named(setup, *setup.kernel.block), "device"))
+    return BrokenLimit("registers", sentence, (*_used_names(setup, *setup.kernel.block), "device"))
 
 
 def _sentence(kernel: KernelSpec, template: str, names: Mapping[str, int]) -> str:
@@ -307,7 +307,7 @@ def nearest_setup(setup: Setup) -> Setup | None:
 
 # Parses lists of problem sizes.
 
-_LONGEST = 24  # characters of two sizes
+_LONGEST_SIZES = 24  # characters of two sizes
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
@@ -316,7 +316,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     for part in text.split(","):
         first, colon, last = part.partition(":")
         if (
-            len(part) > _LONGEST
+            len(part) > _LONGEST_SIZES
             or not first.isdecimal()
             or int(first) < 1
             or (colon and not (last.isdecimal() and int(last) >= int(first)))

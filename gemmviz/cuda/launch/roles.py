@@ -64,7 +64,7 @@ _UNLIKELY, _SPOKEN_AGAINST = 2, 6
 _MOST_CANDIDATES = 4000
 _STRIDES = ("stride", "ld", "pitch", "leading")
 _ADDED = ("c", "cin", "csrc", "source", "src", "residual", "res", "z", "add", "addend", "acc", "d")
-_OWN = ("radius", "bins", "batch")  # sizes that no launch ties to others
+_UNTIED_SIZES = ("radius", "bins", "batch")  # sizes that no launch ties to others
 FILTER_WIDTH = "(2 * radius + 1)"
 
 
@@ -90,12 +90,12 @@ def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
     """Roles for the arguments of a draft in a problem of this kind, likeliest first; none if the kind has other arrays."""
     if not fits(draft, kind):
         return
-    needed = [size.name for size in kind.sizes if not size.is_optional or _counts(draft, size.name)]
+    needed = [size.name for size in kind.sizes if not size.is_optional or _has_name_of(draft, size.name)]
     ranked: list[tuple[float, int, Roles]] = []
     products = itertools.product(_orders(draft, kind), _size_choices(draft, needed), _real_values(draft))
     for number, ((a, arrays), (b, sizes), (c, reals)) in enumerate(itertools.islice(products, _MOST_CANDIDATES)):
-        ties = tuple(each for each in needed if each not in (*sizes, *_OWN)) if sizes else ()
-        if ties and sizes[0] in (*_OWN, FILTER_WIDTH):
+        ties = tuple(each for each in needed if each not in (*sizes, *_UNTIED_SIZES)) if sizes else ()
+        if ties and sizes[0] in (*_UNTIED_SIZES, FILTER_WIDTH):
             continue
         ranked.append((a + b + c, number, Roles(kind.name, arrays, sizes, reals, ties)))
     yield from (roles for _, _, roles in sorted(ranked, key=lambda each: each[:2]))
@@ -187,7 +187,7 @@ def _options(draft: Draft, size: str, names: list[str], needed: list[str]) -> li
     return sorted(needed, key=lambda each: _cost_of_size(names, each))[:_LIKELY]
 
 
-def _counts(draft: Draft, size: str) -> bool:
+def _has_name_of(draft: Draft, size: str) -> bool:
     """Whether a name of the draft is that of an optional size."""
     return any(name in SIZE_NAMES.get(size, "").split() for each in draft.sizes for name in _names_of(draft, each))
 
@@ -225,7 +225,7 @@ def _cost_of_size(names: list[str], size: str) -> float:
             return 0.0 if size == leading[0] else 1.0 if size == leading[1] else _SPOKEN_AGAINST
         named = [each for each, known in SIZE_NAMES.items() if name in known.split()]
         if named:
-            return 0.0 if size in named else _SPOKEN_AGAINST if size in _OWN else _UNLIKELY
+            return 0.0 if size in named else _SPOKEN_AGAINST if size in _UNTIED_SIZES else _UNLIKELY
     return 1.0
 
 

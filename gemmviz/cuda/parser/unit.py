@@ -24,7 +24,7 @@ from clang.cindex import (
 )
 from msgspec import Struct
 
-from gemmviz.cuda.functions import declarations
+from gemmviz.cuda.functions import function_declarations
 from gemmviz.cuda.parser.library import library, raw
 from gemmviz.cuda.parser.source_text import SourceText, with_paths
 from gemmviz.files.resources import cache_folder
@@ -173,7 +173,8 @@ LANGUAGE = (
     # errors of clang that are warnings of nvcc
     "-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal", "-Wno-non-pod-varargs",
     "-Wno-address-of-temporary", "-Wno-dynamic-exception-spec", "-Wno-return-type",
-    f"-D__GEMMVIZ_FUNCTIONS={declarations(of_halves=False)}", f"-D__GEMMVIZ_FUNCTIONS_OF_HALVES={declarations(of_halves=True)}",
+    f"-D__GEMMVIZ_FUNCTIONS={function_declarations(of_halves=False)}",
+    f"-D__GEMMVIZ_FUNCTIONS_OF_HALVES={function_declarations(of_halves=True)}",
     "-isystem", str(STUBS),
 )  # fmt: skip
 _FOR_PRECOMPILING = TranslationUnit.PARSE_INCOMPLETE | 0x10  # CXTranslationUnit_ForSerialization
@@ -186,7 +187,7 @@ _HEADERS_ALONE = ("-ivfsoverlay", str(STUBS.parent / "files.yaml"), "-include", 
 def stub_arguments() -> tuple[str, ...]:
     """Arguments that make the stand-in headers known: their saved form if it can be written and read, else their text."""
     with contextlib.suppress(OSError):
-        saved = cache_folder().resolve() / f"stubs-{_key()}.pch"
+        saved = cache_folder().resolve() / f"stubs-{_saved_key()}.pch"
         files = saved.with_suffix(".json")
         arguments = ("-ivfsoverlay", str(files), "-include", str(_AFTER_SAVED), "-include-pch", str(saved))
         if saved.is_file() and _is_usable(arguments):
@@ -204,7 +205,7 @@ def have_vanished(arguments: tuple[str, ...]) -> bool:
     return True
 
 
-def _key() -> str:
+def _saved_key() -> str:
     """A hash of everything that the saved form depends on."""
     files = [path for path in sorted(STUBS.rglob("*")) if path.is_file()]
     facts = [(str(path), (state := path.stat()).st_mtime_ns, state.st_size) for path in files]
@@ -308,7 +309,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 SOURCE_ROOT = "/project"
-_LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=524288", "-fconstexpr-depth=256", "-fbracket-depth=256")
+_PARSER_LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=524288", "-fconstexpr-depth=256", "-fbracket-depth=256")
 _KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
 _MISSING, _CANDIDATE = "' file not found", "candidate"
 _WITHOUT_BODY = "is used but not defined in this translation unit"
@@ -444,7 +445,7 @@ def _tree(main: str, files: Mapping[str, str], macros: Mapping[str, str], header
     """The tree of prepared texts. Raises TranslationUnitLoadError if the parser gives up."""
     defines = (f"-D{name}={value}" for name, value in macros.items())
     unsaved = [(f"{SOURCE_ROOT}/{name}", text) for name, text in files.items()]
-    return _index().parse(f"{SOURCE_ROOT}/{main}", [*LANGUAGE, *headers, *_LIMITS, *defines], unsaved, _KEEP_GOING)
+    return _index().parse(f"{SOURCE_ROOT}/{main}", [*LANGUAGE, *headers, *_PARSER_LIMITS, *defines], unsaved, _KEEP_GOING)
 
 
 def load_parser() -> None:

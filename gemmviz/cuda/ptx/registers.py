@@ -87,15 +87,16 @@ def _thread(place: Place) -> Expr:
     return Binary(UINT, "+", x, Binary(UINT, "*", wide, row, place), place)
 
 
-def _named(name: str) -> Scalar:
+def _scalar_named(name: str) -> Scalar:
     found = named_type(name)
     assert isinstance(found, Scalar)
     return found
 
 
-USHORT, SHORT, HALF = _named("unsigned short"), _named("short"), _named("half")
+USHORT, SHORT, HALF = _scalar_named("unsigned short"), _scalar_named("short"), _scalar_named("half")
 PTX_TYPES = {
-    "pred": BOOL, "b8": _named("unsigned char"), "u8": _named("unsigned char"), "s8": _named("signed char"),
+    "pred": BOOL, "b8": _scalar_named("unsigned char"), "u8": _scalar_named("unsigned char"),
+    "s8": _scalar_named("signed char"),
     "b16": USHORT, "u16": USHORT, "s16": SHORT, "f16": HALF, "b32": UINT, "u32": UINT, "s32": INT, "f32": FLOAT,
     "tf32": UINT,
     "b64": ULONG, "u64": ULONG, "s64": LONG, "f64": DOUBLE,
@@ -236,7 +237,7 @@ _LABEL = re.compile(r"(^|[;{}])\s*[A-Za-z_$%][\w$%]*:(?!:)")
 _GUARD = re.compile(r"@(!?)\s*([%\w$]+)\s*")
 _DECLARATION = re.compile(r"\.reg\s+\.(\w+)\s+(.*)", re.DOTALL)
 _RANGE = re.compile(r"([%\w$]+)<(\d+)>$")
-_PARTS = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,{}\[\]]+")
+_OPERAND_PARTS = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,{}\[\]]+")
 
 
 class AsmInstruction(Struct, frozen=True):
@@ -274,7 +275,7 @@ def instructions(template: str) -> Iterator[AsmInstruction | RegisterNames]:
     """The instructions and declarations of a template, in order. Braces around several are left out."""
     for statement in _statements(_LABEL.sub(r"\1", COMMENT.sub(" ", template))):
         declaration = _DECLARATION.match(statement)
-        yield RegisterNames(declaration[1], tuple(_names(declaration[2]))) if declaration else _instruction(statement)
+        yield RegisterNames(declaration[1], tuple(_register_names(declaration[2]))) if declaration else _instruction(statement)
 
 
 def _statements(text: str) -> Iterator[str]:
@@ -292,7 +293,7 @@ def _statements(text: str) -> Iterator[str]:
         yield " ".join(current.split())
 
 
-def _names(text: str) -> Iterator[str]:
+def _register_names(text: str) -> Iterator[str]:
     for name in (each.strip() for each in text.split(",")):
         if several := _RANGE.match(name):
             yield from (f"{several[1]}{number}" for number in range(int(several[2])))
@@ -305,7 +306,7 @@ def _instruction(text: str) -> AsmInstruction:
     body = text[guard.end() :] if guard else text
     head, _, rest = body.partition(" ")
     opcode, *modifiers = re.split(r"\.", head)
-    operands = tuple(each.strip() for each in _PARTS.findall(rest) if each.strip())
+    operands = tuple(each.strip() for each in _OPERAND_PARTS.findall(rest) if each.strip())
     return AsmInstruction(text, opcode, tuple(modifiers), operands, guard[2] if guard else "", bool(guard and guard[1]))
 
 

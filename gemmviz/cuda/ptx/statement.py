@@ -40,8 +40,8 @@ from gemmviz.model.messages import Place, SourceError
 
 Operands = list[Expr]
 Formula = Callable[[AsmInstruction, Scalar, Operands, Place], Expr | None]
-_BINARY = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>", "div": "/", "rem": "%"}
-_COMPARISONS = {
+_OPCODES = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>", "div": "/", "rem": "%"}
+_COMPARISON_OF_SUFFIX = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">=",
 }  # fmt: skip
 _DOUBLED = {INT: LONG, UINT: ULONG, PTX_TYPES["s16"]: INT, PTX_TYPES["u16"]: UINT}
@@ -88,8 +88,8 @@ def operand_types(instruction: AsmInstruction) -> list[Scalar]:
 
 def compare_values(instruction: AsmInstruction, left: Expr, right: Expr, place: Place) -> Expr | None:
     """The predicate of ``setp``; None for a comparison that isn't known."""
-    op = instruction.one_of(*_COMPARISONS)
-    return Binary(BOOL, _COMPARISONS[op], left, right, place) if op else None
+    op = instruction.one_of(*_COMPARISON_OF_SUFFIX)
+    return Binary(BOOL, _COMPARISON_OF_SUFFIX[op], left, right, place) if op else None
 
 
 def result_type(instruction: AsmInstruction) -> Scalar | None:
@@ -100,11 +100,11 @@ def result_type(instruction: AsmInstruction) -> Scalar | None:
     return _DOUBLED.get(types[0]) if instruction.has("wide") else types[0]
 
 
-def _binary(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _operation(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     left, right = operands
     if of == BOOL:
-        return Convert(BOOL, Binary(INT, _BINARY[instruction.opcode], Convert(INT, left), Convert(INT, right), place))
-    return Binary(of, _BINARY[instruction.opcode], left, right, place)
+        return Convert(BOOL, Binary(INT, _OPCODES[instruction.opcode], Convert(INT, left), Convert(INT, right), place))
+    return Binary(of, _OPCODES[instruction.opcode], left, right, place)
 
 
 def _multiplication(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
@@ -163,7 +163,7 @@ def _magnitude(instruction: AsmInstruction, of: Scalar, operands: Operands, plac
     return Select(of, is_less, Unary(of, "-", operands[0]), operands[0])
 
 
-def _function(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
+def _approximation(instruction: AsmInstruction, of: Scalar, operands: Operands, place: Place) -> Expr | None:
     return Call(FLOAT, _APPROXIMATE[instruction.opcode], tuple(operands), place) if of == FLOAT else None
 
 
@@ -186,7 +186,7 @@ def _conversion(instruction: AsmInstruction, to: Scalar, operands: Operands, pla
 
 
 _FORMULAS: Mapping[str, Formula] = {
-    **dict.fromkeys(_BINARY, _binary),
+    **dict.fromkeys(_OPCODES, _operation),
     "mul": _multiplication,
     "mad": _sum_of_product,
     "fma": _sum_of_product,
@@ -199,7 +199,7 @@ _FORMULAS: Mapping[str, Formula] = {
     "abs": _magnitude,
     "cvt": _conversion,
     "rcp": _reciprocal,
-    **dict.fromkeys(_APPROXIMATE, _function),
+    **dict.fromkeys(_APPROXIMATE, _approximation),
 }
 _EXTRA: Mapping[str, tuple[str, ...]] = {"mul": ("wide", "hi"), "mad": ("wide", "hi"), "cvt": (*_ROUNDED, "rna")}
 

@@ -94,7 +94,7 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
 # Finds the asm statements that the use of a macro stands for, in the texts of the macros' definitions.
 
 _DEFINITION = r"^[ \t]*#[ \t]*define[ \t]+{}\b(\([^)]*\))?((?:[^\n\\]|\\.)*(?:\\\r?\n(?:[^\n\\]|\\.)*)*)"
-_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.DOTALL)
+_STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.DOTALL)
 _ASM = ("asm", "__asm__", "__asm")
 _DEEPEST = 8
 
@@ -110,7 +110,7 @@ def asm_statements(use: str, files: Iterable[str], depth: int = 0) -> Iterator[s
     arguments = _arguments(use[len(name[0]) :]) if name else []
     body = _substituted(body, dict(zip(parameters, arguments, strict=False)))
     at = 0
-    while word := _WORD.search(body, at):
+    while word := _STRING_OR_WORD.search(body, at):
         at = word.end()
         opening = body.find("(", at)
         if word[0] in _ASM and opening >= 0:
@@ -128,7 +128,7 @@ def _substituted(body: str, given: dict[str, str]) -> str:
         text = given.get(match[1])
         return match[0] if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
-    return _WORD.sub(lambda word: given.get(word[0], word[0]), re.sub(r"#\s*(\w+)", quoted, body))
+    return _STRING_OR_WORD.sub(lambda word: given.get(word[0], word[0]), re.sub(r"#\s*(\w+)", quoted, body))
 
 
 def _definition(name: str, texts: list[str]) -> tuple[list[str], str] | None:
@@ -161,7 +161,7 @@ def _closing(text: str, opening: int) -> int:
     depth, at = 0, opening
     while at < len(text):
         if text[at] == '"':
-            string = _WORD.match(text, at)
+            string = _STRING_OR_WORD.match(text, at)
             at = string.end() if string else at + 1
             continue
         depth += (text[at] == "(") - (text[at] == ")")

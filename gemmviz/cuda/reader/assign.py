@@ -107,7 +107,7 @@ def _assign_pointer(low: Lowering, target: Read, op: str, value: Expr, have: Poi
 def copied(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Thing | Expr:
     """The node of ``target = value`` for structs."""
     effects = (value.effects if isinstance(value, Thing) else ()) + (target.effects if isinstance(target, Thing) else ())
-    pairs = [(to, of) for to, of in _pairs(low, target, value, node) if not _is_unset(low, of)]
+    pairs = [(to, of) for to, of in _leaf_pairs(low, target, value, node) if not _is_unset(low, of)]
     parts = (*effects, *(assign(low, to, "", low.loaded(of, node), node, node, False) for to, of in pairs))
     if isinstance(target, Thing):
         return Thing(target.type, target.symbol, parts)
@@ -119,7 +119,7 @@ def _is_unset(low: Lowering, value: Expr) -> bool:
     return isinstance(value, Read) and low.unset.get(value.slot) == len(low.loop_stack)
 
 
-def _pairs(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Iterator[tuple[Expr, Expr]]:
+def _leaf_pairs(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Iterator[tuple[Expr, Expr]]:
     """The leaves of two structs of one type."""
     struct = target.type
     if isinstance(struct, StructType):
@@ -127,20 +127,20 @@ def _pairs(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node)
         if is_union(struct):  # the largest member has all bytes
             members = (max(members, key=lambda each: size_bytes(each[1].type)),)
         for key, _ in members:
-            yield from _pairs(low, member_of(low, target, key, node), member_of(low, value, key, node), node)
+            yield from _leaf_pairs(low, member_of(low, target, key, node), member_of(low, value, key, node), node)
     elif isinstance(struct, ArrayType):
         assert not isinstance(target, Thing)
         assert not isinstance(value, Thing)
         count = struct.dims[0] * struct.stride
         for at in range(count):
-            yield from _pairs(low, _element(low, target, at, node), _element(low, value, at, node), node)
+            yield from _leaf_pairs(low, _element_at(low, target, at, node), _element_at(low, value, at, node), node)
     else:
         assert not isinstance(target, Thing)
         assert not isinstance(value, Thing)
         yield target, value
 
 
-def _element(low: Lowering, array: Expr, at: int, node: Node) -> Expr:
+def _element_at(low: Lowering, array: Expr, at: int, node: Node) -> Expr:
     assert isinstance(array.type, ArrayType)
     element, space = array.type.element, array.type.space
     pointer = PointerType(element, space)
@@ -175,13 +175,13 @@ def new_object(low: Lowering, struct: StructType, statements: list[Stmt], node: 
     if needs_memory(struct):
         return Thing(struct, in_memory(low, struct, name, statements, node))
     members = {
-        key: _member(low, field.type, f"{name}.{field.name}", key, statements, node)
+        key: _new_member(low, field.type, f"{name}.{field.name}", key, statements, node)
         for key, field in struct_fields(low, struct)
     }
     return Thing(struct, Object(struct, members))
 
 
-def _member(low: Lowering, ctype: CType, name: str, key: int, statements: list[Stmt], node: Node) -> Symbol:
+def _new_member(low: Lowering, ctype: CType, name: str, key: int, statements: list[Stmt], node: Node) -> Symbol:
     match ctype:
         case StructType() if needs_memory(ctype):
             return in_memory(low, ctype, name, statements, node)

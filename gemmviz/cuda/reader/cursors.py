@@ -258,7 +258,7 @@ class Cursors:
         data = text.encode()
         first, last = len(data[:start].decode(errors="replace")), len(data[:stop].decode(errors="replace"))
         is_shown = name == (self.unit.source.shown or self.unit.source.main)
-        return "" if is_shown else name, _place(text, first, last), text[first:last]
+        return "" if is_shown else name, _place_between(text, first, last), text[first:last]
 
     def text_from(self, node: Node) -> str:
         """The text of the file that a cursor is in, from where the cursor begins or the macro is used that it comes from."""
@@ -314,7 +314,7 @@ class Cursors:
         return " ".join(self.text[span[0] : span[1]].split())
 
 
-def _place(text: str, first: int, last: int) -> Place:
+def _place_between(text: str, first: int, last: int) -> Place:
     line, end_line = text.count("\n", 0, first) + 1, text.count("\n", 0, last) + 1
     return Place(line, first - text.rfind("\n", 0, first), end_line, last - text.rfind("\n", 0, last))
 
@@ -428,7 +428,7 @@ class MixedSpaces(Exception):
         self.key = key
 
 
-_MOST_CANDIDATES = 20_000
+_MOST_NAMES_COMPARED = 20_000
 
 
 def parse_refusal(unit: Unit, error: ParseError, otherwise: Place | None) -> SourceError:
@@ -454,7 +454,7 @@ def _closest(unit: Unit, error: ParseError) -> str | None:
 
 def _identifiers(text: str) -> Iterator[str]:
     for number, match in enumerate(re.finditer(r"\b[A-Za-z_]\w{2,}\b", text)):
-        if number == _MOST_CANDIDATES:
+        if number == _MOST_NAMES_COMPARED:
             return
         yield match[0]
 

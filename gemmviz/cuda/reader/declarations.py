@@ -34,13 +34,13 @@ def bindings(low: Lowering, node: Node) -> Stmt:
         statements += [Evaluate(each) for each in value.effects]
         value = structs.replace(value, effects=())
     if not is_reference:
-        value = _copy(low, value, statements, node)
-    for each, place in zip(names, _parts(low, value, len(names), node), strict=True):
+        value = _copy_of_parts(low, value, statements, node)
+    for each, place in zip(names, _bound_parts(low, value, len(names), node), strict=True):
         low.declare(each.cursor, Alias(place))
     return Block(tuple(statements))
 
 
-def _copy(low: Lowering, value: Expr | Thing, statements: list[Stmt], node: Node) -> Expr | Thing:
+def _copy_of_parts(low: Lowering, value: Expr | Thing, statements: list[Stmt], node: Node) -> Expr | Thing:
     if isinstance(value.type, StructType):
         made = object_copy(low, value, node)
         statements += [Evaluate(each) for each in made.effects]
@@ -56,7 +56,7 @@ def _copy(low: Lowering, value: Expr | Thing, statements: list[Stmt], node: Node
     return target
 
 
-def _parts(low: Lowering, value: Expr | Thing, count: int, node: Node) -> list[Expr | Thing]:
+def _bound_parts(low: Lowering, value: Expr | Thing, count: int, node: Node) -> list[Expr | Thing]:
     if isinstance(value.type, StructType):
         members = struct_fields(low, value.type)
         if len(members) == count:
@@ -88,7 +88,7 @@ def variable(low: Lowering, node: Node) -> Stmt:
     raw = low.cursors.type(node)
     canonical = low.cursors.lib.getCanonicalType(raw)
     if any(each.kind == k.SHARED_ATTR for each in node.children):
-        return _shared(low, node, raw)
+        return _declared_shared(low, node, raw)
     _refuse_static(low, node, canonical)
     given = low.cursors.initialiser(node.cursor)
     if canonical.kind in k.T_REFERENCES:
@@ -99,9 +99,9 @@ def variable(low: Lowering, node: Node) -> Stmt:
         return _function_pointer(low, node, given)
     ctype = low.type_in(raw, node)
     if isinstance(ctype, ArrayType):
-        return _array(low, node, ctype, given)
+        return _declared_array(low, node, ctype, given)
     if isinstance(ctype, StructType):
-        return _object(low, node, ctype, given)
+        return _declared_object(low, node, ctype, given)
     return _plain(low, node, raw, ctype, given)
 
 
@@ -150,10 +150,10 @@ def _lambda(low: Lowering, node: Node, given: Node | None) -> Stmt:
     found = low.place_node(_innermost(given))
     assert isinstance(found, Thing)
     low.declare(node.cursor, found.symbol)
-    return _effects(found.effects)
+    return _evaluations(found.effects)
 
 
-def _effects(effects: tuple[Expr, ...]) -> Stmt:
+def _evaluations(effects: tuple[Expr, ...]) -> Stmt:
     return Block(tuple(Evaluate(each) for each in effects)) if effects else NOTHING
 
 
@@ -223,7 +223,7 @@ def _named(low: Lowering, node: Node, canonical: RawType, given: Node, target: E
     match target:
         case Thing():
             low.declare(node.cursor, target.symbol)
-            return _effects(target.effects)
+            return _evaluations(target.effects)
         case Offset(type=ArrayType() as array):
             slot = low.new_slot()
             low.declare(node.cursor, ArrayVariable(slot, array, name, is_reference=True))
@@ -248,7 +248,7 @@ def _named(low: Lowering, node: Node, canonical: RawType, given: Node, target: E
     return Declare(slot, low.converted(low.loaded(target, bare(given)), ctype, node))
 
 
-def _shared(low: Lowering, node: Node, raw: RawType) -> Stmt:
+def _declared_shared(low: Lowering, node: Node, raw: RawType) -> Stmt:
     if node.key in low.symbols:
         return NOTHING
     name, ctype = low.cursors.name(node.cursor), low.type_in(raw, node)
@@ -277,7 +277,7 @@ def _check_extents(low: Lowering, array: ArrayType, node: Node) -> None:
         raise low.error("this array has more elements than memory has addresses", node)
 
 
-def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> Stmt:
+def _declared_array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> Stmt:
     if isinstance(array.element, PointerType):
         message = "pointers in memory (arrays of pointers, pointers to pointers) are not supported"
         raise low.error(message, node, "use a variable for each pointer", id="unsupported")
@@ -323,7 +323,7 @@ def _fill_structs(
     return None
 
 
-def _object(low: Lowering, node: Node, struct: StructType, given: Node | None) -> Stmt:
+def _declared_object(low: Lowering, node: Node, struct: StructType, given: Node | None) -> Stmt:
     name, statements = low.cursors.name(node.cursor), list[Stmt]()
     inner = None if given is None else stripped(given)
     if needs_memory(struct) or node.key in low.addressed:
@@ -333,24 +333,24 @@ def _object(low: Lowering, node: Node, struct: StructType, given: Node | None) -
         initial(low, designated(low, symbol, node), given, statements, node)
         return Block(tuple(statements))
     if inner is not None and inner.kind == k.INIT_LIST_EXPR:
-        return _bound(low, node, aggregate(low, struct, inner, node), statements)
+        return _bound_object(low, node, aggregate(low, struct, inner, node), statements)
     if inner is None or (inner.kind == k.CALL_EXPR and not low.cursors.arguments(inner) and constructor_of(low, inner)):
         target = new_object(low, struct, statements, node, name)
         if inner is None or (constructor := constructor_of(low, inner)) is None:
             default_members(low, target, statements, node)
         else:
             run_constructor(low, target, constructor, [], statements, node)
-        return _bound(low, node, target, statements)
+        return _bound_object(low, node, target, statements)
     value = low.place_node(inner)
     if isinstance(value, Thing) and value.effects:  # made for this variable
-        return _bound(low, node, value, statements)
+        return _bound_object(low, node, value, statements)
     target = new_object(low, struct, statements, node, name)
     filled = copied(low, target, value, node)
     assert isinstance(filled, Thing)
-    return _bound(low, node, filled, statements)
+    return _bound_object(low, node, filled, statements)
 
 
-def _bound(low: Lowering, node: Node, thing: Thing, statements: list[Stmt]) -> Stmt:
+def _bound_object(low: Lowering, node: Node, thing: Thing, statements: list[Stmt]) -> Stmt:
     """Gives a variable the object's members as its own."""
     low.declare(node.cursor, thing.symbol)
     for symbol in thing.symbol.members.values() if isinstance(thing.symbol, Object) else ():

@@ -99,13 +99,13 @@ def _placed(low: Lowering, node: Node, dims: tuple[int, ...]) -> Placed:
     if node.kind != k.INIT_LIST_EXPR:
         raise low.error("an array's value is a list in {}", node)
     items, found = Items(node.parts), list[tuple[int, Node]]()
-    _place(low, items, dims, 0, found)
+    _place_values(low, items, dims, 0, found)
     if items.next is not None:
         raise low.error(f"{len(items.nodes)} values for an array of {dims[0]}", node)
     return found
 
 
-def _place(low: Lowering, items: Items, dims: tuple[int, ...], at: int, found: Placed) -> None:
+def _place_values(low: Lowering, items: Items, dims: tuple[int, ...], at: int, found: Placed) -> None:
     """Adds the values of an array of extents ``dims`` that begins at element ``at``. Inner braces may be omitted."""
     inner, stride = dims[1:], prod(dims[1:])
     for row in range(dims[0]):
@@ -113,7 +113,7 @@ def _place(low: Lowering, items: Items, dims: tuple[int, ...], at: int, found: P
         if node is None:
             return
         if inner and stripped(node).kind != k.INIT_LIST_EXPR:
-            _place(low, items, inner, at + row * stride, found)
+            _place_values(low, items, inner, at + row * stride, found)
             continue
         items.used += 1
         if inner:
@@ -235,7 +235,7 @@ LITERALS = {
 # What a kernel gets from outside, flat: one parameter for each number and pointer in its own parameters and in the global
 # variables that the host fills.
 
-_MOST = 256  # numbers and pointers that a kernel gets
+_MOST_ARGUMENTS = 256  # numbers and pointers that a kernel gets
 
 
 def global_variable(low: Lowering, ctype: CType, name: str, is_constant: bool, node: Node) -> Symbol:
@@ -247,19 +247,19 @@ def global_variable(low: Lowering, ctype: CType, name: str, is_constant: bool, n
     low.arguments.append(KernelArgument(size_bytes(ctype), name, is_array or is_written))
     if is_array:
         assert isinstance(ctype, ArrayType)
-        slot = _leaf(low, PointerType(ctype.element, "global"), name, 0, node)
+        slot = _leaf_parameter(low, PointerType(ctype.element, "global"), name, 0, node)
         return ArrayVariable(slot, ArrayType(ctype.element, ctype.dims, "global"), name, is_reference=True)
     if is_written:
         pointer = PointerType(ctype, "global")
-        return Variable(_leaf(low, pointer, name, 0, node), pointer, name, is_reference=True)
+        return Variable(_leaf_parameter(low, pointer, name, 0, node), pointer, name, is_reference=True)
     return flat_symbol(low, ctype, name, 0, node)
 
 
-def _leaf(low: Lowering, ctype: CType, name: str, offset: int, node: Node) -> int:
+def _leaf_parameter(low: Lowering, ctype: CType, name: str, offset: int, node: Node) -> int:
     slot = low.new_slot()
     low.parameters.append(FunctionParameter(slot, name, ctype, len(low.arguments) - 1, offset))
-    if len(low.parameters) > _MOST:
-        raise low.error(f"the kernel gets more than {_MOST} numbers and pointers", node)
+    if len(low.parameters) > _MOST_ARGUMENTS:
+        raise low.error(f"the kernel gets more than {_MOST_ARGUMENTS} numbers and pointers", node)
     return slot
 
 
@@ -268,12 +268,12 @@ def flat_symbol(low: Lowering, ctype: CType, name: str, offset: int, node: Node)
     match ctype:
         case PointerType():
             ctype = ctype.into("global")
-            return Variable(_leaf(low, ctype, name, offset, node), ctype, name)
+            return Variable(_leaf_parameter(low, ctype, name, offset, node), ctype, name)
         case Scalar():
-            return Variable(_leaf(low, ctype, name, offset, node), ctype, name)
+            return Variable(_leaf_parameter(low, ctype, name, offset, node), ctype, name)
         case VectorType(scalar=scalar, count=count):
             names = [f"{name}.{COMPONENTS[at]}" for at in range(count)]
-            parts = _parts(low, scalar, names, offset, node)
+            parts = _part_reads(low, scalar, names, offset, node)
             slot = low.new_slot()
             low.first.append(Declare(slot, MakeVector(ctype, tuple(parts))))
             return Variable(slot, ctype, name)
@@ -285,16 +285,16 @@ def flat_symbol(low: Lowering, ctype: CType, name: str, offset: int, node: Node)
             return Object(ctype, members)
         case ArrayType(element=Scalar() as scalar):
             names = [f"{name}[{at}]" for at in range(size_bytes(ctype) // scalar.bytes)]
-            values = tuple(_parts(low, scalar, names, offset, node))
+            values = tuple(_part_reads(low, scalar, names, offset, node))
             return ArrayVariable(local_array(low, scalar, len(values), name, low.first, node, values), ctype)
     raise low.error(f"a kernel's parameter can't be {ctype}", node)
 
 
-def _parts(low: Lowering, scalar: Scalar, names: list[str], offset: int, node: Node) -> list[Expr]:
+def _part_reads(low: Lowering, scalar: Scalar, names: list[str], offset: int, node: Node) -> list[Expr]:
     """Reads of the parts of a vector or an array."""
     place = low.place(node)
     return [
-        Read(scalar, _leaf(low, scalar, name, offset + at * scalar.bytes, node), name, False, place)
+        Read(scalar, _leaf_parameter(low, scalar, name, offset + at * scalar.bytes, node), name, False, place)
         for at, name in enumerate(names)
     ]
 
@@ -357,7 +357,7 @@ def _variable(low: Lowering, declaration: RawCursor, attributes: set[int], node:
         slot = local_array(low, ctype, 1, name, low.first, node, (initialised(low, given, ctype),))
         low.copies[slot] = name
         return InMemory(slot, PointerType(ctype, "local"))
-    found = _known(low, declaration, ctype, given, is_constant or is_on_gpu, node)
+    found = _known_constant(low, declaration, ctype, given, is_constant or is_on_gpu, node)
     if can_change and isinstance(found, ArrayVariable):
         low.copies[found.slot] = name
     return found
@@ -375,7 +375,7 @@ def _is_filled(low: Lowering, name: str) -> bool:
     return any(pattern.search(text) for text in low.cursors.unit.source.files.values())
 
 
-def _known(
+def _known_constant(
     low: Lowering, declaration: RawCursor, ctype: CType, given: Node | None, is_constant: bool, node: Node
 ) -> Symbol | None:
     """The known value of a constant: a number, or an array that every thread has a copy of."""

@@ -141,7 +141,7 @@ def _result(
 ) -> Expr | Thing:
     place = low.place(node)
     if activation.reference is not None:
-        return _referred(low, activation.reference, Inline(_VOID, bindings, body, None, place), node)
+        return _returned_reference(low, activation.reference, Inline(_VOID, bindings, body, None, place), node)
     if isinstance(activation.result, Thing):
         return structs.replace(activation.result, effects=(Inline(_VOID, bindings, body, None, place),))
     call = Inline(activation.result_type, bindings, body, activation.result, place)
@@ -151,7 +151,7 @@ def _result(
     return call
 
 
-def _referred(low: Lowering, target: Expr | Thing, call: Inline, node: Node) -> Expr | Thing:
+def _returned_reference(low: Lowering, target: Expr | Thing, call: Inline, node: Node) -> Expr | Thing:
     """What a function returned a reference to, after its call."""
     has_effect = call.bindings or any(each != Block(()) for each in call.body.statements)
     if isinstance(target, Thing):
@@ -173,20 +173,20 @@ def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindin
         effects += value.effects
         if raw.kind in k.T_REFERENCES or value.effects or not isinstance(value.type, StructType):
             return value.symbol
-        return _copied(low, value, effects, node)
+        return _copied_argument(low, value, effects, node)
     if takes_lvalue(low, raw) and isinstance(value := low.expression_of(held(low, value, bindings, node), node), Select):
         return Alias(value)
     if raw.kind in k.T_REFERENCES:
         pointee = low.cursors.lib.getPointeeType(raw)
         is_const = low.types.is_const(pointee)
-        return _referenced(low, name, value, is_const, low.type_in(pointee, node), bindings, node)
+        return _by_reference(low, name, value, is_const, low.type_in(pointee, node), bindings, node)
     ctype = low.parameter_type(raw, node)
     if isinstance(ctype, StructType):
-        return _copied(low, value, effects, node)
+        return _copied_argument(low, value, effects, node)
     return _by_value(low, name, value, ctype, bindings, node, parameter.key)
 
 
-def _copied(low: Lowering, value: Expr | Thing, effects: list[Expr], node: Node) -> Symbol:
+def _copied_argument(low: Lowering, value: Expr | Thing, effects: list[Expr], node: Node) -> Symbol:
     thing = object_copy(low, structs.replace(value, effects=()) if isinstance(value, Thing) else value, node)
     effects += thing.effects
     return thing.symbol
@@ -203,12 +203,12 @@ def _by_value(low: Lowering, name: str, value: Expr, ctype: CType, bindings: Bin
     return Variable(slot, low.new_pointer(slot, ctype, key), name)
 
 
-def _is_same(have: CType, to: CType) -> bool:
+def _is_same_type(have: CType, to: CType) -> bool:
     """Whether a variable has the type of a reference, wherever pointers point to."""
     return have == to or (isinstance(have, PointerType) and isinstance(to, PointerType) and have.to == to.to)
 
 
-def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType, bindings: Bindings, node: Node) -> Symbol:
+def _by_reference(low: Lowering, name: str, value: Expr, is_const: bool, to: CType, bindings: Bindings, node: Node) -> Symbol:
     """The meaning of a parameter that is a reference."""
     match value:
         case Offset(type=ArrayType() as array):
@@ -220,7 +220,7 @@ def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType
             bindings.append((slot, pointer))
             assert isinstance(pointer.type, PointerType)
             return Variable(slot, dataclasses.replace(pointer.type, to=ctype), name, is_reference=True)
-        case Read(slot=slot, type=ctype, checked=checked) if _is_same(ctype, to) and not is_const:
+        case Read(slot=slot, type=ctype, checked=checked) if _is_same_type(ctype, to) and not is_const:
             return Variable(slot, ctype, name, checked)
     if isinstance(value.type, ArrayType | StructType):
         return Alias(value)
@@ -234,7 +234,7 @@ def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType
 
 # Fills structs and arrays in place from lists in braces: one assignment for each number, vector or pointer.
 
-_MOST = 4096  # elements of an array in a struct
+_LARGEST_ARRAY = 4096  # elements of an array in a struct
 
 
 def fill(low: Lowering, target: Expr | Thing, values: list[Node], statements: list[Stmt], node: Node) -> None:
@@ -250,10 +250,10 @@ def _fill(low: Lowering, target: Expr | Thing, items: Items, statements: list[St
         if inner is not None and inner.kind == k.INIT_LIST_EXPR:
             items.used += 1
             parts = inner.parts
-            if len(parts) == 1 and isinstance(ctype, StructType) and _is_whole(low, parts[0], ctype):
+            if len(parts) == 1 and isinstance(ctype, StructType) and _is_whole_struct(low, parts[0], ctype):
                 return _fill(low, target, Items(parts), statements, node)
             items = Items(parts)
-        elif value is not None and isinstance(ctype, StructType) and _is_whole(low, value, ctype):
+        elif value is not None and isinstance(ctype, StructType) and _is_whole_struct(low, value, ctype):
             items.used += 1
             statements += _effects(copied(low, target, low.place_node(value), node))
             return None
@@ -269,8 +269,8 @@ def _fill_parts(low: Lowering, target: Expr | Thing, items: Items, statements: l
     assert isinstance(target.type, ArrayType)
     assert not isinstance(target, Thing)
     extent = target.type.dims[0]
-    if extent * target.type.stride > _MOST:
-        raise low.error(f"an array in a struct can have at most {_MOST:,} elements with values", node)
+    if extent * target.type.stride > _LARGEST_ARRAY:
+        raise low.error(f"an array in a struct can have at most {_LARGEST_ARRAY:,} elements with values", node)
     for at in range(extent):
         _fill(low, indexed(low, target, Const(INT, at), node, node), items, statements, node)
     return None
@@ -301,7 +301,7 @@ def _designated(low: Lowering, node: Node) -> int | None:
     return None
 
 
-def _is_whole(low: Lowering, value: Node, ctype: CType) -> bool:
+def _is_whole_struct(low: Lowering, value: Node, ctype: CType) -> bool:
     return low.type_of(value) == ctype
 
 

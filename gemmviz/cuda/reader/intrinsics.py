@@ -175,7 +175,7 @@ def operated(low: Lowering, name: str, arguments: list[Node], node: Node, this: 
         return _assigned_number(low, first, op[:-1], low.value(arguments[-1]), node)
     left = low.loaded(first, arguments[0])
     if not others:
-        return _signed(low, op, left, node)
+        return _with_sign(low, op, left, node)
     right = low.loaded(others[0], arguments[-1])
     return _of_pairs(low, op, left, right, node) if isinstance(left.type, VectorType) else combined(low, op, left, right, node)
 
@@ -200,7 +200,7 @@ def _of_pairs(low: Lowering, op: str, left: n.Expr, right: n.Expr, node: Node) -
     return n.Call(result, _OF_PAIRS[op], (left, low.converted(right, left.type, node)), low.place(node))
 
 
-def _signed(low: Lowering, op: str, value: n.Expr, node: Node) -> n.Expr:
+def _with_sign(low: Lowering, op: str, value: n.Expr, node: Node) -> n.Expr:
     """A sign before a number or a pair; a sum with a zero would lose that of a zero."""
     if op == "+":
         return value
@@ -274,7 +274,7 @@ def _commit(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.St
     return n.Commit(low.place(node))
 
 
-def _wait(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
+def _pipeline_wait(low: Lowering, name: str, arguments: list[Node], node: Node) -> n.Stmt:
     pending = low.converted(low.value(arguments[0]), INT, node)
     return n.Wait(low.add_access("wait", None, node), pending, low.place(node), False)
 
@@ -361,7 +361,7 @@ ASYNCHRONOUS_STATEMENTS = {
     "__pipeline_arrive_on": _at_mbarrier("copies", "arrive", 1),
     "__pipeline_memcpy_async": _pipeline_copy,
     "__pipeline_commit": _commit,
-    "__pipeline_wait_prior": _wait,
+    "__pipeline_wait_prior": _pipeline_wait,
     **dict.fromkeys(("__threadfence", "__threadfence_block", "__threadfence_system"), _fence),
 }
 MEMORY_FUNCTIONS = {

@@ -39,7 +39,7 @@ from gemmviz.model.outline import SiteKind
 # Finds variables whose address is taken, so that they need memory.
 
 _CASTS = (k.REINTERPRET_CAST_EXPR, k.CSTYLE_CAST_EXPR)
-_POINTERS = (k.T_POINTER, k.T_NULL_PTR)
+_POINTER_KINDS = (k.T_POINTER, k.T_NULL_PTR)
 
 
 def addressed_in(cursors: Cursors, tree: Node) -> set[int]:
@@ -64,7 +64,7 @@ def _takes_address(cursors: Cursors, node: Node) -> bool:
     if node.kind not in _CASTS or not node.parts:
         return False
     have, to = (cursors.lib.getCanonicalType(cursors.type(each)) for each in (bare(node.parts[-1]), node))
-    is_of_values = have.kind not in _POINTERS and to.kind not in _POINTERS and have.pointer != to.pointer
+    is_of_values = have.kind not in _POINTER_KINDS and to.kind not in _POINTER_KINDS and have.pointer != to.pointer
     return is_of_values and is_reference_cast(cursors, node)
 
 
@@ -453,20 +453,20 @@ def local_array(
     """The slot of a new local array."""
     check_local_bytes(low, name, size * element.bytes, node)
     slot = low.new_slot()
-    low.local_elements += size * _held(element)
+    low.local_elements += size * _scalars_in(element)
     low.local_bytes += size * element.bytes
     statements.append(n.DeclareArray(slot, name, element, size, values))  # type: ignore[arg-type]
     return slot
 
 
-def _held(element: CType) -> int:
+def _scalars_in(element: CType) -> int:
     match element:
         case VectorType(count=count):
             return count
         case StructType(fields=fields):
-            return sum(_held(each.type) for each in fields)
+            return sum(_scalars_in(each.type) for each in fields)
         case ArrayType(element=inner, dims=dims):
-            return prod(dims) * _held(inner)
+            return prod(dims) * _scalars_in(inner)
     return 1
 
 

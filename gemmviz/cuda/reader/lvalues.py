@@ -30,7 +30,7 @@ from gemmviz.cuda.reader import cursors as k
 from gemmviz.cuda.reader.cursors import Node, bare
 from gemmviz.cuda.reader.lowering import Lowering, component_of, space_of
 from gemmviz.cuda.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Symbol, Thing, Variable
-from gemmviz.cuda.types import BOOL, INT, ArrayType, CType, Field, PointerType, StructType, unit_bytes
+from gemmviz.cuda.types import BOOL, INT, ArrayType, CType, Field, PointerType, StructType, size_bytes, unit_bytes
 from gemmviz.cuda.walk import parts
 from gemmviz.model.messages import Place, SourceError
 
@@ -138,18 +138,18 @@ def check_copies(copies: dict[int, str], statements: Iterable[Any]) -> None:
     nodes, names = [part for each in statements for part in parts(each)], dict(copies)
     while True:  # until no further variable gets a pointer to a copy
         before = len(names)
-        for slot, value in _values(nodes):
+        for slot, value in _assigned_values(nodes):
             name = copy_behind(value, names)
             if name is not None:
                 names.setdefault(slot, name)
         if len(names) == before:
             break
     for node in nodes:
-        if isinstance(node, Assign | Call) and (name := copy_behind(_written(node), names)) is not None:
+        if isinstance(node, Assign | Call) and (name := copy_behind(_written_pointer(node), names)) is not None:
             raise written_copy(name, node.place)
 
 
-def _values(nodes: list[Any]) -> Iterator[tuple[int, Expr]]:
+def _assigned_values(nodes: list[Any]) -> Iterator[tuple[int, Expr]]:
     """Slots and what they get."""
     for node in nodes:
         match node:
@@ -163,7 +163,7 @@ def _values(nodes: list[Any]) -> Iterator[tuple[int, Expr]]:
                 yield slot, value
 
 
-def _written(node: Assign | Call) -> Expr | None:
+def _written_pointer(node: Assign | Call) -> Expr | None:
     """The pointer through which an assignment or a call writes."""
     if isinstance(node, Call):
         return node.args[0] if node.name == "memset" else None
@@ -206,7 +206,7 @@ def needs_memory(struct: StructType) -> bool:
     for field in struct.fields:
         if field.offset < end:
             return True
-        end = field.offset + _size_of(field.type)
+        end = field.offset + size_bytes(field.type)
         if isinstance(field.type, StructType) and needs_memory(field.type):
             return True
     return False
@@ -219,18 +219,6 @@ def holds_pointers(ctype: CType) -> bool:
         case ArrayType(element=element):
             return holds_pointers(element)
     return isinstance(ctype, PointerType)
-
-
-def _size_of(ctype: CType) -> int:
-    match ctype:
-        case ArrayType(element=element, dims=dims):
-            count = 1
-            for extent in dims:
-                count *= extent
-            return count * element.bytes
-        case PointerType():
-            return 8
-    return getattr(ctype, "bytes", 0)
 
 
 def member(low: Lowering, of: Expr | Thing, declaration: RawCursor, node: Node) -> Expr | Thing:

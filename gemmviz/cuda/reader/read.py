@@ -48,7 +48,7 @@ _METHODS = (k.CXX_METHOD, k.CONVERSION_FUNCTION)
 def call(low: Lowering, node: Node) -> Expr | Thing:
     declaration = low.cursors.referenced(node)
     if declaration is None or declaration.kind in (k.VAR_DECL, k.PARM_DECL, k.FIELD_DECL):
-        return _by_value(low, node)
+        return _call_by_pointer(low, node)
     arguments = low.cursors.arguments(node)
     if declaration.kind == k.CONSTRUCTOR:
         return constructed(low, declaration, arguments, node)
@@ -64,7 +64,7 @@ def _function(low: Lowering, declaration: RawCursor, arguments: list[Node], node
     return inlined(low, definition, arguments, node)
 
 
-def _by_value(low: Lowering, node: Node) -> Expr | Thing:
+def _call_by_pointer(low: Lowering, node: Node) -> Expr | Thing:
     """A call through a function pointer whose function is known."""
     if not node.parts:
         raise low.error("the function is not known", node, id="unknown-name")
@@ -82,7 +82,7 @@ def _method(low: Lowering, declaration: RawCursor, arguments: list[Node], node: 
     is_static = bool(low.cursors.lib.CXXMethod_isStatic(declaration))
     this: Expr | Thing | None
     if callee is not None:
-        this = None if is_static else _object(low, callee)
+        this = None if is_static else _this_object(low, callee)
     elif is_static:
         this = None
     else:
@@ -106,7 +106,7 @@ def _after(low: Lowering, this: Thing, definition: RawCursor, arguments: list[No
     return with_effects(low, this.effects, found, node)
 
 
-def _object(low: Lowering, callee: Node) -> Expr | Thing | None:
+def _this_object(low: Lowering, callee: Node) -> Expr | Thing | None:
     """The object of a method's call."""
     parts = callee.parts
     if not parts:
@@ -149,13 +149,13 @@ def lambda_expression(low: Lowering, node: Node) -> Expr | Thing:
     copied_by_default, named = _captures(low, node)
     copies: dict[int, Symbol] = {}
     statements: list[Stmt] = []
-    for key, name, reference in _referenced(low, node):
+    for key, name, reference in _used_variables(low, node):
         symbol, declaration = low.symbols.get(key), low.cursors.referenced(reference)
         assert declaration is not None
         if symbol is None and reference.kind == k.VARIABLE_REF:  # [z = x + 1]
             statements.append(variable(low, low.cursors.tree(declaration)))
         elif symbol is not None and named.get(name, copied_by_default) and _is_captured(low.cursors.tree(declaration)):
-            copies[key] = _copy(low, symbol, name, statements, node)
+            copies[key] = _captured_copy(low, symbol, name, statements, node)
     function = Function(None, copies)
     if not statements:
         return Thing(INT, function)
@@ -166,7 +166,7 @@ def _is_captured(declaration: Node) -> bool:
     return not any(each.kind in _NEVER_CAPTURED for each in declaration.children)
 
 
-def _copy(low: Lowering, symbol: Symbol, name: str, statements: list[Stmt], node: Node) -> Symbol:
+def _captured_copy(low: Lowering, symbol: Symbol, name: str, statements: list[Stmt], node: Node) -> Symbol:
     """The variable that holds what a lambda captured by value; ``statements`` gets what declares it."""
     found = designated(low, symbol, node)
     match found:
@@ -203,7 +203,7 @@ def _captures(low: Lowering, node: Node) -> tuple[bool, dict[str, bool]]:
     return by_default, named
 
 
-def _referenced(low: Lowering, node: Node) -> Iterator[tuple[int, str, Node]]:
+def _used_variables(low: Lowering, node: Node) -> Iterator[tuple[int, str, Node]]:
     """The variables that a lambda captures or uses, once each."""
     seen, waiting = set[int](), list(reversed(node.children))
     while waiting:
@@ -222,7 +222,7 @@ LAMBDAS = {k.LAMBDA_EXPR: lambda_expression}
 
 # Finds functions and variables of the host, which a device compiler can't read.
 
-_FUNCTIONS = (k.FUNCTION_DECL, k.FUNCTION_TEMPLATE, k.CXX_METHOD, k.CONSTRUCTOR, k.DESTRUCTOR, k.CONVERSION_FUNCTION)
+_FUNCTION_KINDS = (k.FUNCTION_DECL, k.FUNCTION_TEMPLATE, k.CXX_METHOD, k.CONSTRUCTOR, k.DESTRUCTOR, k.CONVERSION_FUNCTION)
 _AROUND = (k.LINKAGE_SPEC, k.NAMESPACE, k.UNEXPOSED_DECL)
 _CLASSES = (k.STRUCT_DECL, k.UNION_DECL, k.CLASS_DECL, k.CLASS_TEMPLATE)
 _DEVICE = (k.GLOBAL_ATTR, k.DEVICE_ATTR, k.CONSTANT_ATTR, k.SHARED_ATTR)
@@ -248,7 +248,7 @@ def _host_code(cursors: Cursors, around: RawCursor, record: RawCursor | None) ->
         elif each.kind in _CLASSES:
             if not cursors.is_stub(each.cursor):
                 yield from _host_code(cursors, each.cursor, each.cursor)
-        elif each.kind in (*_FUNCTIONS, k.VAR_DECL) and not _is_of_device(cursors, each, record):
+        elif each.kind in (*_FUNCTION_KINDS, k.VAR_DECL) and not _is_of_device(cursors, each, record):
             where = cursors.file_place(each)
             if where is not None and not _is_of_both(cursors, each, where[2]):
                 yield HostCode(where[1], where[0])
@@ -318,7 +318,7 @@ def find_kernel(source: SourceText, entry: str) -> tuple[Unit, RawCursor]:
     unit = parse(source, _appended(entry))
     cursors, given_name = Cursors(unit), entry.partition("<")[0].strip()
     _check_once(unit, given_name.rpartition("::")[2])
-    kernel = _referred(cursors)
+    kernel = _entry_kernel(cursors)
     if kernel is not None:
         return unit, kernel
     found = kernels_named(cursors, given_name)
@@ -329,7 +329,7 @@ def find_kernel(source: SourceText, entry: str) -> tuple[Unit, RawCursor]:
             return unit, declared.cursor
         if name != given_name:
             unit = parse(source, _appended(f"{name}{arguments}"))
-            again = _referred(Cursors(unit))
+            again = _entry_kernel(Cursors(unit))
             if again is not None:
                 return unit, again
         raise _template_error(cursors, unit, (name, declared), arguments)
@@ -347,7 +347,7 @@ def _appended(entry: str) -> str:
     return f"static auto {_ENTRY} = &{entry};"
 
 
-def _referred(cursors: Cursors) -> RawCursor | None:
+def _entry_kernel(cursors: Cursors) -> RawCursor | None:
     """The kernel that the last line of the compiled text names."""
     lib, unit = cursors.lib, cursors.unit
     main = lib.getFile(cursors.handle, f"/project/{unit.source.main}".encode())
@@ -456,7 +456,7 @@ def lowered(unit: Unit, kernel: RawCursor) -> Program:
 
 def _read(low: Lowering, kernel: RawCursor) -> Program:
     try:
-        return _program(low, kernel)
+        return _lowered_program(low, kernel)
     except GemmvizError:
         raise
     except _UNEXPECTED as error:
@@ -464,7 +464,7 @@ def _read(low: Lowering, kernel: RawCursor) -> Program:
         raise SourceError("this CUDA C++ can't be read yet", place, remedy="write it in a simpler way") from error
 
 
-def _program(low: Lowering, kernel: RawCursor) -> Program:
+def _lowered_program(low: Lowering, kernel: RawCursor) -> Program:
     cursors, unit = low.cursors, low.cursors.unit
     tree = cursors.declaration(kernel)
     low.kernel_place = low.place(tree)

@@ -40,10 +40,10 @@ from gemmviz.model.messages import Place
 # Lowers switch to a chain of ifs; what falls through into the next case is lowered again for each case before it.
 
 _CASE_LABELS = (k.CASE_STMT, k.DEFAULT_STMT)
-_LOOPS = (k.FOR_STMT, k.WHILE_STMT, k.DO_STMT, k.FOR_RANGE_STMT, k.SWITCH_STMT, k.LAMBDA_EXPR)
+_WITH_OWN_BREAKS = (k.FOR_STMT, k.WHILE_STMT, k.DO_STMT, k.FOR_RANGE_STMT, k.SWITCH_STMT, k.LAMBDA_EXPR)
 
 
-class _Part(Struct):
+class _SwitchPart(Struct):
     """The statements behind some labels. ``values``: those of the cases; ``is_default``: default is among the labels."""
 
     values: list[Node] = field(default_factory=list)
@@ -59,26 +59,26 @@ class _Part(Struct):
 def switch(low: Lowering, node: Node) -> Stmt:
     low.enter(node)
     tested, body = node.parts[-2:]
-    parts = _parts(low, body)
+    parts = _switch_parts(low, body)
     value = low.scalar(tested)
     assert isinstance(value.type, Scalar)
     within = promoted(value.type)
     value = low.converted(value, within, tested)
     low.scope_ends.append(low.place(node).end_line)
-    found = _known(low, parts, value) if isinstance(value, Const) else _chain(low, parts, value, within, node)
+    found = _known_case(low, parts, value) if isinstance(value, Const) else _chain(low, parts, value, within, node)
     low.scope_ends.pop()
     return found
 
 
-def _parts(low: Lowering, body: Node) -> list[_Part]:
-    parts: list[_Part] = []
+def _switch_parts(low: Lowering, body: Node) -> list[_SwitchPart]:
+    parts: list[_SwitchPart] = []
     for each in body.parts:
         statement, labels = each, list[Node]()
         while statement.kind in _CASE_LABELS:
             labels.append(statement)
             statement = statement.parts[-1]
         if labels:
-            parts.append(_Part())
+            parts.append(_SwitchPart())
         for label in labels:
             if label.kind == k.CASE_STMT:
                 parts[-1].values.append(label.parts[0])
@@ -99,19 +99,19 @@ def _flat(statement: Node) -> Iterator[Node]:
         yield statement
 
 
-def _known(low: Lowering, parts: list[_Part], value: Const) -> Stmt:
+def _known_case(low: Lowering, parts: list[_SwitchPart], value: Const) -> Stmt:
     for number, part in enumerate(parts):
         if any(low.constant(each, "a case").value == value.value for each in part.values):
-            return _run(low, parts, number)
-    return _run(low, parts, next((n for n, part in enumerate(parts) if part.is_default), len(parts)))
+            return _run_from(low, parts, number)
+    return _run_from(low, parts, next((n for n, part in enumerate(parts) if part.is_default), len(parts)))
 
 
-def _chain(low: Lowering, parts: list[_Part], value: Expr, within: Scalar, node: Node) -> Stmt:
+def _chain(low: Lowering, parts: list[_SwitchPart], value: Expr, within: Scalar, node: Node) -> Stmt:
     slot, place = low.new_slot(), low.place(node)
     default = next((n for n, part in enumerate(parts) if part.is_default), len(parts))
     chosen = [number for number, part in enumerate(parts) if part.values and not part.is_default]
     branches = {number: low.add_statement_branch(node.parts[-2], node.parts[-1]) for number in chosen}
-    lowered = {number: _run(low, parts, number) for number in [*chosen, default]}
+    lowered = {number: _run_from(low, parts, number) for number in [*chosen, default]}
     found = lowered[default]
     for number in reversed(chosen):
         tests = [
@@ -131,7 +131,7 @@ def _chain(low: Lowering, parts: list[_Part], value: Expr, within: Scalar, node:
     return Block((Declare(slot, value), found))
 
 
-def _run(low: Lowering, parts: list[_Part], number: int) -> Stmt:
+def _run_from(low: Lowering, parts: list[_SwitchPart], number: int) -> Stmt:
     """What runs from a part on, up to a break."""
     statements: list[Node] = []
     for part in parts[number:]:
@@ -146,7 +146,7 @@ def _run(low: Lowering, parts: list[_Part], number: int) -> Stmt:
 
 def _breaks(node: Node) -> bool:
     """Whether a statement breaks out of the switch around it."""
-    return node.kind == k.BREAK_STMT or (node.kind not in _LOOPS and any(_breaks(each) for each in node.children))
+    return node.kind == k.BREAK_STMT or (node.kind not in _WITH_OWN_BREAKS and any(_breaks(each) for each in node.children))
 
 
 def _unbroken(statements: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -186,7 +186,7 @@ def range_for(low: Lowering, node: Node) -> Stmt:
     element = next(each for each in node.children if each.kind == k.VAR_DECL)
     around, body = node.parts
     low.scope_ends.append(place.end_line)
-    before, array = _array(low, around, node)
+    before, array = _iterated_array(low, around, node)
     assert isinstance(array.type, ArrayType)
     counter = low.new_slot()
     low.loops.append(LoopPlace(number, low.loop_stack[-1] if low.loop_stack else -1, place, False))
@@ -204,7 +204,7 @@ def range_for(low: Lowering, node: Node) -> Stmt:
     return counted_loop(block) or block
 
 
-def _array(low: Lowering, around: Node, node: Node) -> tuple[list[Stmt], Expr]:
+def _iterated_array(low: Lowering, around: Node, node: Node) -> tuple[list[Stmt], Expr]:
     """The array that a range-based for runs over: an array, a list in braces, or the only member of a struct."""
     statements: list[Stmt] = []
     inner = stripped(around)

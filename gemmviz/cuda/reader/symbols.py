@@ -74,7 +74,7 @@ class Thing(Struct, frozen=True):
     effects: tuple[Expr, ...] = ()
 
 
-_NAMES = {"dim3": "uint3", "__half2": "half2"}  # of records: what they are here
+_RECORD_NAMES = {"dim3": "uint3", "__half2": "half2"}  # of records: what they are here
 
 
 class UnknownType(Exception):
@@ -147,7 +147,7 @@ class Types:
     def _record(self, raw: RawType) -> CType | None:
         declaration = self.lib.getTypeDeclaration(raw)
         name = self.cursors.name(declaration)
-        named = named_type(_NAMES.get(name, name))
+        named = named_type(_RECORD_NAMES.get(name, name))
         if isinstance(named, VectorType | Scalar):
             return named
         definition = self.cursors.definition(declaration)

@@ -28,7 +28,7 @@ from gemmviz.cuda.types import (
     Void,
     unit_bytes,
 )
-from gemmviz.cuda.walk import diverging, inner_parts, nodes_of
+from gemmviz.cuda.walk import diverging, inner_nodes, nodes_of
 from gemmviz.model.element_types import DeviceSpelling
 
 # Variables of a program as the twin declares them: the type and the name of each slot.
@@ -68,7 +68,7 @@ def slots_used_outside(program: n.Program) -> frozenset[int]:
             case n.Inline():
                 call = id(node)
                 around |= {call}
-        waiting += ((each, call, around) for each in inner_parts(node))
+        waiting += ((each, call, around) for each in inner_nodes(node))
     return frozenset(slot for slot, around in uses if homes.get(slot, 0) not in around)
 
 

@@ -28,6 +28,7 @@ from gemmviz.cuda.nodes import (
     SharedArray,
     StoreMatrix,
 )
+from gemmviz.cuda.parser.source_text import includes_of
 from gemmviz.cuda.program import program_for
 from gemmviz.cuda.twin.statements import Printer, c_type, headers, slot_types, storage
 from gemmviz.cuda.types import CType, VectorType
@@ -37,7 +38,6 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.messages import Place, SourceError
 
 _PROBE = Path(__file__).with_name("probe.cuh")
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
 # The real kernel: the user's text without host functions, and the files that it includes.
@@ -131,7 +131,7 @@ def _included(texts: dict[str, str]) -> dict[str, str]:
     """
     included: dict[str, str] = {}
     for file, text in texts.items():
-        for name in _INCLUDE.findall(text):
+        for name in (each.name for each in includes_of(text)):
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(file), name))
             target = next((each for each in (beside, posixpath.normpath(name)) if each in texts), None)
             if target is not None:
@@ -276,12 +276,12 @@ def _shared_declarations(program: Program, printer: Printer) -> Iterable[str]:
         array = program.shared[number]
         name, first = printer.name(array.slot), printer.name(program.shared[same].slot)
         if number == same:
-            yield f"{_declaration(array, name)} gv_declare_shared({number}, {name});"
+            yield f"{_shared_declaration(array, name)} gv_declare_shared({number}, {name});"
         else:
             yield f"auto* {name} = &{first}[0];"
 
 
-def _declaration(array: SharedArray, name: str) -> str:
+def _shared_declaration(array: SharedArray, name: str) -> str:
     element, declarator = storage(array.element, prod(array.dims or ()), name)
     return (
         f"{element}* {name} = ({element}*){_POOL};"

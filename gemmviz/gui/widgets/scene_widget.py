@@ -43,7 +43,7 @@ from gemmviz.scenes.kit.shapes import LabelUnder, label_at
 
 # Words of the glossary, explained where they stand.
 
-_SIZE = 640, 560
+_FIRST_SIZE = 640, 560
 
 
 def entry_text(entry: GlossaryEntry) -> str:
@@ -69,7 +69,7 @@ class GlossaryBox(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Glossary"))
-        self.resize(*_SIZE)
+        self.resize(*_FIRST_SIZE)
         self.text = QTextBrowser()
         self.text.setAccessibleName(tr("Glossary"))
         order = QCollator(QLocale(language()))

@@ -304,7 +304,7 @@ class WorksheetEdit(SourceTextEdit):
         shown, spans = first, []
         for number, (answer, piece) in enumerate(zip(answers, pieces, strict=True), 1):
             label = f" {number} "
-            spans.append((_units(shown + label), _units(shown + label + answer), label))
+            spans.append((_qt_length(shown + label), _qt_length(shown + label + answer), label))
             shown += f"{label}{answer}{_PAD}{piece}"
         self.setPlainText(shown)
         self._indent()
@@ -486,6 +486,6 @@ class WorksheetEdit(SourceTextEdit):
             self.go(min(inside, key=lambda place: abs(self._blanks[place].start.position() - at), default=self.current))
 
 
-def _units(text: str) -> int:
+def _qt_length(text: str) -> int:
     """The length of a text as Qt counts it."""
     return len(text.encode("utf-16-le")) // 2

@@ -300,7 +300,7 @@ def write_pdf(reel: Reel, path: Path) -> None:
     Qt writes no tags: the descriptions of the pages are that of the document, which Qt writes before the first page.
     """
     start_qt()
-    pages = [_page(number, reel.slide_count, slide.scene) for number, slide in enumerate(reel.slides())]
+    pages = [_pdf_page(number, reel.slide_count, slide.scene) for number, slide in enumerate(reel.slides())]
     buffer = QBuffer()  # Qt's writer doesn't report a full disk
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
@@ -328,7 +328,7 @@ def write_pdf(reel: Reel, path: Path) -> None:
     path.write_bytes(data)
 
 
-def _page(number: int, count: int, scene: Scene) -> _Page:
+def _pdf_page(number: int, count: int, scene: Scene) -> _Page:
     svg = scene_svg(scene, "named", families=load_fonts()).encode()
     return _Page(scene.width / scene.height, zlib.compress(svg, 1), _page_words(number, count, scene))
 

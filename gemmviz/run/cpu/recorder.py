@@ -100,7 +100,7 @@ class Recorder(AccessSink):
             self._check_size()
         self._place, self._is_joint = place, np.size(offset) < self.space.threads_per_block
         row = self.element.new()
-        fill(row, self.space, offset)
+        fill_row(row, self.space, offset)
         if mask is not None:
             np.copyto(row.reshape(self.space.shape), INACTIVE, where=~mask)
         if self.values is not None:
@@ -132,12 +132,12 @@ class Recorder(AccessSink):
 
     def value(self, value: Any) -> None:
         if self.values is not None:
-            fill(self.values.data[self.values.used - 1], self.space, value)
+            fill_row(self.values.data[self.values.used - 1], self.space, value)
         elif (self._stores[self.step_site[-1]][self._place] or self._writes_together()) and len(
             self.stored
         ) * 8 * self.space.thread_count < _MOST_STORED_BYTES:
             row = self.stored[self.element.used - 1] = np.empty(self.space.thread_count)
-            fill(row, self.space, value)
+            fill_row(row, self.space, value)
 
     def _writes_together(self) -> bool:
         """Whether the latest operand is a store of several threads into the same elements."""
@@ -159,7 +159,7 @@ def too_large(steps: int, threads: int, access_bytes: int, limit_bytes: int) -> 
     return GemmvizError(f"{size}; the limit of a trace is {limit_bytes / (1 << 20):,.0f} MiB here", remedy=remedy)
 
 
-def fill(row: AnyArray, space: ThreadSpace, value: Any) -> None:
+def fill_row(row: AnyArray, space: ThreadSpace, value: Any) -> None:
     """Writes ``value``, broadcast over the threads, into one row; a long row first along the threads of a block, then over
     blocks, which is faster.
     """
@@ -275,5 +275,5 @@ class OriginRecorder(StepCounter):
             self.stores.append(self.steps - 1)
             if len(self.stores) * _ORIGIN_BYTES * self.space.thread_count > self.limit_bytes:
                 raise too_large(len(self.stores), self.space.thread_count, _ORIGIN_BYTES, self.limit_bytes)
-            fill(self.arrays.new(), self.space, tag_array(tag))
-            fill(self.elements.new(), self.space, tag_element(tag))
+            fill_row(self.arrays.new(), self.space, tag_array(tag))
+            fill_row(self.elements.new(), self.space, tag_element(tag))

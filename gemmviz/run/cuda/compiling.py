@@ -28,7 +28,7 @@ _OF_HOST = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"](thrust/[^>"\n]+)[>"]', r
 _ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?:\s*(?P<what>.*)$", re.MULTILINE)
 
 
-class Unit(Struct, frozen=True):
+class NvrtcUnit(Struct, frozen=True):
     """Input of NVRTC: a file's text, the name expression of a function in it, such as "sgemm<64>", options, and texts that it
     includes, by name.
     """
@@ -60,11 +60,11 @@ class Nvrtc:
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
-        self._cache: OrderedDict[Unit, Compiled] = OrderedDict()
-        self._ahead: dict[Unit, Future[tuple[bytes, Any]]] = {}
+        self._cache: OrderedDict[NvrtcUnit, Compiled] = OrderedDict()
+        self._ahead: dict[NvrtcUnit, Future[tuple[bytes, Any]]] = {}
         self._compilers = ThreadPoolExecutor(_COMPILERS, thread_name_prefix="nvrtc")
 
-    def __call__(self, unit: Unit) -> Compiled:
+    def __call__(self, unit: NvrtcUnit) -> Compiled:
         """The compiled function of a unit, loaded. Raises SourceError with NVRTC's message."""
         compiled = self._cache.pop(unit, None)
         if compiled is None:
@@ -74,7 +74,7 @@ class Nvrtc:
             self._cache.popitem(last=False)
         return compiled
 
-    def compile_ahead(self, units: Iterable[Unit]) -> None:
+    def compile_ahead(self, units: Iterable[NvrtcUnit]) -> None:
         """Compiles these units in the background, and drops earlier units that have not been begun."""
         for unit, code in list(self._ahead.items()):
             if code.cancel() or (code.done() and len(self._ahead) > _MOST_AHEAD):
@@ -83,7 +83,7 @@ class Nvrtc:
             if unit not in self._cache and unit not in self._ahead:
                 self._ahead[unit] = self._compilers.submit(self._compiled, unit)
 
-    def machine_code(self, unit: Unit) -> MachineCode | None:
+    def machine_code(self, unit: NvrtcUnit) -> MachineCode | None:
         """What a disassembler lists of a unit; None without a disassembler."""
         if not disassemblers():
             return None
@@ -95,11 +95,11 @@ class Nvrtc:
         """Begins no further compilations ahead."""
         self._compilers.shutdown(wait=False, cancel_futures=True)
 
-    def _code(self, unit: Unit) -> tuple[bytes, Any]:
+    def _code(self, unit: NvrtcUnit) -> tuple[bytes, Any]:
         begun = self._ahead.pop(unit, None)
         return self._compiled(unit) if begun is None or begun.cancel() else begun.result()
 
-    def _compiled(self, unit: Unit) -> tuple[bytes, Any]:
+    def _compiled(self, unit: NvrtcUnit) -> tuple[bytes, Any]:
         """The code, and the name of the function in it. Headers that only the file's project has, and those of host libraries,
         are left out, as in the interpreter. Instructions of one architecture alone need its own target, such as sm_90a.
         """
@@ -119,7 +119,7 @@ class Nvrtc:
                     raise
                 left_out.append(missing[1])
 
-    def _cubin(self, unit: Unit, target: str) -> tuple[bytes, Any]:
+    def _cubin(self, unit: NvrtcUnit, target: str) -> tuple[bytes, Any]:
         named = HEADERS | dict(unit.headers)
         headers = tuple(tuple(each.encode() for each in texts) for texts in (named.values(), named))
         architecture = f"--gpu-architecture={target}"
@@ -172,12 +172,12 @@ def compile_error(log: str, text: str, file: str) -> SourceError:
     own = _LINE_ONE.search(text)
     text = text[own.end() :] if own else text
     is_own = match["file"] in (file, own and own[1], "")
-    place = _place(log[match.end() :], text, int(match["line"])) if is_own else None
+    place = _error_place(log[match.end() :], text, int(match["line"])) if is_own else None
     where = "" if is_own else f" ({match['file']}, line {match['line']})"
     return SourceError(f"the CUDA compiler says: {match['what'].strip()}{where}", place, file=file)
 
 
-def _place(after: str, text: str, line: int) -> Place:
+def _error_place(after: str, text: str, line: int) -> Place:
     """Line and column of an error; the compiler prints the line and a caret below it."""
     printed, caret = ([*after.splitlines(), "", "", ""])[1:3]
     lines = text.splitlines()

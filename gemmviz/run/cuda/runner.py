@@ -26,7 +26,7 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import MachineCode, Measured, Schedule, Timing, TraceCost, Transfer
 from gemmviz.model.trace import Trace, trips
 from gemmviz.run.cpu.executor import requests_phases
-from gemmviz.run.cuda.compiling import Nvrtc, Unit, free_memory
+from gemmviz.run.cuda.compiling import Nvrtc, NvrtcUnit, free_memory
 from gemmviz.run.cuda.tracing import MOST_ROWS, Record, TwinRunner, bands, trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import (
     Workload,
@@ -81,7 +81,7 @@ _MOST_BUDGET = 8 << 30
 _COUNTING_THREADS = 256
 _LEAST_CAPABILITY = 7.0  # __match_any_sync
 _COUNTED_LAYOUTS = (SCALAR, *map(vector, (2, 4, 8, 16)))  # kinds of costs that counting.cu supports
-_MOST_BYTES = 16  # of an access of one lane that counting.cu supports
+_MOST_LANE_BYTES = 16  # of an access of one lane that counting.cu supports
 _BRANCH = 4  # the kind of a step in counting.cu
 _STEP_ROW = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 
@@ -123,7 +123,7 @@ def _corner_blocks(work: Workload) -> list[BlockRange]:
 
 
 def _summed(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, timeout_s: float) -> dict[SumKey, np.ndarray]:
-    kernel = nvrtc(Unit(_COUNTING_TEXT.read_text(encoding="utf-8"), _COUNTING_TEXT.name, "count_steps"))
+    kernel = nvrtc(NvrtcUnit(_COUNTING_TEXT.read_text(encoding="utf-8"), _COUNTING_TEXT.name, "count_steps"))
     lined_up = record.alignment
     phases = trips(work.binding.phase_loop, lined_up.sites, lined_up.site, lined_up.visits)
     rows = np.array([site.rows for site in lined_up.sites], np.int64)[lined_up.site]
@@ -138,7 +138,7 @@ def _summed(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, ti
         for place_of_operand, operand in enumerate(site.operands):
             here = (keys[:, 0] == number) & (keys[:, 1] == place_of_operand)
             array = work.binding.arrays[operand.array]
-            if operand.layout not in _COUNTED_LAYOUTS or operand.width * array.itemsize > _MOST_BYTES:
+            if operand.layout not in _COUNTED_LAYOUTS or operand.width * array.itemsize > _MOST_LANE_BYTES:
                 what = f"accesses {operand.width} elements wide are not counted on the GPU"
                 raise DeviceError(what, site.place, file=work.setup.kernel.file)
             steps["itemsize"][here], steps["width"][here] = array.itemsize, operand.width

@@ -48,13 +48,13 @@ KNOWN = frozenset((
     "sys/time.h", "cublas_v2.h", "cstring", "string.h", "cfloat", "float.h", "climits", "limits.h", "assert.h", "cassert",
     "stdint.h", "cstdint",
 ))  # fmt: skip
-_INCLUDE = r'^([ \t]*#[ \t]*include[ \t]*[<"]{}[>"][^\n]*)'
+_INCLUDE_OF = r'^([ \t]*#[ \t]*include[ \t]*[<"]{}[>"][^\n]*)'
 
 
 def without_includes(text: str, headers: Iterable[str]) -> str:
     """The text with the lines that include these headers blanked, all other characters in place."""
     for header in headers:
-        text = re.sub(_INCLUDE.format(re.escape(header)), lambda found: " " * len(found[1]), text, flags=re.MULTILINE)
+        text = re.sub(_INCLUDE_OF.format(re.escape(header)), lambda found: " " * len(found[1]), text, flags=re.MULTILINE)
     return text
 
 
@@ -65,7 +65,7 @@ _FLOAT = {
     "DBL_MAX_EXP": "1024", "DBL_MIN_10_EXP": "(-307)", "DBL_MAX_10_EXP": "308", "DBL_MAX": "0x1.fffffffffffffp+1023",
     "DBL_MIN": "0x1p-1022", "DBL_EPSILON": "0x1p-52", "DBL_TRUE_MIN": "0x1p-1074",
 }  # fmt: skip
-_INTEGER = {
+_INTEGER_LIMITS = {
     "CHAR_BIT": "8", "SCHAR_MAX": "127", "SCHAR_MIN": "(-128)", "UCHAR_MAX": "255", "CHAR_MAX": "127", "CHAR_MIN": "(-128)",
     "SHRT_MAX": "32767", "SHRT_MIN": "(-32768)", "USHRT_MAX": "65535", "INT_MAX": "2147483647", "INT_MIN": "(-INT_MAX - 1)",
     "UINT_MAX": "4294967295u", "ULONG_MAX": "(~0ul)", "LONG_MAX": "((long)(ULONG_MAX >> 1))", "LONG_MIN": "(-LONG_MAX - 1l)",
@@ -87,7 +87,7 @@ _MATH = {
     "M_SQRT2": "1.41421356237309504880", "M_SQRT1_2": "0.70710678118654752440",
 }  # fmt: skip
 _WIDTHS = {8: "char", 16: "short", 32: "int", 64: "long long"}
-_FUNCTIONS = (
+_STD_FUNCTIONS = (
     "abs", "fabs", "sqrt", "cbrt", "hypot", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan",
     "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "round", "trunc",
     "rint",
@@ -103,7 +103,7 @@ template <class T> __host__ __device__ constexpr const T& max(const T& a, const 
 template <class T> __host__ __device__ void swap(T& a, T& b) { T c = a; a = b; b = c; }
 }
 """
-_LIMITS = """\
+_LIMITS_HEADER = """\
 #pragma once
 namespace std {
 template <class T> struct numeric_limits;
@@ -147,12 +147,12 @@ def _fixed() -> str:
 
 
 ALWAYS = "what_nvcc_always_includes.h"
-_IN_STD = f"namespace std {{ {' '.join(f'using ::{name};' for name in _FUNCTIONS)} using ::size_t; }}\n"
+_IN_STD = f"namespace std {{ {' '.join(f'using ::{name};' for name in _STD_FUNCTIONS)} using ::size_t; }}\n"
 HEADERS = {
     **dict.fromkeys(KNOWN, ""),
-    ALWAYS: _SHORT + _defined_macros(_INTEGER) + _defined_macros(_MATH) + _IN_STD,
+    ALWAYS: _SHORT + _defined_macros(_INTEGER_LIMITS) + _defined_macros(_MATH) + _IN_STD,
     "algorithm": f"#pragma once\n{_LARGER}",
-    "limits": _defined_macros(_FLOAT) + _LIMITS,
+    "limits": _defined_macros(_FLOAT) + _LIMITS_HEADER,
     **dict.fromkeys(("float.h", "cfloat"), _defined_macros(_FLOAT)),
     **dict.fromkeys(("assert.h", "cassert"), _ASSERT),
     **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes"), _fixed()),
@@ -162,10 +162,10 @@ HEADERS = {
 # Conditional jumps in a kernel's machine code, from NVIDIA's disassembler, by the lines of the source that they came from.
 
 _TOOL = "nvdisasm"
-_TIMEOUT_S = 30
-_LINE = re.compile(r'//## File "([^"]*)", line (\d+)')
-_LABEL = re.compile(r"(\.L\w+):")
-_APART = re.compile(r"\bBSSY\S* B\d+, `\((\.L\w+)\)")
+_DISASSEMBLING_S = 30
+_SASS_LINE = re.compile(r'//## File "([^"]*)", line (\d+)')
+_SASS_LABEL = re.compile(r"(\.L\w+):")
+_RECONVERGENCE = re.compile(r"\bBSSY\S* B\d+, `\((\.L\w+)\)")
 _CONDITIONAL = re.compile(r"/\*[0-9a-f]+\*/\s+@!?U?P\d\s+(BRA|BRX|EXIT)\b")
 
 
@@ -181,7 +181,7 @@ def machine_code(cubin: bytes, file: str, source: str) -> MachineCode | None:
             command = [tool, "-g", "-c", str(path)]
             with suppress(OSError, subprocess.SubprocessError):
                 found = subprocess.run(
-                    command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True, creationflags=NO_CONSOLE
+                    command, capture_output=True, text=True, timeout=_DISASSEMBLING_S, check=True, creationflags=NO_CONSOLE
                 )
                 return MachineCode(source, *jumps_in(found.stdout, file))
     return None
@@ -198,12 +198,12 @@ def jumps_in(listing: str, file: str) -> tuple[tuple[int, ...], tuple[int, ...]]
     jumps, exits, meetings = set[int](), set[int](), set[str]()
     line, is_above = 0, False
     for text in listing.splitlines():
-        place = _LINE.search(text)
+        place = _SASS_LINE.search(text)
         if place is None:
             is_above = False
-            if label := _LABEL.match(text):
+            if label := _SASS_LABEL.match(text):
                 meetings.discard(label[1])
-            elif apart := _APART.search(text):
+            elif apart := _RECONVERGENCE.search(text):
                 meetings.add(apart[1])
             elif line and (found := _CONDITIONAL.search(text)):
                 if found[1] == "EXIT":

@@ -20,7 +20,7 @@ from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside, without_agreement
 from gemmviz.run.cpu.executor import Phases, checked, requested_phases, traced_space
-from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
+from gemmviz.run.cuda.compiling import Compiled, Nvrtc, NvrtcUnit
 from gemmviz.run.cuda.workload import Workload, check_resources, launch, wait
 from gemmviz.run.data import UNCHECKED
 from gemmviz.run.engine import Recording
@@ -29,7 +29,7 @@ _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256
 MOST_ROWS = 32768  # of a grid
 _NOTHING_BAD = 2**64 - 1
-_MOST_COMPARED = 1 << 24  # words that are compared at once
+_WORDS_AT_ONCE = 1 << 24  # words that are compared at once
 _FIRST_EVENTS = 1 << 20
 _MOST_RUNS = 6
 _FIRST_STEPS = 4096
@@ -45,13 +45,13 @@ _BOOK = np.dtype(
 )  # fmt: skip
 
 
-def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
+def twin_unit(setup: Setup, values: bool, some_phases: bool) -> NvrtcUnit:
     """The unit to compile for recording a setup, or only some of its phases."""
     threads = launch_for(setup).threads_per_block
     most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
     flags = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
     options = (f"--maxrregcount={most}", *(flag for flag, is_set in flags.items() if is_set))
-    return Unit(twin_for(setup.kernel, setup.definitions).text, setup.kernel.file, TWIN_ENTRY, options)
+    return NvrtcUnit(twin_for(setup.kernel, setup.definitions).text, setup.kernel.file, TWIN_ENTRY, options)
 
 
 class Record(Struct, frozen=True):
@@ -70,7 +70,7 @@ class TwinRunner:
         self.book = PathBook(twin_for(work.setup.kernel, work.setup.definitions))
         self.compiled: Compiled = nvrtc(twin_unit(work.setup, values, phases is not None))
         check_resources(self.compiled, work.launch, work.setup.kernel.file)
-        self.aligner = nvrtc(Unit(_ALIGN.read_text(encoding="utf-8"), _ALIGN.name, "align"))
+        self.aligner = nvrtc(NvrtcUnit(_ALIGN.read_text(encoding="utf-8"), _ALIGN.name, "align"))
         self.expected = _FIRST_STEPS
         self.twin_ms = self.align_ms = 0.0
         self.runs = 0
@@ -201,7 +201,7 @@ class _Buffers:
 
     def least_words(self, threads: Longs, slots: Longs) -> Unsigned:
         """The least word of some threads in each of some slots."""
-        least, size, columns = np.empty(len(slots), np.uint32), max(1, _MOST_COMPARED // len(threads)), cupy.asarray(threads)
+        least, size, columns = np.empty(len(slots), np.uint32), max(1, _WORDS_AT_ONCE // len(threads)), cupy.asarray(threads)
         for start in range(0, len(slots), size):
             rows = cupy.asarray(slots[start : start + size])
             least[start : start + size] = self.words[rows[:, None], columns].min(axis=1).get()

@@ -30,7 +30,7 @@ from gemmviz.model.trace import Check
 from gemmviz.run.align import Region
 from gemmviz.run.cpu.executor import bound, contents_of
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
-from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit, free_memory
+from gemmviz.run.cuda.compiling import Compiled, Nvrtc, NvrtcUnit, free_memory
 from gemmviz.run.data import Limit, check_result, matrices, rounding_in
 
 _GAP_BYTES = 1 << 16  # between matrices, so that accesses beyond one don't reach the next
@@ -165,15 +165,15 @@ class Workload(Struct, frozen=True):
         }
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> NvrtcUnit:
         """The unit of the real kernel."""
         kernel = self.setup.kernel
         return real_unit(self.setup, real_source(kernel, self.binding.program, macros_of(kernel, self.setup.definitions)))
 
 
-def real_unit(setup: Setup, source: DeviceSource) -> Unit:
+def real_unit(setup: Setup, source: DeviceSource) -> NvrtcUnit:
     """The unit of a form of the real kernel, with the setup's parameters as template arguments."""
-    return Unit(source.text, setup.kernel.file, _entry_of(setup), (), source.headers)
+    return NvrtcUnit(source.text, setup.kernel.file, _entry_of(setup), (), source.headers)
 
 
 def _entry_of(setup: Setup) -> str:
@@ -323,7 +323,7 @@ class Stopwatch:
     """Times launches, in milliseconds of the GPU: all are queued before the GPU starts the first. Raises Cancelled."""
 
     def __init__(self, nvrtc: Nvrtc, timeout_s: float, file: str) -> None:
-        self._hold = nvrtc(Unit(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold"))
+        self._hold = nvrtc(NvrtcUnit(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold"))
         self._timeout_s, self._file = timeout_s, file
         self._memory = cupy.cuda.alloc_pinned_memory(4)
         self._go = np.frombuffer(self._memory, np.int32, 1)

@@ -76,24 +76,24 @@ def recorded_chart(
         marks=tuple(Mark(at, what) for at, what in filled if xs[0] <= at <= xs[-1]),
         families=families,
         beside=tuple(family for family in families if not any(r.source_hash for r in rows_of(benchmark) if r.kernel == family)),
-        notes=tuple(_origins(benchmark)),
+        notes=tuple(_source_notes(benchmark)),
         hint=tr(hint),
     )
 
 
-def _origins(benchmark: Benchmark) -> list[str]:
+def _source_notes(benchmark: Benchmark) -> list[str]:
     """Return the sources of the curves, and their limits."""
     notes = [capital(benchmark.source), f"CPU {benchmark.host}"]
     if any(row.is_left_out for row in rows_of(benchmark)):
         notes.append(tr("curves end where a launch would take too long"))
-    other = {row.kernel for row in rows_of(benchmark) if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
+    other = {row.kernel for row in rows_of(benchmark) if _shipped_hashes().get(row.kernel, row.source_hash) != row.source_hash}
     if other:
         notes.append(tr("measured with another version of {other}", other=", ".join(sorted(other))))
     return notes
 
 
 @cache
-def _shipped() -> dict[str, str]:
+def _shipped_hashes() -> dict[str, str]:
     """Return the hash of each shipped kernel's text."""
     return {name: load_kernel(name).text_hash for name in kernel_names()}
 

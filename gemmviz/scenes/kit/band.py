@@ -107,7 +107,7 @@ def band_height(caption: Caption, width: float, height: float) -> float:
 
 
 def _words_height(caption: Caption, width: float) -> float:
-    size, lines = _sentence(caption, width)
+    size, lines = _caption_lines(caption, width)
     return max(_LEADING * _CAPTIONS[0] * _LINES, _LEADING * size * len(lines)) + _choices_height(caption, width)
 
 
@@ -149,10 +149,10 @@ def _number_room(caption: Caption) -> float:
     return text_width(caption.number, _NUMBER, "semibold") + 0.28 * _NUMBER if caption.number else 0.0
 
 
-def _sentence(caption: Caption, width: float) -> tuple[float, tuple[str, ...]]:
+def _caption_lines(caption: Caption, width: float) -> tuple[float, tuple[str, ...]]:
     """Return the size and the lines of the caption: the largest size in which it fits."""
     has_side = bool(caption.title) or caption.place is not None
-    room = width - 2 * MARGIN - _number_room(caption) - (_beside(width) + _GAP if has_side else 0.0)
+    room = width - 2 * MARGIN - _number_room(caption) - (_side_width(width) + _GAP if has_side else 0.0)
     text = caption.caption[len(caption.number) :].lstrip()
     fitting = (size for size in _CAPTIONS if fits_lines(text, size, room, _MOST_LINES, "semibold"))
     size = next(fitting, _CAPTIONS[-1])
@@ -174,12 +174,12 @@ def _balanced(text: str, size: float, room: float) -> tuple[str, ...]:
     return wrap_text(text, size, share * room, _MOST_LINES, "semibold")
 
 
-def _beside(width: float) -> float:
+def _side_width(width: float) -> float:
     return min(_BESIDE, 0.25 * width)
 
 
 def _sentence_words(caption: Caption, width: float, top: float, scale: float, theme: Theme) -> Iterator[Primitive]:
-    size, lines = _sentence(caption, width)
+    size, lines = _caption_lines(caption, width)
     block = max(_LEADING * _CAPTIONS[0] * _LINES, _LEADING * size * len(lines))
     y = top + _AIR + scale * (block - _LEADING * size * len(lines)) / 2
     if caption.number:
@@ -248,13 +248,13 @@ def _choice_words(caption: Caption, width: float, height: float, scale: float, t
 
 def _title_words(caption: Caption, width: float, top: float, theme: Theme) -> Iterator[Primitive]:
     right, y = width - MARGIN, top + _AIR
-    lines = wrap_text(caption.title, _TITLE, _beside(width), _LINES, "semibold") if caption.title else ()
+    lines = wrap_text(caption.title, _TITLE, _side_width(width), _LINES, "semibold") if caption.title else ()
     for number, line in enumerate(lines):
         at = (right, y + (number + 0.77) * _LEADING * _TITLE)
         yield text_at(f"band-title-{number}", at, line, _TITLE, theme.faint, "end", "semibold")
     if caption.place is not None and caption.count > 1:
         below = y + len(lines) * _LEADING * _TITLE + 18.0
-        yield from _progress(caption.place, caption.count, right, below, _beside(width), theme)
+        yield from _progress(caption.place, caption.count, right, below, _side_width(width), theme)
 
 
 def _progress(place: int, count: int, right: float, y: float, width: float, theme: Theme) -> Iterator[Primitive]:

@@ -82,14 +82,14 @@ def apart(positions: list[float], gap: float, top: float) -> list[float]:
 
 def curve_drawn(curve: Curve, colour: str, family: int, scales: _Scales, until: float, theme: Theme) -> list[Primitive]:
     """Draw a curve from the left to the x ``until``, in units."""
-    at = _places(curve, scales)
+    at = _curve_points(curve, scales)
     primitives: list[Primitive] = []
     if len(at) > 1:
         primitives.append(Lines(f"curve-{curve.label}", _segments(at, until), colour, 3.0, dashed=curve.dashed))
     return [*primitives, _markers(f"points-{curve.label}", at[at[:, 0] <= until], colour, family, theme)]
 
 
-def _places(curve: Curve, scales: _Scales) -> Floats:
+def _curve_points(curve: Curve, scales: _Scales) -> Floats:
     x, y = scales
     return np.array([(x.at(px), y.at(py)) for px, py in curve.points])
 
@@ -131,13 +131,13 @@ def _value_places(chart: Chart, scales: _Scales, size: float) -> tuple[tuple[tup
         return ()
     x, y = scales
     room = (x.start, y.stop, x.stop, y.start)
-    lines = np.concatenate([_along(_places(curve, scales)) for curve in chart.curves])
+    lines = np.concatenate([_along(_curve_points(curve, scales)) for curve in chart.curves])
     walls = [(x.at(mark.x), y.stop, x.at(mark.x), y.start) for mark in chart.marks]
-    taken, found = [*map(_around, lines.tolist()), *walls], list[tuple[tuple[float, _Box, str], ...]]()
+    taken, found = [*map(_marker_box, lines.tolist()), *walls], list[tuple[tuple[float, _Box, str], ...]]()
     for curve in chart.curves:
         own: list[tuple[float, _Box, str]] = []
-        for at, text in zip(_places(curve, scales).tolist(), curve.values, strict=False):
-            place = _free(at, text_width(text, size, "semibold"), size, np.array(taken), room) if text else None
+        for at, text in zip(_curve_points(curve, scales).tolist(), curve.values, strict=False):
+            place = _free_box(at, text_width(text, size, "semibold"), size, np.array(taken), room) if text else None
             if place is not None:
                 taken.append(place)
                 own.append((at[0], place, text))
@@ -151,11 +151,11 @@ def _along(at: Floats) -> Floats:
     return np.concatenate([at, (at[:-1] + share * np.diff(at, axis=0)).reshape(-1, 2)])
 
 
-def _around(at: list[float]) -> _Box:
+def _marker_box(at: list[float]) -> _Box:
     return at[0] - 2, at[1] - 2, at[0] + 2, at[1] + 2
 
 
-def _free(at: list[float], wide: float, size: float, taken: Floats, room: _Box) -> _Box | None:
+def _free_box(at: list[float], wide: float, size: float, taken: Floats, room: _Box) -> _Box | None:
     """Return the first box beside a point that covers nothing: on its upper right, above it, on its upper or lower left, or on
     its lower right; None if there is none.
     """
@@ -236,7 +236,7 @@ def threads_drawn(chart: Chart, colours: dict[str, str], x: Scale, y: Scale, unt
 
 # Resident warps as columns over one resource of a block: values to try by dragging along them.
 
-_NAMES = {
+_NEED_NAMES = {
     "threads": marked("threads per block"),
     "registers": marked("registers per thread"),
     "shared": marked("static shared bytes per block"),
@@ -254,14 +254,14 @@ def what_if_curve(
     theme, size = options.theme, options.theme.type.note if options.words else _LOW_SIZE
     top, high = room.y + 8, room.height - 2.9 * size - 12
     wide = room.width / len(each.values)
-    value = _value(each.name, case.needs)
+    value = _need(each.name, case.needs)
     here = None if value is None else each.nearest(value)
     ground = np.zeros((1, len(each.values)), np.uint8)
     button = Button("value", name=each.name)
     cells = Cells(
         f"what-if-{each.name}", room.x, top, wide, ground, (theme.panel,), (theme.faint,), height=high, meaning=button
     )
-    columns = _columns(each, case.device.max_warps_per_sm, Box(room.x, top, room.width, high))
+    columns = _column_boxes(each, case.device.max_warps_per_sm, Box(room.x, top, room.width, high))
     bars: list[Primitive] = [Rects(f"{each.name}-columns", columns, theme.loaded(_OTHERS))]
     if here is not None:
         column = columns[here : here + 1].copy()
@@ -273,11 +273,11 @@ def what_if_curve(
     return [cells, *bars, *([top_scale] if scale else []), *_texts(each, case, Box(room.x, top, room.width, high), size, theme)]
 
 
-def _value(name: str, needs: Needs) -> int | None:
+def _need(name: str, needs: Needs) -> int | None:
     return {"threads": needs.threads, "registers": needs.registers, "shared": needs.shared_bytes}[name]
 
 
-def _columns(each: WhatIf, most: int, room: Box) -> np.ndarray:
+def _column_boxes(each: WhatIf, most: int, room: Box) -> np.ndarray:
     """Return the columns as x, y, width, height."""
     count = len(each.values)
     wide = room.width / count
@@ -288,8 +288,8 @@ def _columns(each: WhatIf, most: int, room: Box) -> np.ndarray:
 
 def _texts(each: WhatIf, case: OccupancyCase, room: Box, size: float, theme: Theme) -> list[Primitive]:
     """Draw the ends of the range and the current value below the columns."""
-    value, y = _value(each.name, case.needs), room.bottom
-    words = fitted(f"{'?' if value is None else grouped(value)} {tr(_NAMES[each.name])}", size, room.width, "semibold")
+    value, y = _need(each.name, case.needs), room.bottom
+    words = fitted(f"{'?' if value is None else grouped(value)} {tr(_NEED_NAMES[each.name])}", size, room.width, "semibold")
     ends = points((room.x, y + 1.15 * size), (room.right, y + 1.15 * size))
     return [
         Labels(f"{each.name}-ends", ends[:1], (grouped(int(each.values[0])),), size, theme.faint),
@@ -385,7 +385,7 @@ def scales(chart: Chart, top: float, bottom: float, width: float, theme: Theme) 
     return Scale(least, most, left, right, chart.x.is_log), Scale(low, high, bottom, top, chart.y.is_log)
 
 
-def _chosen(chart: Chart, options: ViewOptions) -> Chart:
+def _with_chosen_curves(chart: Chart, options: ViewOptions) -> Chart:
     chart = chart.showing(options.curves)
     return chart.evenly() if options.is_even else chart
 
@@ -408,7 +408,7 @@ def _frame(chart: Chart, options: ViewOptions) -> _Frame:
 
 def chart_still(chart: Chart, options: ViewOptions) -> Scene:
     """Draw everything but the bars and curves."""
-    chart, theme = _chosen(chart, options), options.theme
+    chart, theme = _with_chosen_curves(chart, options), options.theme
     if not chart.xs:
         at = (options.width / 2, options.height / 2)
         nothing = text_at("message", at, tr("No data to plot"), theme.type.title, theme.faint, "middle", meaning="message")
@@ -416,13 +416,13 @@ def chart_still(chart: Chart, options: ViewOptions) -> Scene:
     frame = _frame(chart, options)
     x, y, colours = frame.x, frame.y, curve_colours(chart, theme)
     drawn = (*_axes(chart, x, y, theme), *_marks(chart, x, y, theme), *names_drawn(chart, colours, x, y, theme))
-    words = _words(chart, frame, options) if options.words else ()
+    words = _chart_words(chart, frame, options) if options.words else ()
     return Scene(options.width, options.height, theme.background, drawn, words=words)
 
 
 def chart_motion(chart: Chart, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the bars and curves as far as they are at ``options.moment``."""
-    chart, theme = _chosen(chart, options), options.theme
+    chart, theme = _with_chosen_curves(chart, options), options.theme
     if not chart.xs:
         return ()
     frame, share = _frame(chart, options), eased_from(options.moment, 0.0, 1.0)
@@ -438,7 +438,7 @@ def chart_motion(chart: Chart, options: ViewOptions) -> tuple[Primitive, ...]:
     return (*primitives, *asides_drawn(chart, colours, (x, y), share, theme))
 
 
-def _words(chart: Chart, frame: _Frame, options: ViewOptions) -> tuple[Primitive, ...]:
+def _chart_words(chart: Chart, frame: _Frame, options: ViewOptions) -> tuple[Primitive, ...]:
     theme, sizes = options.theme, options.theme.type
     above = points(*((MARGIN, options.note_y - 2 + _CHART_LEADING * sizes.words * row) for row in range(len(frame.remark))))
     below = points(*((MARGIN, frame.notes_y + _CHART_LEADING * sizes.least * row) for row in range(len(frame.notes))))

@@ -528,12 +528,12 @@ def arrow(
     return Lines(key, boxes((*start, *end), *barbs), colour, width)
 
 
-Look = tuple[str | None, str | None]  # fill and outline
+Swatch = tuple[str | None, str | None]  # fill and outline
 _CHIP, _AFTER_CHIP, _BETWEEN_CHIPS = 18.0, 8.0, 20.0
 
 
 def swatches(
-    key: str, box: Box, entries: Sequence[tuple[Sequence[Look], str]], size: float, colour: str, anchor: Anchor = "start"
+    key: str, box: Box, entries: Sequence[tuple[Sequence[Swatch], str]], size: float, colour: str, anchor: Anchor = "start"
 ) -> list[Rects | Labels]:
     """Return small squares with what they mean, from the left edge of a box on in as many lines as needed, or at its right
     edge. An entry may have several squares, or none.

@@ -316,8 +316,8 @@ def words_of(text: str) -> list[tuple[str, str]]:
     return words
 
 
-_WIDE = "\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd"
-_PART = re.compile(rf"[{_BEFORE}]*(?:[{_WIDE}]|[^{_WIDE}]+)[{_AFTER}]*")
+_WIDE_CHARACTERS = "\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd"
+_PART = re.compile(rf"[{_BEFORE}]*(?:[{_WIDE_CHARACTERS}]|[^{_WIDE_CHARACTERS}]+)[{_AFTER}]*")
 
 
 FONT_FILES: dict[Face, str] = {
@@ -402,7 +402,7 @@ def text_line(
     return Labels(key, points(at), (fitted(text, size, width, face),), size, colour, "start", face, meaning)
 
 
-_CLAUSE = re.compile("[,:;.](?= )|[，：；。](?=.)")
+_CLAUSE_END = re.compile("[,:;.](?= )|[，：；。](?=.)")
 JOINED = "\ufdd3"  # a noncharacter of Unicode: the mark of a space at which no line breaks
 
 
@@ -415,7 +415,7 @@ def without_clauses(text: str, size: float, room: float) -> str:
 
 def clauses_of(text: str) -> list[tuple[str, str]]:
     """Return the two parts of a text at the end of each of its clauses but the last."""
-    return [(text[: end.end()], text[end.end() :].lstrip()) for end in _CLAUSE.finditer(text)]
+    return [(text[: end.end()], text[end.end() :].lstrip()) for end in _CLAUSE_END.finditer(text)]
 
 
 def with_last_words(text: str, letters: int) -> str:

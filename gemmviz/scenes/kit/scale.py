@@ -134,7 +134,7 @@ def strips_still(case: LaunchCase, strips: Strips, options: ViewOptions) -> list
         Rects("grid", boxes((bar.x, bar.y, limit - bar.x, bar.height)), theme.slate),
         Rects("grid-beyond", rest, theme.warning),
         Lines("limit", boxes((limit, bar.y - 10, limit, bar.bottom + 10)), theme.text, 3.0),
-        *_loop(case.setup.kernel, strips, options),
+        *_host_loop(case.setup.kernel, strips, options),
     ]
 
 
@@ -185,7 +185,7 @@ def _row(number: int, count: int, options: ViewOptions) -> float:
     return first + number * min(_BAR + 14, room / max(1, count))
 
 
-def _loop(kernel: KernelSpec, strips: Strips, options: ViewOptions) -> list[Primitive]:
+def _host_loop(kernel: KernelSpec, strips: Strips, options: ViewOptions) -> list[Primitive]:
     """Draw the host's loop around the launch."""
     theme, sizes = options.theme, options.theme.type
     args, index = ", ".join((*kernel.args, "first")), f"blockIdx.{strips.axis}"

@@ -16,7 +16,7 @@ from gemmviz.model.timing import MachineCode
 from gemmviz.model.trace import CONSTANT
 
 _WORDS_A_SECOND, _FIRST_WIDE = 3.0, 0x2E80
-_MOST_COMPARED = 1 << 16  # accesses among which different elements are counted
+_MOST_COUNTED = 1 << 16  # accesses among which different elements are counted
 
 # By kind of a site: what one thread does, and what several do.
 _SYNCHRONISES: dict[str, tuple[str, str]] = {
@@ -82,7 +82,7 @@ def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:
     idle = len(moment.arrived) - active
     threads = sized(len(moment.arrived), "thread")
     absent = trn("{count} of {threads} takes no part", "{count} of {threads} take no part", idle, threads=threads)
-    who = _followed(moment) if moment.focus.thread is not None else many(active, "thread")
+    who = _followed_thread(moment) if moment.focus.thread is not None else many(active, "thread")
     number = str(active) if who.startswith(str(active)) else ""
     details = (line, *details, *((absent,) if idle else ()), *_collisions(moment))
     return StepSentence(tr("{who} {phrase}", who=who, phrase=phrase), number, details)
@@ -94,13 +94,13 @@ def _nobody(moment: Moment) -> StepSentence:
     does = trn("{threads} of the block does", "{threads} of the block do", others, threads=many(others, "thread"))
     details = (tr("line {line}", line=moment.site.place.line), does)
     if moment.focus.thread is not None:
-        return StepSentence(tr("{followed} takes no part", followed=_followed(moment)), "", details)
+        return StepSentence(tr("{followed} takes no part", followed=_followed_thread(moment)), "", details)
     if moment.focus.warp is None:
         return StepSentence(tr("No thread of the block takes part"), "", details[:1])
     return StepSentence(tr("No thread of warp {warp} takes part", warp=moment.focus.warp), "", details)
 
 
-def _followed(moment: Moment) -> str:
+def _followed_thread(moment: Moment) -> str:
     return tr("Thread {thread}", thread=thread_text(moment.focus.thread or 0, moment.trace.launch))
 
 
@@ -129,7 +129,7 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
         return copies, (*later, *_different(reads[0]))
     products = products_added(moment)
     if products and reads[0].array.space == "shared":
-        return _form(_ACCESSES["multiply"], is_one, what=_pairs(moment, products, labels)), _different(reads[0])
+        return _form(_ACCESSES["multiply"], is_one, what=_factor_words(moment, products, labels)), _different(reads[0])
     verb, what, details = _access(moment, (reads or writes)[0], labels)
     return _form(_ACCESSES[verb], is_one, what=what) + _added(products, is_one), details
 
@@ -213,16 +213,16 @@ def _read_of(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tup
     """Return what is read; of a copy in shared memory, the matrix that it is of."""
     if touched.array.space == "global":
         return _elements(moment, touched, labels), ()
-    return _copies(moment, touched, labels, moment.tiles_before.get(touched.operand.array), is_read=True)
+    return _content_words(moment, touched, labels, moment.tiles_before.get(touched.operand.array), is_read=True)
 
 
 def _stored(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tuple[str, tuple[str, ...]]:
     """Return what is stored into shared memory, and how many of the stored values are constants."""
     content = moment.tiles.get(touched.operand.array)
-    return _copies(moment, touched, labels, content, is_read=False)
+    return _content_words(moment, touched, labels, content, is_read=False)
 
 
-def _copies(
+def _content_words(
     moment: Moment, touched: TouchedOperand, labels: LabelStyle, content: TileContent | None, is_read: bool
 ) -> tuple[str, tuple[str, ...]]:
     """Return the elements of a matrix whose copies some cells of shared memory hold, or "one value"."""
@@ -256,7 +256,7 @@ def _copies(
 
 def _different(touched: TouchedOperand) -> tuple[str, ...]:
     """Return the number of different elements if threads share some."""
-    if len(touched.elements) * touched.operand.width > _MOST_COMPARED:
+    if len(touched.elements) * touched.operand.width > _MOST_COUNTED:
         return ()
     cells = touched.cells
     count = len(np.unique(cells))
@@ -279,7 +279,7 @@ def products_added(moment: Moment) -> int:
     return int(chosen[0]) if (chosen == chosen[0]).all() else 0
 
 
-def _pairs(moment: Moment, products: int, labels: LabelStyle) -> str:
+def _factor_words(moment: Moment, products: int, labels: LabelStyle) -> str:
     """Return the factors of the products: for a followed thread with one sum, the elements."""
     terms = moment.thread_terms
     if moment.focus.thread is not None and terms is not None and len(terms.elements) == 1:

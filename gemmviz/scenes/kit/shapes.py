@@ -35,7 +35,7 @@ from gemmviz.scenes.kit.view import Layer, ViewOptions, eased_in_turn
 
 _FEW, _MANY = 1, 3  # lines in a box
 _LARGE = 26.0  # units: side of a box with several lines
-_WIDTH = 0.07  # of a box's side
+_STROKE_SHARE = 0.07  # of a box's side
 
 
 def hatching(key: str, boxes: Floats, colour: str, meaning: Meaning | None = None) -> Lines:
@@ -56,7 +56,7 @@ def hatching(key: str, boxes: Floats, colour: str, meaning: Meaning | None = Non
         ],
         axis=-1,
     )
-    return Lines(key, segments.reshape(-1, 4), colour, float(np.clip(_WIDTH * side, 1.0, 3.0)), meaning=meaning)
+    return Lines(key, segments.reshape(-1, 4), colour, float(np.clip(_STROKE_SHARE * side, 1.0, 3.0)), meaning=meaning)
 
 
 # Colours of threads: by warp within the block, by lane within the warp, or by block.
@@ -209,7 +209,7 @@ def label_at(drawn: Sequence[Primitive], x: float, y: float) -> LabelUnder | Non
 # The hardware in one diagram: a device with its multiprocessors, and a multiprocessor with its schedulers, its cores and its
 # memories, from registers to the memory off the chip. Views say what is lit, and move things through it.
 
-_PAD = 18.0  # from the side of a memory to its name
+_NAME_PAD = 18.0  # from the side of a memory to its name
 _CONTROL, _BETWEEN = 34.0, 10.0  # height of a scheduler's bar; gap between the cores of two of them
 _LARGEST, _MOST_OBLONG = 110.0, 2.6  # of a cell: its side, and how many times as wide as high it may be
 
@@ -222,7 +222,7 @@ def memory(
     outline a colour; ``inner``: the part of the box for the lines.
     """
     outline = theme.faint if level is None else theme.level(level)
-    words = lines_in(inner or box.inset(_PAD, 0), lines) if lines else ()
+    words = lines_in(inner or box.inset(_NAME_PAD, 0), lines) if lines else ()
     return [round_boxes(key, box, theme.slate, outline, width), *words]
 
 
@@ -231,7 +231,7 @@ def named_memory(
 ) -> list[Primitive]:
     """Draw a memory with its name at its upper edge; the name's key ends with "-name"."""
     words = style or theme.strong
-    head = box.inset(_PAD, 0.4 * words.size)._replace(height=LINE_PITCH * words.size)
+    head = box.inset(_NAME_PAD, 0.4 * words.size)._replace(height=LINE_PITCH * words.size)
     return [*memory(key, box, theme, level=level), write(f"{key}-name", head, name, words)]
 
 

@@ -108,7 +108,7 @@ def block_colour(number: int, theme: Theme) -> str:
 def block_pieces(tray: Tray, blocks: int, warps: int, moment: float, theme: Theme) -> list[Primitive]:
     """Draw the blocks at a moment of their fall, ``warps`` slots each, numbered where a number fits."""
     primitives: list[Primitive] = []
-    texts = _names(tray, blocks, warps, theme)
+    texts = _fitting_names(tray, blocks, warps, theme)
     for number, share in enumerate(landed(moment, blocks)):
         if share <= 0:
             continue
@@ -133,7 +133,7 @@ def block_pieces(tray: Tray, blocks: int, warps: int, moment: float, theme: Them
     return primitives
 
 
-def _names(tray: Tray, blocks: int, warps: int, theme: Theme) -> list[str]:
+def _fitting_names(tray: Tray, blocks: int, warps: int, theme: Theme) -> list[str]:
     """Return the name of each block, all in the longest form that fits every one of them; nothing if none does."""
     size = theme.type.least
     longest = [max(length for _, _, length in tray.runs(number * warps, warps)) * tray.cell for number in range(blocks)]
@@ -304,7 +304,7 @@ def refused_block(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
             text_at(f"refused-name-{place}", (x, plan.home.y - 14), text, size, theme.text, "start", "semibold")
             for place, (x, text) in enumerate(names)
         ),
-        *_memory(case, plan, options),
+        *_shared_memory_bar(case, plan, options),
     ]  # fmt: skip
 
 
@@ -319,10 +319,10 @@ def refused_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
     now[:, 2] *= CELL_FILL
     fill = np.where(under_way < plan.most, under_way // plan.warp % len(theme.warps), len(theme.warps)).astype(np.uint8)
     palette = (*theme.warps, theme.warning)
-    return (Squares("threads", now, fill, palette, palette), *_counts(plan, there, options), *_slabs(case, plan, options))
+    return (Squares("threads", now, fill, palette, palette), *_slot_counts(plan, there, options), *_slabs(case, plan, options))
 
 
-def _counts(plan: _Plan, there: int, options: ViewOptions) -> list[Primitive]:
+def _slot_counts(plan: _Plan, there: int, options: ViewOptions) -> list[Primitive]:
     """Draw how many threads have a slot, and how many have none."""
     theme, size = options.theme, options.theme.type.words
     beside = sum(text_width(each, size, "semibold") for each in (plan.held, tr("{most} taken", most=grouped(plan.most)))) + 24
@@ -351,7 +351,7 @@ def _beside(plan: _Plan, wide: float, options: ViewOptions) -> tuple[float, floa
     return min(right + 20, options.width - MARGIN - wide), y
 
 
-def _fitting(case: LaunchCase) -> tuple[int, int]:
+def _fitting_blocks(case: LaunchCase) -> tuple[int, int]:
     """Return the bytes of shared memory that a block takes, with those that aren't the kernel's, and how many blocks fit."""
     assert case.needs is not None
     limits = occupancy_limits(case.device, case.needs)
@@ -359,11 +359,11 @@ def _fitting(case: LaunchCase) -> tuple[int, int]:
     return taken, limits.limits[SHARED] or 0
 
 
-def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _shared_memory_bar(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the empty bar of shared memory with its name."""
     if not case.shared_bytes:
         return []
-    theme, size, (taken, fitting) = options.theme, options.theme.type.words, _fitting(case)
+    theme, size, (taken, fitting) = options.theme, options.theme.type.words, _fitting_blocks(case)
     words = case.device.words
     text = tr(
         "Shared memory of one {sm}: {shared_per_sm}. ", sm=tr(words["sm"]), shared_per_sm=size_text(case.device.shared_per_sm)
@@ -384,7 +384,7 @@ def _slabs(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitiv
     """Draw the slabs of shared memory that slide into the bar, one for each block that would fit."""
     if not case.shared_bytes:
         return []
-    theme, pieces, (taken, count) = options.theme, list[Primitive](), _fitting(case)
+    theme, pieces, (taken, count) = options.theme, list[Primitive](), _fitting_blocks(case)
     for number in range(count):
         share = float(eased(min(1.0, max(0.0, options.moment * (count + 1) / 2 - number / 2))))
         whole = plan.bar.width * taken / case.device.shared_per_sm

@@ -162,7 +162,7 @@ def _height(row: Sequence[TableCell], size: float) -> float:
 _COLUMNS_APART = 1.6  # of the size of the text: the least gap between columns
 _NOT_READ = ("scale", "lane numbers")  # meanings of texts that tables say better
 _STACKED = 1.9  # of the size of the text: baselines of one paragraph are no farther apart
-_NAMES = {
+_SORTS = {
     "lanes": marked("lanes"), "banks": marked("banks"), "grid": marked("grid"), "slots": marked("slots"),
     "threads": marked("threads"), "step": marked("link to a step"),
 }  # fmt: skip
@@ -253,11 +253,11 @@ def tables_of(scene: Scene, arrays: Sequence[str] = ()) -> tuple[Cells, ...]:
         name = _array_name(cells)
         return arrays.index(name) if name in arrays else len(arrays), round(cells.y), cells.x
 
-    found = (each for each in scene.all if isinstance(each, Cells) and each.fill.size and _has_facts(each, arrays))
+    found = (each for each in scene.all if isinstance(each, Cells) and each.fill.size and _is_explained(each, arrays))
     return tuple(sorted(found, key=place))
 
 
-def _has_facts(cells: Cells, arrays: Sequence[str]) -> bool:
+def _is_explained(cells: Cells, arrays: Sequence[str]) -> bool:
     return _array_name(cells) in arrays or any(
         texts is not None and (texts != "").any() for texts in (cells.tips, cells.labels)
     )
@@ -266,7 +266,7 @@ def _has_facts(cells: Cells, arrays: Sequence[str]) -> bool:
 def table_name(cells: Cells) -> str:
     """Return the name of a table as text: the name of its array, or what its cells are."""
     what = cells.meaning.action if isinstance(cells.meaning, Button) else cells.meaning
-    return _array_name(cells) or (tr(_NAMES[what]) if isinstance(what, str) and what in _NAMES else cells.key.replace("-", " "))
+    return _array_name(cells) or (tr(_SORTS[what]) if isinstance(what, str) and what in _SORTS else cells.key.replace("-", " "))
 
 
 def _array_name(cells: Cells) -> str:
@@ -315,7 +315,7 @@ def listing_size(listings: tuple[Listing, ...], width: float, height: float, lea
 
     def rows(size: float) -> list[int]:
         most = int((width - 2 * INSET) / text_width("0", size, "mono"))
-        return [len(_rows(each, most)) for each in listings]
+        return [len(_wrapped_rows(each, most)) for each in listings]
 
     room = (height - 2 * _LISTING_PAD) / LEADING
     limits = [count + more * len(each.lines) for count, each in zip(rows(least), listings, strict=True)]
@@ -324,7 +324,7 @@ def listing_size(listings: tuple[Listing, ...], width: float, height: float, lea
                  for n, most in zip(rows(size), limits, strict=True))), least)  # fmt: skip
 
 
-class _Row(Struct, frozen=True):
+class _ListingRow(Struct, frozen=True):
     """One row: the index of its line, and the part of the line that it shows from ``start`` on, ``indent`` letters to the
     right, with its middle at ``y``.
     """
@@ -335,9 +335,9 @@ class _Row(Struct, frozen=True):
     indent: int = 0
     y: float = 0.0
 
-    def part(self, first: int, last: int) -> "_Row":
+    def part(self, first: int, last: int) -> "_ListingRow":
         """Return the part between two of its letters."""
-        return _Row(self.line, self.text[first:last], self.start + first, self.indent + first, self.y)
+        return _ListingRow(self.line, self.text[first:last], self.start + first, self.indent + first, self.y)
 
 
 class Sheet(Struct, frozen=True):
@@ -347,18 +347,18 @@ class Sheet(Struct, frozen=True):
     listing: Listing
     box: Box
     size: float
-    rows: tuple[_Row, ...]
+    rows: tuple[_ListingRow, ...]
 
     @classmethod
     def of(cls, key: str, each: Listing, room: Box, size: float) -> "Sheet":
         """Return the sheet from the upper edge of a room on, as wide as the room and as high as its rows."""
         leading, advance = LEADING * size, text_width("0", size, "mono")
-        rows = _rows(each, int((room.width - 2 * INSET) / advance))
+        rows = _wrapped_rows(each, int((room.width - 2 * INSET) / advance))
         first, count = _window(rows, each, int((room.height - 8) / leading))
         above, below = first > 0, first + count < len(rows)
         top = room.y + 4 + above * leading
         shown = tuple(
-            _Row(row.line, row.text, row.start, row.indent, top + (number + 0.5) * leading)
+            _ListingRow(row.line, row.text, row.start, row.indent, top + (number + 0.5) * leading)
             for number, row in enumerate(rows[first : first + count])
         )
         return cls(key, each, Box(room.x, room.y, room.width, (count + above + below) * leading + 8), size, shown)
@@ -404,7 +404,7 @@ class Sheet(Struct, frozen=True):
                     pieces.append(self._text(f"{self.key}-{place}-{key}", shown, ink))
         return pieces
 
-    def _parts_of(self, row: _Row) -> tuple[list[_Row], list[_Row]]:
+    def _parts_of(self, row: _ListingRow) -> tuple[list[_ListingRow], list[_ListingRow]]:
         """Return the parts of a highlighted row that are highlighted, and those between them."""
         parts, length = [part for part in self.listing.parts if part[0] == row.line], len(row.text)
         if not parts:
@@ -429,7 +429,7 @@ class Sheet(Struct, frozen=True):
         some = [cover for cover in covers if cover[2] > 0]
         return [Rects(f"{self.key}-unwritten", boxes(*some), theme.panel)] if some else []
 
-    def _bars(self, name: str, rows: list[_Row], shares: dict[int, float], theme: Theme) -> list[Primitive]:
+    def _bars(self, name: str, rows: list[_ListingRow], shares: dict[int, float], theme: Theme) -> list[Primitive]:
         """Draw the grounds of highlighted rows or of their highlighted parts, each as long as its share, and marks at those
         that do something else.
         """
@@ -449,12 +449,12 @@ class Sheet(Struct, frozen=True):
             pieces.append(Rects(f"{self.key}-marks", boxes(*marks), theme.text))
         return pieces
 
-    def _text(self, key: str, rows: list[_Row], ink: str) -> Labels:
+    def _text(self, key: str, rows: list[_ListingRow], ink: str) -> Labels:
         advance = text_width("0", self.size, "mono")
         at = points(*((self.box.x + INSET + row.indent * advance, baseline(row.y, self.size)) for row in rows))
         return Labels(key, at, tuple(BLANK.sub("  ?  ", row.text) for row in rows), self.size, ink, "start", "mono", "source")
 
-    def _blanks(self, rows: list[_Row], theme: Theme) -> list[Primitive]:
+    def _blanks(self, rows: list[_ListingRow], theme: Theme) -> list[Primitive]:
         """Draw frames around the blanks of an exercise."""
         advance, leading, left = text_width("0", self.size, "mono"), self._leading, self.box.x + INSET
         frames = [
@@ -488,23 +488,23 @@ def _shares(moment: float, count: int) -> list[float]:
     return [eased_from(moment, start, _ONE) if moment < 1.0 else 1.0 for start in starts]
 
 
-def _rows(each: Listing, most: int) -> list[_Row]:
+def _wrapped_rows(each: Listing, most: int) -> list[_ListingRow]:
     """Return the rows of all lines: a line of more than ``most`` letters continues in further rows, indented."""
-    rows: list[_Row] = []
+    rows: list[_ListingRow] = []
     for place, line in enumerate(each.lines):
         start, indent = 0, 0
         hanging = len(line) - len(line.lstrip()) + _HANGING
         while len(line) - start > most - indent > _HANGING:
             stop = line.rfind(" ", start + 1, start + most - indent)
             stop = stop if stop > start and line[start:stop].strip() else start + most - indent
-            rows.append(_Row(place, line[start:stop], start, indent))
+            rows.append(_ListingRow(place, line[start:stop], start, indent))
             start = stop + len(line[stop:]) - len(line[stop:].lstrip())
             indent = min(hanging, most // 2)
-        rows.append(_Row(place, line[start:], start, indent))
+        rows.append(_ListingRow(place, line[start:], start, indent))
     return rows
 
 
-def _window(rows: list[_Row], each: Listing, count: int) -> tuple[int, int]:
+def _window(rows: list[_ListingRow], each: Listing, count: int) -> tuple[int, int]:
     """Return the first row and the number of rows to show: all, or those around the first highlighted lines, or else those with
     most of them if these are more than twice as many. A row is left for each end where something is left out.
     """

@@ -18,7 +18,7 @@ _EMPTY, _SOFT, _FULL = range(3)
 _TOP, _LEAST_HEIGHT = 14.0, 68.0  # above tracks without brackets; of a timeline with brackets
 _NAME_AIR, _WIDEST_NAME = 14.0, 0.16  # between names and tracks; share of the width that a name has
 _PHASES, _NAME_PITCH = 1.1, 1.12  # heights of the phases above the tracks, and of a track with a name, in sizes of text
-_ROUNDING = 1e-6
+_FLOAT_ERROR = 1e-6
 _BASE, _TICK, _BESIDE = 7.0, 6.0, 6.0  # of a phase: baseline above the tracks; height of its ends; gap between line and text
 
 
@@ -28,12 +28,12 @@ def timeline_primitives(replay: Replay, room: Box, theme: Theme) -> list[Primiti
     fill = replay.cached(("timeline", columns), lambda: _filled(replay, columns))
     step, pitch = room.width / columns, room.height / len(fill)
     cells = Cells("score", room.x, room.y, step, fill, timeline_palette(theme), timeline_palette(theme), height=pitch)
-    return [cells, *_barriers(replay, room, theme), *_marks(replay, room, theme)]
+    return [cells, *_barriers(replay, room, theme), *_hazard_marks(replay, room, theme)]
 
 
 def height_with_names(replay: Replay | None, theme: Theme) -> float:
     """Return the height of the timeline of a run with the names of its tracks and phases; for None, the most of any run."""
-    rows, has_phases = (TRACKS, True) if replay is None else (len(_tracks(replay)), replay.has_phases)
+    rows, has_phases = (TRACKS, True) if replay is None else (len(_used_tracks(replay)), replay.has_phases)
     size = theme.type.least
     return max(_LEAST_HEIGHT, (_PHASES * size if has_phases else _TOP) + rows * _NAME_PITCH * size)
 
@@ -42,8 +42,8 @@ def track_room(replay: Replay, whole: Box, theme: Theme) -> Box:
     """Return the part of a box that the tracks take beside their names and below the phases."""
     has_phases = replay.has_phases and whole.height >= _LEAST_HEIGHT
     room = whole.trimmed(top=_PHASES * theme.type.least if has_phases else _TOP)
-    names = _names(replay, whole, theme)
-    if room.height < _NAME_PITCH * theme.type.least * len(names) - _ROUNDING:
+    names = _track_names(replay, whole, theme)
+    if room.height < _NAME_PITCH * theme.type.least * len(names) - _FLOAT_ERROR:
         return room
     return room.trimmed(left=max(text_width(name, theme.type.least) for name in names.values()) + 2 * _NAME_AIR)
 
@@ -54,7 +54,7 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
     phases = _phases(replay, room, theme) if room.y - whole.y > _TOP else []
     if room.x == whole.x:
         return phases
-    names, colours = _names(replay, whole, theme), _name_colours(theme)
+    names, colours = _track_names(replay, whole, theme), _name_colours(theme)
     pitch, right = room.height / len(names), room.x - _NAME_AIR
     words = [
         text_at(f"track-{track}", (right, baseline(room.y + (row + 0.5) * pitch, size)), name, size, colours[track], "end")
@@ -65,20 +65,20 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
 
 def track_text(replay: Replay, y: float, room: Box) -> str:
     """Return what the track at a y holds, in words."""
-    tracks = _tracks(replay)
+    tracks = _used_tracks(replay)
     row = int((y - room.y) / room.height * len(tracks))
     return track_names(replay.trace.setup.problem)[tracks[max(0, min(len(tracks) - 1, row))]]
 
 
-def _tracks(replay: Replay) -> list[int]:
+def _used_tracks(replay: Replay) -> list[int]:
     """Return the tracks that have a step, all of them in a run that only waits."""
     return sorted(replay.timeline.tracks & set(range(TRACKS))) or list(range(TRACKS))
 
 
-def _names(replay: Replay, whole: Box, theme: Theme) -> dict[int, str]:
+def _track_names(replay: Replay, whole: Box, theme: Theme) -> dict[int, str]:
     """Return the names of the tracks, long ones cut."""
     names: tuple[str, ...] = replay.cached("short track names", lambda: short_track_names(replay.trace))
-    return {track: fitted(names[track], theme.type.least, _WIDEST_NAME * whole.width) for track in _tracks(replay)}
+    return {track: fitted(names[track], theme.type.least, _WIDEST_NAME * whole.width) for track in _used_tracks(replay)}
 
 
 def _phases(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
@@ -161,7 +161,7 @@ def _filled(replay: Replay, columns: int) -> Bytes:
     density = replay.timeline.shares_over(columns)[:BARRIER]
     level = np.where(density >= _FULL_SHARE, _FULL, np.where(density > 0, _SOFT, _EMPTY))
     track = np.arange(BARRIER)[:, None]
-    return np.where(level == _EMPTY, 0, 2 * track + level).astype(np.uint8)[_tracks(replay)]
+    return np.where(level == _EMPTY, 0, 2 * track + level).astype(np.uint8)[_used_tracks(replay)]
 
 
 def _barriers(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
@@ -178,7 +178,7 @@ def _barriers(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     return [Rects("score-barriers", lines, theme.faint)]
 
 
-def _marks(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
+def _hazard_marks(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     """Draw marks above the tracks at hazards, and at the end of a run that ended early."""
     steps = [*replay.conflicts.steps, *([replay.steps - 1] if replay.trace.stop is not None else [])]
     if not steps:

@@ -117,18 +117,18 @@ def _of_labels(one: Labels, other: Labels) -> Split | None:
     if not pairs:
         return None
     mine, theirs = [a for a, _ in pairs], [b for _, b in pairs]
-    moves = (partial(_labels, _rows(one, mine), _rows(other, theirs)),)
+    moves = (partial(_labels, _label_rows(one, mine), _label_rows(other, theirs)),)
     return Split(moves, _others(one, mine), _others(other, theirs))
 
 
-def _rows(labels: Labels, rows: list[int]) -> Labels:
+def _label_rows(labels: Labels, rows: list[int]) -> Labels:
     chosen: Labels = _changed(labels, at=labels.at[rows], texts=tuple(labels.texts[row] for row in rows))
     return chosen
 
 
 def _others(labels: Labels, rows: list[int]) -> tuple[Labels, ...]:
     rest = sorted(set(range(len(labels.texts))) - set(rows))
-    return (_rows(labels, rest),) if rest else ()
+    return (_label_rows(labels, rest),) if rest else ()
 
 
 def _labels(one: Labels, other: Labels, share: float) -> Labels:
@@ -184,7 +184,7 @@ class _Squares:
 
 def _of_cells(one: Cells, other: Cells) -> Split | None:
     """Tables whose labels keep their cells move as a whole; else the labelled cells move one by one over what fades."""
-    mine, theirs = _shared(one, other)
+    mine, theirs = _common_cells(one, other)
     if one.fill.shape == other.fill.shape and mine == theirs:
         fills = _Fills(one, other)
         return Split((partial(_cells, one, other, fills),)) if fills.is_possible else None
@@ -211,14 +211,14 @@ def _cells(one: Cells, other: Cells, fills: _Fills, share: float) -> Cells:
     return cells
 
 
-def _shared(one: Cells, other: Cells) -> tuple[list[int], list[int]]:
+def _common_cells(one: Cells, other: Cells) -> tuple[list[int], list[int]]:
     """Return the cells of both tables that stand for the same thing, in the order of the first table."""
-    mine, theirs = _places(one), _places(other)
+    mine, theirs = _cells_of_things(one), _cells_of_things(other)
     common = [thing for thing in mine if thing in theirs]
     return [mine[thing] for thing in common], [theirs[thing] for thing in common]
 
 
-def _places(cells: Cells) -> dict[str | int, int]:
+def _cells_of_things(cells: Cells) -> dict[str | int, int]:
     """Return the cell of each thing that a table shows once: by its id, else by its label."""
     things: list[str | int] = []
     if cells.ids is not None:
@@ -318,7 +318,7 @@ def _parts(before: Scene, after: Scene, is_morph: bool) -> Iterable[_Part]:
         fates += _fates(_keyed(getattr(before, layer)), _keyed(getattr(after, layer)), is_morph)
     moving = [place for place, part in enumerate(fates) if part.fate == "moves"]
     first, last = (moving[0], moving[-1] + 1) if moving else (len(fates), len(fates))
-    yield from _joined([*_sorted(fates[:first]), *fates[first:last], *_sorted(fates[last:])])
+    yield from _joined_neighbours([*_sorted(fates[:first]), *fates[first:last], *_sorted(fates[last:])])
 
 
 def _sorted(fates: list[_Part]) -> list[_Part]:
@@ -332,7 +332,7 @@ def _sorted(fates: list[_Part]) -> list[_Part]:
     return sorted(fates, key=rank)
 
 
-def _joined(fates: list[_Part]) -> Iterable[_Part]:
+def _joined_neighbours(fates: list[_Part]) -> Iterable[_Part]:
     """Return the parts with neighbours of the same fate joined."""
     for fate, run in groupby(fates, lambda part: part.fate):
         parts = tuple(run)

@@ -280,7 +280,7 @@ def kernel_words(moment: Moment) -> str:
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
 
 
-def _action(moment: Moment, options: ViewOptions) -> str:
+def _moment_sentence(moment: Moment, options: ViewOptions) -> str:
     where = focus_text(structs.replace(moment.focus, thread=None), moment.trace)
     text = beat(moment, options.labels).text
     return tr(
@@ -301,8 +301,8 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     if whole + text_width(progress, sizes.progress) > room:
         progress = sentence.step_of_steps(moment)
     beside = room - text_width(progress, sizes.progress) - MARGIN
-    action_size = _first_size(_action(moment, options), (sizes.caption, sizes.words, sizes.note), room)
-    action = fitted(_action(moment, options), action_size, room, "semibold")
+    action_size = _first_size(_moment_sentence(moment, options), (sizes.caption, sizes.words, sizes.note), room)
+    action = fitted(_moment_sentence(moment, options), action_size, room, "semibold")
     cost = fitted(sentence.cost(moment), sizes.words, room)
     ground = band_bottom(height) + options.strip
     behind = [boxes((0, 0, options.width, 70), (0, height - ground, options.width, ground))] if options.clip else []
@@ -446,7 +446,7 @@ class View(Struct, frozen=True):
             return apology(tr(self.title), why_not, options)
         with asking(options.counted < 1.0, options.facts):
             scene = self.draw(subject, _coloured(options, subject))
-        scene = _without(scene, options.hidden) if options.hidden else scene
+        scene = _without_parts(scene, options.hidden) if options.hidden else scene
         return scene if options.counted >= 1.0 else counted_scene(scene, options.counted)
 
     def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -467,7 +467,7 @@ class View(Struct, frozen=True):
         return _other_problem(problem) if self.multiplies and problem is not None and not problem.is_multiply else ""
 
 
-def _without(scene: Scene, hidden: frozenset[TextPart]) -> Scene:
+def _without_parts(scene: Scene, hidden: frozenset[TextPart]) -> Scene:
     """Return a scene without the texts of hidden parts."""
     words, above = (tuple(each for each in part if each.meaning not in hidden) for part in (scene.words, scene.above))
     return dataclasses.replace(scene, words=words, above=above)

@@ -290,7 +290,7 @@ def sector_boxes(array: MemoryArray, moved: MovedSectors, table: CellGrid) -> tu
 _LANES, _LANE_HEIGHT, _LANE_LINE = 8, 34.0, 1.2  # lanes of a row; largest height of one, and least, of its number
 _MOST_OF_LANES, _BELOW_LANES = 0.5, 14.0  # of the height; between the lanes and what serves them
 _LARGEST_CELL, _LEAST_CELL = 76.0, 3.0  # units: cell of a sector
-_BETWEEN = 0.35  # sectors, of a cell
+_SECTOR_GAP = 0.35  # sectors, of a cell
 _LOWEST = 1.6  # width of the flattest cell, of its height
 _COLUMNS, _MOST_SECTORS = (1, 2, 4, 8, 16), 256
 _LEAST_STACKS, _HIGHEST_OF_WIDE = 60.0, 1.0  # height of the banks with what waits; at most, of the width of a room
@@ -471,7 +471,7 @@ def sector_grid(
         Rects(f"{key}-outlines", sectors, None, theme.faint, 1.5, meaning="count"),
         *_lane_numbers(moved, sectors, accent, theme, key),
     ]
-    return drawn, float(sectors[-1, 1]) + high * (1 + _BETWEEN)
+    return drawn, float(sectors[-1, 1]) + high * (1 + _SECTOR_GAP)
 
 
 def sector_places(moved: MovedSectors, room: Box, largest: float = _LARGEST_CELL) -> Floats:
@@ -481,8 +481,8 @@ def sector_places(moved: MovedSectors, room: Box, largest: float = _LARGEST_CELL
     count, elements = len(moved.numbers[:_MOST_SECTORS]), moved.first.shape[1]
 
     def cell(columns: int) -> tuple[float, float]:
-        wide = min(largest, room.width / (columns * (elements + _BETWEEN) - _BETWEEN))
-        return wide, min(wide, room.height / (math.ceil(count / columns) * (1 + _BETWEEN)))
+        wide = min(largest, room.width / (columns * (elements + _SECTOR_GAP) - _SECTOR_GAP))
+        return wide, min(wide, room.height / (math.ceil(count / columns) * (1 + _SECTOR_GAP)))
 
     def area(columns: int) -> float:
         wide, high = cell(columns)
@@ -493,7 +493,7 @@ def sector_places(moved: MovedSectors, room: Box, largest: float = _LARGEST_CELL
     if high < _LEAST_CELL:
         return np.zeros((0, 4))
     row, column = np.divmod(np.arange(count), columns)
-    x, y = room.x + column * wide * (elements + _BETWEEN), room.y + row * high * (1 + _BETWEEN)
+    x, y = room.x + column * wide * (elements + _SECTOR_GAP), room.y + row * high * (1 + _SECTOR_GAP)
     return np.column_stack([x, y, np.full(count, wide * elements), np.full(count, high)])
 
 

@@ -39,7 +39,7 @@ class LaneTile(Struct, frozen=True):
     side: LaneSide
 
 
-class Lanes(Struct, frozen=True):
+class LaneLayout(Struct, frozen=True):
     """The corner between A and B. ``corner``: its box; ``cells``: the height of a cell above A, beside B and elsewhere;
     ``stretch``: the width of a cell, in its height.
     """
@@ -118,7 +118,7 @@ def shown_shape(array: MemoryArray) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=64)
-def lane_grids(lanes: Lanes) -> dict[int, CellGrid]:
+def lane_grids(lanes: LaneLayout) -> dict[int, CellGrid]:
     """Return the grids of all shared arrays by number: those above A on the left of the lane beside B, and those beside B above
     the lane of A if that part of the corner is high enough, else at its lower edge. Each is in the middle of its part.
     """
@@ -262,7 +262,7 @@ class Cross(Struct, frozen=True):
     """Everything that has a place: the grids of the matrices, the corner, the titles, and the rooms by name."""
 
     matrices: dict[str, CellGrid]
-    lanes: Lanes | None
+    lanes: LaneLayout | None
     titles: dict[str, Title]
     rooms: Rooms
 
@@ -362,7 +362,7 @@ class _Making:
         lanes = self._lanes(Box(x, y, c_x - x, c_y - y), cell, stretch) if self.frame.tiles else None
         return Cross(grids, lanes, self._titles(grids), {})
 
-    def _lanes(self, corner: Box, cell: float, stretch: float) -> Lanes:
+    def _lanes(self, corner: Box, cell: float, stretch: float) -> LaneLayout:
         tiles, (rows, columns), (wide, high) = self.frame.tiles, lane_extents(self.frame.tiles), _longest(self.frame.tiles)
         inner = corner.trimmed(right=_LANE_GAP if columns else _GAP, bottom=self.frame.numbered_gap)
         free = inner.trimmed(top=_NAMED if self.is_named else 0.0)
@@ -371,7 +371,7 @@ class _Making:
         width = (inner.width - above * stretch * wide - gaps[1] - _LANE_APART) / (columns * stretch) if columns else cell
         beside = min(cell, free.height / high, width) if high else cell
         elsewhere = _free_cell(tiles, (inner.width - columns * beside * stretch) / stretch, inner.height - rows * above, cell)
-        return Lanes(tiles, inner, (above, beside, elsewhere), stretch)
+        return LaneLayout(tiles, inner, (above, beside, elsewhere), stretch)
 
     def _titles(self, grids: dict[str, CellGrid]) -> dict[str, Title]:
         """Return the places of the titles: A at its lower left, B at its upper right, C at its lower right, all outside."""

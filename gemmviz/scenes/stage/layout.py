@@ -20,7 +20,7 @@ from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.kit.window import ArrayPart, Parts, Window, lens_of, lens_parts, whole_of, whole_parts
 from gemmviz.scenes.stage.cells import CellGrid
 from gemmviz.scenes.stage.cross import (
-    Lanes,
+    LaneLayout,
     LaneTile,
     StageFrame,
     Title,
@@ -49,7 +49,7 @@ Direction = Literal["row", "column"]
 LaneTiles = tuple[LaneTile, ...]
 
 
-class Arrangement(Struct, frozen=True):
+class ArrangedArrays(Struct, frozen=True):
     """The grid of each array by name, and the room of the tiles; None without tiles."""
 
     grids: dict[str, CellGrid]
@@ -70,7 +70,7 @@ class _Group(Struct, frozen=True):
         return _Group(self.width, self.height, tuple((part, left + x, top + y) for part, left, top in self.corners))
 
 
-def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[Arrangement, dict[str, Box]]:
+def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[ArrangedArrays, dict[str, Box]]:
     """Return the arrays with the largest cells, and the rooms around them: words beside them, or above."""
     ways = words_beside(frame, parts.is_lens), words_above(frame, parts.is_lens)
     arranged, rooms = max(
@@ -80,7 +80,7 @@ def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[A
 
 
 @lru_cache(maxsize=64)
-def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles) -> Arrangement:
+def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles) -> ArrangedArrays:
     """Return the arrangement in a room with the largest cells, which those of the tiles share if there is space."""
     ways: list[tuple[Direction, ...]] = list(product(("row", "column"), repeat=3))
     cell, way = _LEAST_CELL, ways[0]
@@ -90,7 +90,7 @@ def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, tiles: Lane
     group, found = _arranged(parts, inputs, room, tiles, way, cell)
     x, y = room.x + (room.width - group.width) / 2, room.y + (room.height - group.height) / 2
     grids = {part.name: _grid(part, left + x, top + y, cell) for part, left, top in group.corners}
-    return Arrangement(grids, None if found is None else found.shifted(x, y), cell)
+    return ArrangedArrays(grids, None if found is None else found.shifted(x, y), cell)
 
 
 def _grid(part: ArrayPart, x: float, y: float, cell: float) -> CellGrid:
@@ -176,7 +176,7 @@ class Plan(Struct, frozen=True):
     window: Window | Parts
     matrices: dict[str, CellGrid]
     rooms: dict[str, Box]
-    lanes: Lanes | None = None
+    lanes: LaneLayout | None = None
     beyond: tuple[int, int] = (0, 0)
     titles: dict[str, Title] = field(default_factory=dict)
 

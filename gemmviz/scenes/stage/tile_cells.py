@@ -411,7 +411,7 @@ _SWINGS, _SWING = 3, 0.09  # how often a cell shakes, and how far, in cells
 _MOST_MET, _AWAY = 16, 1.5  # cells whose threads are drawn; distance in cells at which a thread without a place begins
 _DOT, _ASIDE = 0.4, 0.24  # size of a thread and its distance from the middle, in cells
 _LEADING, _COLLISIONS_GAP = 1.25, 6.0
-_FACTS: dict[str, Told] = {"clash-count": "collisions", "clash-so-far": "collisions so far", "clash-words": "who collides"}
+_TELLS: dict[str, Told] = {"clash-count": "collisions", "clash-so-far": "collisions so far", "clash-words": "who collides"}
 
 
 class Clash(Struct, frozen=True):
@@ -554,7 +554,7 @@ def collision_words(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     drawn, rest = paragraphs_in(room, lines, _COLLISIONS_GAP, _LEADING)
     if rest.height >= _LEADING * sizes.note:
         drawn += paragraph("clash-words", rest, found[0].words, theme.plain.sized(sizes.note), leading=_LEADING)
-    return [dataclasses.replace(each, tells=(_FACTS[each.key],)) for each in drawn]
+    return [dataclasses.replace(each, tells=(_TELLS[each.key],)) for each in drawn]
 
 
 def _so_far(moment: Moment, options: ViewOptions) -> str:

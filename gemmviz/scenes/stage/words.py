@@ -239,7 +239,7 @@ def code_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     columns = int(inner / text_width("0", size, "mono"))
     guilty = guilty_sites(moment) if options.arrived else ()
     if guilty:
-        listing = _both(moment, guilty, columns, most)
+        listing = _colliding_listing(moment, guilty, columns, most)
     else:
         is_around = options.code and most >= 3
         listing = _lines_around(moment, columns, most) if is_around else _statement_listing(moment, moment.site, columns, most)
@@ -274,7 +274,7 @@ def _drawn_listing(moment: Moment, listing: _Listing, room: Box, size: float, th
     return primitives
 
 
-def _both(moment: Moment, sites: tuple[Site, ...], columns: int, most: int) -> _Listing:
+def _colliding_listing(moment: Moment, sites: tuple[Site, ...], columns: int, most: int) -> _Listing:
     """Return the statements of accesses that collide."""
     parts = [_statement_listing(moment, site, columns, max(1, most // len(sites))) for site in sites]
     rows = [(line, lit) for part in parts for line, lit in zip(part.lines, part.lit, strict=True)]

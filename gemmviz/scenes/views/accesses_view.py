@@ -111,11 +111,11 @@ def accesses_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ..
     if options.arrived or moment.touched_in("global") is None or not len(reads_at(moment).step):
         return ()
     key = "ways", options.width, options.height, options.words, options.labels, options.theme.type
-    placed, ends = moment.cached(key, lambda: _ways(moment, options))
+    placed, ends = moment.cached(key, lambda: _placed_reads(moment, options))
     return reading_motion(moment, placed, ends, options)
 
 
-def _ways(moment: Moment, options: ViewOptions) -> tuple[Tables, list[tuple[Element, Point]]]:
+def _placed_reads(moment: Moment, options: ViewOptions) -> tuple[Tables, list[tuple[Element, Point]]]:
     """Return the small matrices, and the elements that are read at this step with the middles of their cells in the table."""
     shown, ends = _ShownReads.of(moment, options), []
     drawn = _reads_table(moment, shown, _table_room(options), options)
@@ -223,12 +223,12 @@ def _sharing(moment: Moment, shown: _ShownReads, drawn: list[Primitive], options
             _table_column(drawn, shown.column_of(k, number)),
             {element for each, element in shown.now if each == number},
         )
-        inks = [_ink(options, name, bool(lit)) for _ in groups]
+        inks = [_bracket_ink(options, name, bool(lit)) for _ in groups]
         primitives += brackets(f"sharing-{name}", column, list(groups.values()), inks)
     return primitives
 
 
-def _ink(options: ViewOptions, name: str, is_now: bool) -> str:
+def _bracket_ink(options: ViewOptions, name: str, is_now: bool) -> str:
     """Return the colour of a bracket: on the accent of a cell that is read now, or beside plain ones."""
     theme = options.theme
     return theme.ink_on(theme.accent(name)) if is_now else theme.accent(name)

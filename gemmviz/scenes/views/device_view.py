@@ -324,19 +324,19 @@ def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     plan, theme = _Plan.of(case, options), options.theme
     total, edge, pieces = data_bytes(case.problem), case.device.last_level_cache, list[Primitive]()
     poured = total * eased_from(options.moment)
-    for name, low, high in _spans(case.problem):
+    for name, low, high in _byte_ranges(case.problem):
         for is_lost, start, stop in ((False, low, min(high, edge)), (True, max(low, edge), high)):
             if start < min(stop, poured):
                 pieces += _poured_layer(name, is_lost, plan.band(start, min(stop, poured)), plan.unit, theme)
     if 0 < poured < total:
-        name = next(each for each, _, high in _spans(case.problem) if poured < high)
+        name = next(each for each, _, high in _byte_ranges(case.problem) if poured < high)
         column = options.room(120)
         jet = square(plan.box.middle, _JET)._replace(y=column.y, height=max(0, plan.band(0, poured).y - column.y))
         pieces.append(round_boxes("jet", jet, theme.accent(name)))
     return (*pieces, *(_verdict(case, plan, theme) if poured >= total else ()))
 
 
-def _spans(problem: Problem) -> list[tuple[str, int, int]]:
+def _byte_ranges(problem: Problem) -> list[tuple[str, int, int]]:
     """Return each matrix with the heights, in bytes, between which it lies."""
     spans, low = [], 0
     for name, size in matrix_bytes(problem).items():

@@ -43,7 +43,6 @@ from gemmviz.scenes.views.request_view import followed_lane
 _SIDE, _CHUNK, _COUNTS = 8, 16, (1, 2, 4)  # rows of a matrix that ldmatrix loads; bytes of each; numbers of matrices
 _BETWEEN = 3 * NEAR  # gap between tables
 _DEALING = 0.4  # share of the time in which registers move
-_Texts = Strings
 
 
 def fragment_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -79,19 +78,19 @@ def _picture_of(moment: Moment, options: ViewOptions) -> "_Picture | None":
     return _LoadedRows(moment, warp, options, starts) if instruction and len(operands) in _COUNTS else None
 
 
-class _Held(NamedTuple):
+class _HeldRegisters(NamedTuple):
     """Registers as cells (rows, columns) of a matrix: the lane and the number of each, the first of its elements, all of them,
     and a text about it.
     """
 
     lanes: Longs
     registers: Longs
-    first: _Texts
-    elements: _Texts
-    tips: _Texts
+    first: Strings
+    elements: Strings
+    tips: Strings
 
 
-def _held(fragment: Fragment, packed: int, matrix: str, names: Sequence[str], options: ViewOptions) -> _Held:
+def _held(fragment: Fragment, packed: int, matrix: str, names: Sequence[str], options: ViewOptions) -> _HeldRegisters:
     """The registers of a matrix. A register holds ``packed`` elements, neighbours in a row or in a column; ``names``: of the
     registers of a lane.
     """
@@ -107,7 +106,7 @@ def _held(fragment: Fragment, packed: int, matrix: str, names: Sequence[str], op
         place = pairs[0][0] // down, pairs[0][1] // across
         entries.append((place, lane, register, elements[0], listed(elements), f"{tip}\n{holder}"))
     cells = [entry[1:] for entry in sorted(entries)]
-    return _Held(*(np.array(each).reshape(shape) for each in zip(*cells, strict=True)))
+    return _HeldRegisters(*(np.array(each).reshape(shape) for each in zip(*cells, strict=True)))
 
 
 class _Picture:
@@ -132,7 +131,9 @@ class _Picture:
     def primitives(self) -> list[Primitive]:
         raise NotImplementedError
 
-    def registers(self, key: str, box: Box, lanes: Longs, fill: Longs, palette: Palette, texts: _Texts, tips: _Texts) -> Cells:
+    def registers(
+        self, key: str, box: Box, lanes: Longs, fill: Longs, palette: Palette, texts: Strings, tips: Strings
+    ) -> Cells:
         """Draw registers, or what else lanes hold or name, as a table that fills a box."""
         theme, meaning = self.theme, Lanes(self.warp, tuple(lanes.ravel().tolist()))
         inks = tuple(theme.faint if colour == theme.empty else theme.ink_on(colour) for colour in palette)
@@ -144,7 +145,7 @@ class _Picture:
         return Rects(key, boxes(*rings), None, self.theme.text, BOLD)
 
     def matrix(
-        self, key: str, box: Box, held: _Held, colour: str, title: str, is_there: bool, names: Sequence[str] = ()
+        self, key: str, box: Box, held: _HeldRegisters, colour: str, title: str, is_there: bool, names: Sequence[str] = ()
     ) -> list[Primitive]:
         """Draw a matrix of 8 x 8 elements with the lane of each register, and a ring around that of the followed lane."""
         head, body = box.strip("top", self.head)
@@ -180,7 +181,7 @@ class _Product(_Picture):
         left, right = self.room.columns(Share(10), Share(11), gap=_BETWEEN)
         return [*self._tiles(left), *self._lane_registers(right)]
 
-    def _cells(self, key: str, box: Box, use: str, lanes: Longs, texts: _Texts, tips: _Texts) -> Cells:
+    def _cells(self, key: str, box: Box, use: str, lanes: Longs, texts: Strings, tips: Strings) -> Cells:
         """Draw registers, those of the followed lane in the colour of their matrix."""
         palette = tuple(self.theme.tint(use.upper(), light) for light in (PALE, SOFT, 1))
         fill = np.where(lanes == self.lane, 2, (lanes + lanes // 4) % 2)
@@ -419,7 +420,7 @@ class _LoadedRows(_Picture):
         """The cells of a matrix."""
         return self.places[number].trimmed(left=self.lane_name, top=self.head)
 
-    def _contents(self) -> _Texts:
+    def _contents(self) -> Strings:
         """The indices of the element of a matrix with which each chunk begins; "" where none is known."""
         moment, array = self.moment, self.main.array
         tiles = moment.tiles if self.options.arrived else moment.tiles_before

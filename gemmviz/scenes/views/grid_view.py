@@ -207,11 +207,11 @@ def _held_shades(theme: Theme) -> tuple[str, ...]:
 
 
 _TOP, _FOOT, _LEAVES = 118, 132, 29  # above and below a picture; what the words leave free below them
-_LINE = 28
+_LINE_HEIGHT = 28
 _SOURCE_LINES = 2
 _MOST_TIPS, _MOST_LABELS = 4096, 256
 _NUMBERS_ROOM, _LARGEST, _LEAST_CELL = 84, 170, 8
-_WIDE = 1.2
+_NARROW_ASPECT = 1.2
 _LEGEND, _LEGEND_NARROW = 28, 100  # from the lower edge of the frame to the legend
 _HERE = len(["waiting", "running", "done"])  # palette entries from here on are of the marked SM
 
@@ -243,7 +243,7 @@ def _alone(case: GridCase, options: ViewOptions, span_ns: int, rows: int, has_ow
     width, height = options.width, options.height
     whole = options.room(_TOP, _FOOT + options.lacking(_LEAVES) if options.words and "action" not in options.hidden else 14)
     if _is_narrow(options):
-        room = whole.trimmed(top=_SOURCE_LINES * _LINE if options.words else 0)
+        room = whole.trimmed(top=_SOURCE_LINES * _LINE_HEIGHT if options.words else 0)
         blocks = room.rows(Share(5), Share(3), gap=AIR)[0]
         taken = HEAD + _block_side(case, blocks) * case.grid[1] * case.grid[2] + 24
         lanes = room.trimmed(_NUMBERS_ROOM, taken)  # the SMs take what is left
@@ -394,7 +394,7 @@ def _grid_heading(case: GridCase, time: str, options: ViewOptions) -> list[Primi
         title_words(title, beside, options),
         text_at("progress", (MARGIN + room, options.title_y), time, sizes.progress, theme.faint, "end", meaning="progress"),
         *(
-            text_at(f"note-{place}", (MARGIN, options.note_y + place * _LINE), line, sizes.words, colour, meaning="note")
+            text_at(f"note-{place}", (MARGIN, options.note_y + place * _LINE_HEIGHT), line, sizes.words, colour, meaning="note")
             for place, (line, colour) in enumerate(lines)
         ),
     ]
@@ -411,7 +411,7 @@ def _state_legend(options: ViewOptions) -> list[Primitive]:
 
 def _is_narrow(options: ViewOptions) -> bool:
     """Whether the rows of the SMs stand below the blocks instead of beside them."""
-    return options.width < _WIDE * options.height
+    return options.width < _NARROW_ASPECT * options.height
 
 
 VIEW = View(marked("Grid: all blocks of the launch"), GridCase, grid_scene, order=402)

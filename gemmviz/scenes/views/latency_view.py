@@ -260,7 +260,7 @@ def switch_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive,
     if shown:
         here = plan.warp(min(int(now), int(np.ceil(_TIME)) - 1) % shown, shown)
         pieces.append(round_boxes("cursor", here.inset(-4), None, theme.chosen, 5))
-    for thread, place in enumerate(_threads(plan, now)):
+    for thread, place in enumerate(_register_boxes(plan, now)):
         pieces += tag(f"thread-{thread}", place, tr("thread {thread}", thread=thread), theme.warps[thread], theme)
     return (*pieces, *_time_strips(plan, now, shown, theme))
 
@@ -275,7 +275,7 @@ def _warps_title(case: OccupancyCase, warps: int) -> str:
     return tr("one scheduler: {warps}{each}", warps=many(warps, "warp"), each=each)
 
 
-def _threads(plan: _Plan, now: float) -> list[Box]:
+def _register_boxes(plan: _Plan, now: float) -> list[Box]:
     """Return where the registers of each CPU thread are: in memory, in the core, or on their way."""
     turn, passed = divmod(now, _RUN + _CHANGE)
     current, share = int(turn), max(0, (passed - _RUN) / _CHANGE)

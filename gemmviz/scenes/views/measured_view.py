@@ -141,7 +141,7 @@ def ladder_scene(case: Ladder, options: ViewOptions) -> Scene:
 
     Draw the names of kernels and GPUs, and the counts. Bars are drawn by ``ladder_motion``.
     """
-    theme, (heads, columns, rows) = options.theme, _places(case, options)
+    theme, (heads, columns, rows) = options.theme, _ladder_rooms(case, options)
     small, strong = theme.small, theme.strong.sized(theme.type.note)
     texts = (
         ([each.number for each in case.rungs], strong, ""),
@@ -167,7 +167,7 @@ def ladder_scene(case: Ladder, options: ViewOptions) -> Scene:
 
 def ladder_motion(case: Ladder, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the bars, one after another, with their shares."""
-    theme, (_, columns, _), drawn = options.theme, _places(case, options), list[Primitive]()
+    theme, (_, columns, _), drawn = options.theme, _ladder_rooms(case, options), list[Primitive]()
     for place, (rung, column) in enumerate(zip(case.rungs, columns, strict=True)):
         share = eased_in_turn(options.moment, place, len(case.rungs))
         head, whole = column.rows(ROW_PITCH * theme.type.note, REST)
@@ -180,7 +180,7 @@ def ladder_motion(case: Ladder, options: ViewOptions) -> tuple[Primitive, ...]:
     return tuple(drawn)
 
 
-def _places(case: Ladder, options: ViewOptions) -> tuple[Box, list[Box], list[Box]]:
+def _ladder_rooms(case: Ladder, options: ViewOptions) -> tuple[Box, list[Box], list[Box]]:
     """Return the row of the GPUs, the columns of the bars, and the rows below them."""
     line = ROW_PITCH * options.theme.type.note
     heads, bars, *rows = options.room(112, 24).rows(line, Share(1), line, line, line, line, gap=NEAR / 2)
@@ -277,7 +277,7 @@ def profile_scene(case: Profile, options: ViewOptions) -> Scene:
     theme = options.theme
     upper, lower = options.room(112).rows(Share(5), REST, gap=AIR)
     heads = (tr("what it counts"), "Nsight Compute", tr("recorded"), tr("from the source"))
-    rows = [_cells(row) for row in case.rows if row.name in _MEANINGS]
+    rows = [_profile_cells(row) for row in case.rows if row.name in _MEANINGS]
     drawn: list[Primitive] = [*table("profile", heads, rows, upper, theme, largest=theme.type.name)]
     texts = _ratios(case)
     for place, (text, box) in enumerate(zip(texts, lower.columns(*[REST] * max(1, len(texts)), gap=NEAR), strict=False)):
@@ -285,7 +285,7 @@ def profile_scene(case: Profile, options: ViewOptions) -> Scene:
     return titled(drawn, tr("Profile of {what}", what=case.what), case.source, options)
 
 
-def _cells(row: ProfileRow) -> list[TableCell]:
+def _profile_cells(row: ProfileRow) -> list[TableCell]:
     differs = row.hardware != row.ours
     metric = TableCell(row.metric)
     return [

@@ -193,7 +193,7 @@ def _small_caches(moment: Moment, room: Box, levels: list[Box], options: ViewOpt
 # Memories and their qualifiers.
 
 _INSET, _HEADING = 14, 38
-_FACTS = 4  # lines that say what is known of a memory
+_FACT_LINES = 4  # lines that say what is known of a memory
 _NOTE = marked("an array is in registers if the compiler knows its indices, else in local memory")
 _PLACES_OF_MEMORIES = (
     (marked("on the chip, in each {sm}"), ("register", "shared")),
@@ -297,14 +297,14 @@ def _of_card(box: Box, theme: Theme) -> list[Box]:
     """Return the parts of a card: the line of its name, what is known of the memory, and the names of variables."""
     sizes, inner = theme.type, box.inset(_INSET, NEAR / 2)
     free = inner.height - LINE_PITCH * sizes.name - CHIP * sizes.least - 8
-    return inner.rows(LINE_PITCH * sizes.name, min(free, _FACTS * LINE_PITCH * sizes.words), REST, gap=4)
+    return inner.rows(LINE_PITCH * sizes.name, min(free, _FACT_LINES * LINE_PITCH * sizes.words), REST, gap=4)
 
 
 def _card(memory: _Memory, box: Box, is_used: bool, theme: Theme) -> list[Primitive]:
     """Draw a memory. Lines without space are left out, the last ones first."""
     ink, key = theme.text if is_used else theme.faint, f"memory-{memory.name}"
     head, body, _ = _of_card(box, theme)
-    name, size = tr(memory.name), min(theme.type.words, body.height / (_FACTS * LINE_PITCH))
+    name, size = tr(memory.name), min(theme.type.words, body.height / (_FACT_LINES * LINE_PITCH))
     small = Style(max(theme.type.least, size), ink)
     strong = Style(theme.type.name, ink, "semibold")
     beyond = head.trimmed(left=strong.width(name) + NEAR)

@@ -87,7 +87,7 @@ def occupancy_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primiti
         pieces += refused.pieces(parts.tray, parts.beside, options.moment, theme)
     if is_over and options.words:
         pieces += empty_name(parts.tray, limits.warps, theme)
-    for place, (name, uses) in enumerate(_resources(limits)):
+    for place, (name, uses) in enumerate(_bar_resources(limits)):
         _, track, value = parts.bar(place)
         taken = 0 if uses is None else track.width * uses[0] / uses[1]
         for number in range(lying if taken > 0 else 0):
@@ -109,7 +109,7 @@ def _warp_slots(limits: OccupancyLimits) -> int:
     return uses[1]
 
 
-def _resources(limits: OccupancyLimits) -> list[tuple[str, tuple[int, int] | None]]:
+def _bar_resources(limits: OccupancyLimits) -> list[tuple[str, tuple[int, int] | None]]:
     """Return the resources that are drawn as bars, with what a block takes and an SM holds: all but the warps."""
     return [(name, uses) for name, uses in limits.uses.items() if name != WARPS]
 
@@ -122,7 +122,7 @@ def _style_of(name: str, limits: OccupancyLimits, parts: _Regions, options: View
 def _empty_bars(limits: OccupancyLimits, parts: _Regions, options: ViewOptions) -> list[Primitive]:
     """Draw the empty bars and their names."""
     pieces: list[Primitive] = []
-    for place, (name, _) in enumerate(_resources(limits)):
+    for place, (name, _) in enumerate(_bar_resources(limits)):
         words, track, _ = parts.bar(place)
         pieces.append(write(f"limit-{name}-name", words, tr(name), _style_of(name, limits, parts, options)))
         pieces.append(Rects(f"limit-{name}-track", boxes(track), options.theme.empty))

@@ -252,7 +252,7 @@ def sm_memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives = [*_blocks_of_threads(moment, plan, options)]
     for name, bar in ((REGISTERS, plan.registers), (SHARED, plan.shared)):
         primitives += _divided_memory(name, bar, plan, options)
-    primitives += _global_memory(plan, options)
+    primitives += _global_memory_bar(plan, options)
     return framed([*primitives, *_copy_ways(moment, plan, options)], moment, options)
 
 
@@ -357,7 +357,7 @@ def _unused(name: str, parts: list[Box], plan: _SmMemoryPlan) -> str:
     return tr("{rest} in no use", rest=counted(size_text(rest))) if rest else ""
 
 
-def _global_memory(plan: _SmMemoryPlan, options: ViewOptions) -> list[Primitive]:
+def _global_memory_bar(plan: _SmMemoryPlan, options: ViewOptions) -> list[Primitive]:
     theme, box = options.theme, plan.outer
     text = tr(
         "Global memory: {memory_bytes} outside the chip, for the blocks of all {sms} SMs",

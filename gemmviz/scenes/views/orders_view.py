@@ -101,7 +101,7 @@ def _order_places(options: ViewOptions) -> tuple[Box, list[list[Box]]]:
 def _turns_taken(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:
     """Return the turn in which each element is computed, in each order: (rows, columns), -1 for one that is never stored."""
     row, column = np.indices(shape).reshape(2, -1)
-    unit = _units(moment, shape)
+    unit = _storing_units(moment, shape)
     count = int(unit.max(initial=-1)) + 1
     first = np.full((2, count), max(shape))
     for axis, place in enumerate((row, column)):
@@ -111,7 +111,7 @@ def _turns_taken(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:
     return tuple(np.append(turn, -1)[unit].reshape(shape) for turn in turns)
 
 
-def _units(moment: Moment, shape: tuple[int, int]) -> Longs:
+def _storing_units(moment: Moment, shape: tuple[int, int]) -> Longs:
     """Return the thread that stores each element, flat; its block if threads of a block share memory; -1 for none."""
     owners, trace = moment.replay.owners, moment.trace
     assert owners.array is not None
@@ -263,7 +263,7 @@ def loops_motion(case: LoopsCase, options: ViewOptions) -> tuple[Primitive, ...]
 
 def _playing(case: LoopsCase, options: ViewOptions) -> list["_Playing"]:
     """Return the kernels beside each other, each as wide as its lines need in one text size for all."""
-    runs, room, longest = case.runs, options.room(112, 20), [_longest(run) for run in case.runs]
+    runs, room, longest = case.runs, options.room(112, 20), [_longest_line(run) for run in case.runs]
     free = room.width - (len(runs) - 1) * _GAP - 2 * _INSET * len(runs)
     size = max(options.theme.type.least, min(_LOOPS_LARGEST, 0.995 * free / sum(longest)))
     widths = [each / sum(longest) * free + 2 * _INSET for each in longest]
@@ -272,7 +272,7 @@ def _playing(case: LoopsCase, options: ViewOptions) -> list["_Playing"]:
     return [_Playing(f"loops-{n}", run, box, size, shown, min(widths), options) for n, (run, box) in columns]
 
 
-def _longest(run: LoopRun) -> float:
+def _longest_line(run: LoopRun) -> float:
     """Return the width of the longest line with its counter, in text sizes."""
     return max(Style(1, "", "mono").width(line) + (_COUNTER if _has_counter(run, n) else 0) for n, line in enumerate(run.lines))
 

@@ -47,7 +47,7 @@ def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
         still = planned_scene(moment, plan, _half(pair, options))
         primitives += [of_side(each, side) for each in still.primitives]
         above += [of_side(each, side) for each in still.above]
-        words += [of_side(each, side) for each in _head(moment, pair, head, options)] if options.words else []
+        words += [of_side(each, side) for each in _side_head(moment, pair, head, options)] if options.words else []
     lock = tr("Both {locked}", locked=tr(_LOCKED[pair.lock])) if pair.is_same_problem else tr("The problems differ in size")
     words += column_primitives(pair, stages.between, lock, options)
     words += named_timeline(pair.right, options)
@@ -73,7 +73,7 @@ def _half(pair: Pair, options: ViewOptions) -> ViewOptions:
     return structs.replace(options, timeline=False, marked=pair.marked)
 
 
-def _head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Primitive]:
+def _side_head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Primitive]:
     """Write the kernel of one side, and what it does at this moment."""
     theme, sizes, said = options.theme, options.theme.type, beat(moment, options.labels).text
     title = fitted(_side_title(moment, pair, box.width, sizes.name), sizes.name, box.width, "semibold")
@@ -97,11 +97,11 @@ def _side_title(moment: Moment, pair: Pair, room: float, size: float) -> str:
 
 # Comparison: costs and gains.
 
-_ALIKE = 0.005  # a ratio that is nearer to 1 isn't shown
+_LEAST_CHANGE = 0.005  # a ratio that is nearer to 1 isn't shown
 _LINES, _APART = 4, 8  # below the table
 
 
-class _Row(NamedTuple):
+class _Quantity(NamedTuple):
     """A quantity of both runs, None where it is unknown, and how it is written. ``more``: texts that follow."""
 
     name: str
@@ -112,7 +112,7 @@ class _Row(NamedTuple):
     @property
     def ratio(self) -> str:
         left, right = self.values
-        if not left or right is None or abs(right / left - 1) < _ALIKE:
+        if not left or right is None or abs(right / left - 1) < _LEAST_CHANGE:
             return ""
         return f"× {right / left:.3g}"
 
@@ -124,24 +124,24 @@ def pair_facts_scene(pair: Pair, options: ViewOptions) -> Scene:
     Draw a table of both runs, and below it where its figures come from.
     """
     theme, sizes = options.theme, options.theme.type
-    heads = ["", *_names(pair), tr("right / left")]
+    heads = ["", *_run_names(pair), tr("right / left")]
     drawn: list[Primitive] = []
     high = LINE_PITCH * sizes.note if options.words else 0
     upper, *below = options.room().rows(REST, *[high] * _LINES, gap=_APART if options.words else 0)
-    rows = [_cells(row) for row in _rows(pair)]
+    rows = [_quantity_cells(row) for row in _quantities(pair)]
     drawn += table("facts", heads, rows, upper, theme, sizes.words)
-    for number, (box, text) in enumerate(zip(below, _sources(pair), strict=True) if options.words else ()):
+    for number, (box, text) in enumerate(zip(below, _source_sentences(pair), strict=True) if options.words else ()):
         drawn.append(write(f"source-{number}", box, text, theme.soft.sized(sizes.note)))
-    return titled(drawn, tr("What it costs, and what it brings"), _sentence(pair), options)
+    return titled(drawn, tr("What it costs, and what it brings"), _comparison_sentence(pair), options)
 
 
-def _cells(row: _Row) -> list[TableCell]:
+def _quantity_cells(row: _Quantity) -> list[TableCell]:
     texts = ["–" if value is None else f"{row.form(value)}{more}" for value, more in zip(row.values, row.more, strict=True)]
     differs = bool(row.ratio)
     return [TableCell(row.name), *(TableCell(text, strong=differs) for text in texts), TableCell(row.ratio, strong=differs)]
 
 
-def _names(pair: Pair) -> tuple[str, str]:
+def _run_names(pair: Pair) -> tuple[str, str]:
     """Return the kernels' names, or if they are the same the parameters in which the runs differ."""
     left, right = (side.trace.setup for side in pair.sides)
     if left.kernel.name != right.kernel.name:
@@ -151,7 +151,7 @@ def _names(pair: Pair) -> tuple[str, str]:
     return one or left.kernel.name, other or right.kernel.name
 
 
-def _sources(pair: Pair) -> tuple[str, ...]:
+def _source_sentences(pair: Pair) -> tuple[str, ...]:
     """Name the runs, and the devices and compilers that figures come from."""
     left, right = map(kernel_words, pair.sides)
     times = dict.fromkeys(pair.time_sources)
@@ -165,20 +165,22 @@ def _sources(pair: Pair) -> tuple[str, ...]:
     )
 
 
-def _rows(pair: Pair) -> list[_Row]:
+def _quantities(pair: Pair) -> list[_Quantity]:
     limits = [None if case is None else occupancy_limits(case.device, case.needs) for case in pair.cases]
     known = [None if each is None or not each.is_certain else each for each in limits]
     needs = [None if case is None else case.needs for case in pair.cases]
     found = [pipeline_of(side) for side in pair.sides]
     rows = [
-        _Row(tr("time of a launch"), pair.times_ms, lambda ms: f"{ms * 1e3:,.1f} µs"),
-        _Row(tr("registers of a thread"), _both(None if each is None else each.registers for each in needs)),
-        _Row(tr("shared bytes of a block"), _both(None if each is None else each.shared_bytes for each in needs)),
-        _Row(tr("blocks on an SM"), _both(None if each is None else each.blocks_per_sm for each in known), more=_limits(known)),
-        _Row(tr("warps on an SM"), _both(None if each is None else each.warps for each in known)),
-        _Row(tr("stages"), _both(each.stages for each in found)),
-        _Row(tr("steps from copy to wait"), _both(_mean_way(side) for side in pair.sides), _one_digit),
-        *(_Row(tr(name), _both(_instructions(side, chosen) for side in pair.sides)) for name, chosen in _KINDS),
+        _Quantity(tr("time of a launch"), pair.times_ms, lambda ms: f"{ms * 1e3:,.1f} µs"),
+        _Quantity(tr("registers of a thread"), _both(None if each is None else each.registers for each in needs)),
+        _Quantity(tr("shared bytes of a block"), _both(None if each is None else each.shared_bytes for each in needs)),
+        _Quantity(
+            tr("blocks on an SM"), _both(None if each is None else each.blocks_per_sm for each in known), more=_limits(known)
+        ),
+        _Quantity(tr("warps on an SM"), _both(None if each is None else each.warps for each in known)),
+        _Quantity(tr("stages"), _both(each.stages for each in found)),
+        _Quantity(tr("steps from copy to wait"), _both(_mean_way(side) for side in pair.sides), _one_digit),
+        *(_Quantity(tr(name), _both(_instructions(side, chosen) for side in pair.sides)) for name, chosen in _COUNTED_SITES),
     ]
     return [row for row in rows if any(row.values)]
 
@@ -214,24 +216,24 @@ def _instructions(moment: Moment, chosen: Callable[[Moment, Site], bool]) -> int
     return int(np.logical_or.reduceat(active, starts, axis=1).sum()) if len(rows) else 0
 
 
-def _accesses(kind: str, space: str) -> Callable[[Moment, Site], bool]:
+def _access_test(kind: str, space: str) -> Callable[[Moment, Site], bool]:
     """Return whether a site is of a kind and accesses one memory."""
     return lambda moment, site: (
         site.kind == kind and any(moment.trace.arrays[operand.array].space == space for operand in site.operands)
     )
 
 
-_KINDS: tuple[tuple[str, Callable[[Moment, Site], bool]], ...] = (
-    (marked("loads from global memory"), _accesses("load", "global")),
+_COUNTED_SITES: tuple[tuple[str, Callable[[Moment, Site], bool]], ...] = (
+    (marked("loads from global memory"), _access_test("load", "global")),
     (marked("asynchronous copies"), lambda moment, site: site.kind == "copy"),
-    (marked("stores into shared memory"), _accesses("store", "shared")),
-    (marked("loads from shared memory"), _accesses("load", "shared")),
+    (marked("stores into shared memory"), _access_test("store", "shared")),
+    (marked("loads from shared memory"), _access_test("load", "shared")),
     (marked("barriers"), lambda moment, site: site.is_barrier),
     (marked("waits and arrivals"), lambda moment, site: site.kind in ("wait", "arrive", "init")),
 )
 
 
-def _sentence(pair: Pair) -> str:
+def _comparison_sentence(pair: Pair) -> str:
     """Say which run is faster, if that is recorded, and what differs most in the time that it needs."""
     left, right = pair.times_ms
     if not pair.is_same_problem:

@@ -53,7 +53,7 @@ def _is_ready(moment: Moment) -> bool:
 
 _TRIED_COUNTS = ((2, 8), (2, 4), (1, 8), (1, 4), (1, 2), (1, 1))  # phases and threads, tried until the text can be read
 _MOST_PRODUCTS = 4
-_STRETCH = 3  # how much higher than their text rows may be
+_ROW_STRETCH = 3  # how much higher than their text rows may be
 
 
 def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -69,7 +69,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
         heads, rows = _phase_table(moment, most_phases, most_threads, options)
         if text_size(heads, rows, room) >= theme.type.least:
             break
-    return framed(table("phases", heads, rows, room, theme, stretch=_STRETCH), moment, options)
+    return framed(table("phases", heads, rows, room, theme, stretch=_ROW_STRETCH), moment, options)
 
 
 def _phase_table(
@@ -295,8 +295,8 @@ def loads_scene(case: LoadsCase, options: ViewOptions) -> Scene:
     """
     theme, drawn = options.theme, list[Primitive]()
     words = theme.strong.sized(theme.type.words)
-    for at, (row, (name, picture, figure, *said)) in enumerate(zip(case.rows, _parts(case, options), strict=True)):
-        a, b, _ = _tables(row, picture, case)
+    for at, (row, (name, picture, figure, *said)) in enumerate(zip(case.rows, _launch_rooms(case, options), strict=True)):
+        a, b, _ = _factor_boxes(row, picture, case)
         counts = many(sum(row.reads), "read"), many(row.products, "product")
         size = "{} × {}".format(*row.reads)
         drawn += [
@@ -314,14 +314,14 @@ def loads_motion(case: LoadsCase, options: ViewOptions) -> tuple[Primitive, ...]
     """Draw the products, as many at a time in each thread, until all are made."""
     theme, drawn = options.theme, list[Primitive]()
     most = max(row.products for row in case.rows)
-    for at, (row, (_, picture, *_)) in enumerate(zip(case.rows, _parts(case, options), strict=True)):
+    for at, (row, (_, picture, *_)) in enumerate(zip(case.rows, _launch_rooms(case, options), strict=True)):
         made = (np.arange(row.products) < round(options.way * most)).astype(np.uint8).reshape(row.reads)
-        table = _tables(row, picture, case)[2]
+        table = _factor_boxes(row, picture, case)[2]
         drawn.append(cells_in(f"C-{at}", table, made, (theme.empty, theme.accent("C")), theme.background))
     return tuple(drawn)
 
 
-def _parts(case: LoadsCase, options: ViewOptions) -> list[list[Box]]:
+def _launch_rooms(case: LoadsCase, options: ViewOptions) -> list[list[Box]]:
     """Return the rooms of each launch: its elements of C, its picture, the figure, and two lines of counts."""
     columns = options.room(_TOP).columns(*(Share(row.reads[1] + 3) for row in case.rows))
     sizes = options.theme.type
@@ -329,7 +329,7 @@ def _parts(case: LoadsCase, options: ViewOptions) -> list[list[Box]]:
     return [each.rows(ROW_PITCH * sizes.caption, REST, 2 * LINE_PITCH * sizes.title, low, low, gap=NEAR) for each in columns]
 
 
-def _tables(row: LoadsRow, picture: Box, case: LoadsCase) -> tuple[Box, Box, Box]:
+def _factor_boxes(row: LoadsRow, picture: Box, case: LoadsCase) -> tuple[Box, Box, Box]:
     """Return the boxes of the elements of A and B and of the products, with cells that are equal in all launches."""
     rows = max(each.reads[0] for each in case.rows) + 1 + _APART
     side = min(_LARGEST, picture.width / (row.reads[1] + 3), picture.height / rows)

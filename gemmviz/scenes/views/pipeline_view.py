@@ -102,7 +102,7 @@ def pipeline_of(moment: Moment) -> Pipeline:
 def _pipeline(moment: Moment) -> Pipeline:
     trace, block = moment.trace, moment.scope.of_block
     fills = [fill for number, array in enumerate(trace.arrays) for fill in _fills(trace, block, number, array)]
-    tracks = _tracks(moment)
+    tracks = _warp_tracks(moment)
     stages = 1 + max((fill.stage for fill in fills), default=-1)
     kind, here = np.full(trace.steps, -1), np.full(trace.steps, -1)
     for number, track in enumerate(tracks):
@@ -162,10 +162,10 @@ def _stage_starts(trace: Trace, array: MemoryArray, written: Longs) -> Longs:
     copied = ends > steps
     group, each = (ends[copied], steps[copied]) if copied.any() else (trace.phase[steps], trace.phase[steps])
     low, high = written[1:, copied] if copied.any() else written[1:]
-    filled = _extents(each, low, high)
+    filled = _group_extents(each, low, high)
     if len(array.shape) > 1 and array.shape[0] <= _MOST_STAGES and all(a // size == b // size for a, b in filled):
         return np.arange(array.shape[0]) * size
-    parts = _extents(group, low, high)
+    parts = _group_extents(group, low, high)
     starts, reached = list[int](), -1
     for low, high in sorted(set(parts)):
         starts += [low] if low > reached else []
@@ -173,12 +173,12 @@ def _stage_starts(trace: Trace, array: MemoryArray, written: Longs) -> Longs:
     return np.array(starts if len(starts) <= _MOST_STAGES else starts[:1], np.int64)
 
 
-def _extents(group: Longs, low: Longs, high: Longs) -> list[tuple[int, int]]:
+def _group_extents(group: Longs, low: Longs, high: Longs) -> list[tuple[int, int]]:
     """The first and the last element of each group of spans."""
     return [(int(low[group == each].min()), int(high[group == each].max())) for each in np.unique(group).tolist()]
 
 
-def _tracks(moment: Moment) -> tuple[Track, ...]:
+def _warp_tracks(moment: Moment) -> tuple[Track, ...]:
     """The warps of the block, divided into those that wait at the same places; warps that only wait with all others belong to
     no track, unless all do.
     """
@@ -275,11 +275,11 @@ def pipeline_scene(moment: Moment, options: ViewOptions) -> Scene:
     pieces: list[Primitive] = [
         round_boxes("rows", rows, theme.panel), write_all("names", labels, _row_names(found), theme.small)
     ]  # fmt: skip
-    pieces += _bars(found, plan, moment, theme, found.x[-1], "planned")
+    pieces += _track_bars(found, plan, moment, theme, found.x[-1], "planned")
     pieces += [
         *_meeting_lines(found, plan, moment, theme),
-        *_distances(found, plan, moment, theme),
-        *_told(found, plan, moment, options),
+        *_copy_distances(found, plan, moment, theme),
+        *_progress_words(found, plan, moment, options),
     ]
     return framed(pieces, moment, options)
 
@@ -297,10 +297,10 @@ def pipeline_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ..
     before, after = found.x[moment.step : moment.step + 2].tolist()
     now = before + (after - before) * options.way
     whole = plan.across.trimmed(top=plan.tracks[0].y - plan.across.y) if plan.tracks else plan.across
-    return *_bars(found, plan, moment, theme, now, "done"), upright("now", plan.at(now), whole, theme.text)
+    return *_track_bars(found, plan, moment, theme, now, "done"), upright("now", plan.at(now), whole, theme.text)
 
 
-def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: float, key: str) -> list[Primitive]:
+def _track_bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: float, key: str) -> list[Primitive]:
     """Draw the steps of the tracks and the fills of the stages until a time: "planned" faintly, "done" in full."""
     drawn, is_done, x = list[Primitive](), key == "done", found.x
     groups: dict[str, list[Box]] = {}
@@ -314,7 +314,7 @@ def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: flo
         for kind in np.unique(track.kinds).tolist():
             steps = track.steps[track.kinds == kind]
             for start, stop in _runs(np.diff(steps) > 1, len(steps)):
-                add(_colour(kind, theme), NOW, box.inset(0, 4), float(x[steps[start]]), float(x[steps[stop - 1] + 1]))
+                add(_track_colour(kind, theme), NOW, box.inset(0, 4), float(x[steps[start]]), float(x[steps[stop - 1] + 1]))
     arrays = sorted({fill.array for fill in found.fills})
     for fill in found.fills:
         lanes = plan.stages[fill.stage].inset(0, 4).rows(*[REST] * len(arrays), gap=4)
@@ -333,7 +333,7 @@ def _bars(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme, until: flo
     return drawn
 
 
-def _colour(kind: int, theme: Theme) -> str:
+def _track_colour(kind: int, theme: Theme) -> str:
     """The colour of the steps of a track: of what fills, loads from global memory among it, computes, waits, and stores."""
     waits = mixed(theme.empty, theme.faint, HALF)
     return {COMPUTE: theme.text, BARRIER: waits, STORE_C: theme.accent("C")}.get(kind, theme.chosen)
@@ -345,11 +345,11 @@ def _array_colour(moment: Moment, number: int, theme: Theme) -> str:
     sources = [
         operand.array for site in trace.sites if site.touches(number) for operand in site.operands
         if arrays[operand.array].space == "global"
-    ] or _origins(trace, number)  # fmt: skip
+    ] or _copied_matrices(trace, number)  # fmt: skip
     return theme.accent(arrays[sources[0]].name) if sources else theme.slate
 
 
-def _origins(trace: Trace, number: int) -> list[int]:
+def _copied_matrices(trace: Trace, number: int) -> list[int]:
     """The matrix of which the first copy in a shared array is."""
     steps = np.isin(
         trace.origin_step, [step for touches in trace.touches_of(number, "write") for step in touches.steps.tolist()]
@@ -371,7 +371,7 @@ def _meeting_lines(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme) -
     return [Lines("meetings", boxes(*lines), theme.faint, STROKE)] if lines else []
 
 
-def _distances(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme) -> list[Primitive]:
+def _copy_distances(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme) -> list[Primitive]:
     """Write the number of steps from the issue of a copy to its wait where there is room."""
     style, arrays = theme.aside, sorted({fill.array for fill in found.fills})
     parts, texts = list[Box](), list[str]()
@@ -387,7 +387,7 @@ def _distances(found: Pipeline, plan: _Plan, moment: Moment, theme: Theme) -> li
     return [write_all("distances", parts, texts, style, "middle")] if texts else []
 
 
-def _told(found: Pipeline, plan: _Plan, moment: Moment, options: ViewOptions) -> list[Rects | Labels]:
+def _progress_words(found: Pipeline, plan: _Plan, moment: Moment, options: ViewOptions) -> list[Rects | Labels]:
     """Say what is under way now, what is waited for, and how long copies take."""
     if not options.words:
         return []
@@ -401,9 +401,9 @@ def _told(found: Pipeline, plan: _Plan, moment: Moment, options: ViewOptions) ->
         number, ago = min(fill.stage for fill in waited), moment.step - min(fill.first for fill in waited)
         said.append(tr("waits for stage {number}, issued {steps} ago", number=number, steps=many(ago, "step")))
     parts = (
-        (_colour(STORE_TILE, theme), tr("fills")),
-        (_colour(COMPUTE, theme), tr("computes")),
-        (_colour(BARRIER, theme), tr("waits")),
+        (_track_colour(STORE_TILE, theme), tr("fills")),
+        (_track_colour(COMPUTE, theme), tr("computes")),
+        (_track_colour(BARRIER, theme), tr("waits")),
     )
     strengths = (SOFT, tr("under way")), (HALF, tr("there")), (NOW, tr("read"))
     accent = _array_colour(moment, found.fills[0].array, theme)

@@ -211,11 +211,11 @@ class _Plan(NamedTuple):
         code, right = options.room(112 if options.words else None, 24).columns(Share(3), Share(2), gap=50)
         size = min(listing_size((listing,), code.width, code.height, sizes.least, MORE_ROWS), sizes.caption)
         said, below = right.rows(_SENTENCE if options.words else 0, REST)
-        tables = _tables(_shared_shapes(moment), below)
+        tables = _tile_boxes(_shared_shapes(moment), below)
         return cls(Sheet.of("code", listing, code, size), said, tables)
 
 
-def _tables(arrays: _Shapes, room: Box) -> dict[int, Box]:
+def _tile_boxes(arrays: _Shapes, room: Box) -> dict[int, Box]:
     """Return the tables of shared arrays with cells of one size: one below the other, or side by side if they are much larger
     then.
     """

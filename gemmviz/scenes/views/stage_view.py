@@ -164,7 +164,7 @@ def matrix_state(
             slice(max(0, area[2] // f - c0), max(0, -(-area[3] // f) - c0)),
         )
         state[rows, columns] = AREA
-    flat[grid.cells(_sources(moment, number))] = SOURCE
+    flat[grid.cells(_copied_elements(moment, number))] = SOURCE
     for touched in moment.of_array(number):
         if touched.operand.access == "write" and not arrived:
             continue
@@ -192,7 +192,7 @@ def lit_by_group(moment: Moment, touched: TouchedOperand, cells: Longs, size: in
     return np.where(several, SEVERAL, FIRST_GROUP + group_colours(moment.trace, active, layer)).astype(np.uint8)
 
 
-def _sources(moment: Moment, number: int) -> AnyArray:
+def _copied_elements(moment: Moment, number: int) -> AnyArray:
     """Return the elements of a matrix whose copies in shared memory are accessed now."""
     elements = [np.zeros(0, np.int64)]
     for touched in moment.touched:
@@ -387,5 +387,5 @@ def _followed_ring(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     return _result_rings("followed", moment, elements, plan, theme.accent("C"), _RING_AROUND)
 
 
-_PARTS = ("matrices", "request", "banks", "sum")
-VIEW = View(marked("Stage"), Moment, stage_scene, _motion, has_title=False, parts=_PARTS, order=101)
+_STAGE_PARTS = ("matrices", "request", "banks", "sum")
+VIEW = View(marked("Stage"), Moment, stage_scene, _motion, has_title=False, parts=_STAGE_PARTS, order=101)

@@ -139,7 +139,7 @@ class _ShownTerms(Struct, frozen=True):
         return self.columns[place]._replace(width=text_width(self.texts[place], self.size))
 
 
-class _Sum(Struct, frozen=True):
+class _WatchedSum(Struct, frozen=True):
     """The sum of the first element of C that the watched thread stores: what is ``shown``, the ``steps`` at which its terms
     arrive, by k, and ``whole``: all products in order, None where the value is unknown.
     """
@@ -151,7 +151,7 @@ class _Sum(Struct, frozen=True):
     whole: list[float | None]
 
     @classmethod
-    def of(cls, moment: Moment, options: ViewOptions) -> "_Sum | None":
+    def of(cls, moment: Moment, options: ViewOptions) -> "_WatchedSum | None":
         """None for a thread that stores nothing. What moves in this step counts as soon as it has arrived."""
         terms, array = moment.terms, moment.replay.owners.array
         own = [] if terms is None else np.flatnonzero(terms.threads == moment.scope.first_thread).tolist()
@@ -178,7 +178,7 @@ def sum_scene(moment: Moment, options: ViewOptions) -> Scene:
 
     Draw the first element of C that the first watched thread stores.
     """
-    found = _Sum.of(moment, options)
+    found = _WatchedSum.of(moment, options)
     if found is None:
         return framed([message(tr("The watched thread stores no element of C."), options)], moment, options)
     return framed(_sum(moment, found, options), moment, options)
@@ -186,7 +186,7 @@ def sum_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 def sum_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the bars of the products of this step while they grow; nothing after that."""
-    found = None if options.arrived else _Sum.of(moment, options)
+    found = None if options.arrived else _WatchedSum.of(moment, options)
     if found is None:
         return ()
     shown, heights, theme = found.shown, _Heights.of(found, options), options.theme
@@ -197,12 +197,12 @@ def sum_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     return tuple(round_boxes(f"growing-{k}", bar, theme.accent("C")) for k, bar in bars)
 
 
-def _sum(moment: Moment, found: _Sum, options: ViewOptions) -> list[Primitive]:
+def _sum(moment: Moment, found: _WatchedSum, options: ViewOptions) -> list[Primitive]:
     shown, theme = found.shown, options.theme
     left = options.labels.element("C", *found.element) + " = " + ("… + " if shown.first else "")
     head, style = shown.line._replace(x=MARGIN, width=shown.line.x - MARGIN), Style(shown.size, theme.accent("C"), "semibold")
     primitives: list[Primitive] = [write("sum-left", head, left, style)]
-    primitives += [part for place in range(len(shown.ks)) for part in _term(shown, place, options)]
+    primitives += [part for place in range(len(shown.ks)) for part in _drawn_term(shown, place, options)]
     primitives += _braces_over(moment, shown, found.steps, found.terms.length, options)
     if shown.tail:
         primitives.append(beside("sum-tail", shown.line, "right", "…", Style(shown.size, theme.faint), 0))
@@ -238,7 +238,7 @@ def _fitting_terms(
     return _ShownTerms(ks, first, reached, known, texts, size, line, tail)
 
 
-def _term(shown: _ShownTerms, place: int, options: ViewOptions) -> list[Primitive]:
+def _drawn_term(shown: _ShownTerms, place: int, options: ViewOptions) -> list[Primitive]:
     """Draw one product, and the sign after it."""
     theme, size, k, at = options.theme, shown.size, shown.ks[place], shown.first + place
     box, column = shown.term(place), shown.columns[place]
@@ -269,7 +269,7 @@ class _Heights(Struct, frozen=True):
     scale: Scale
 
     @classmethod
-    def of(cls, found: _Sum, options: ViewOptions) -> "_Heights | None":
+    def of(cls, found: _WatchedSum, options: ViewOptions) -> "_Heights | None":
         """None if a product is unknown, or the sum never changes."""
         known = [each for each in found.whole if each is not None]
         sums = np.concatenate([[0.0], np.cumsum(np.array(known, np.float64))])
@@ -284,7 +284,7 @@ class _Heights(Struct, frozen=True):
         return self.scale.at(float(self.sums[term])), self.scale.at(float(self.sums[term + 1]))
 
 
-def _steps(found: _Sum, options: ViewOptions) -> list[Primitive]:
+def _steps(found: _WatchedSum, options: ViewOptions) -> list[Primitive]:
     """Draw how each product that has arrived moves the sum."""
     theme, shown, heights = options.theme, found.shown, _Heights.of(found, options)
     if heights is None:

@@ -208,7 +208,7 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
             round_boxes(f"vendors-column-{place}", box, fill),
             write(f"vendors-head-{place}", rows[0].inset(_INDENT, 0), model, style),
         ]
-    for place, ((name, *_), box) in enumerate(zip(_rows_of(case), names[1:], strict=True)):
+    for place, ((name, *_), box) in enumerate(zip(_term_rows(case), names[1:], strict=True)):
         primitives.append(write(f"vendors-name-{place}", box, tr(name), theme.soft))
     note = (
         tr("words for parts of the chip on the right: {device}", device=case.device.name)
@@ -220,7 +220,7 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 
 def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the terms: row by row, that of CUDA and then its counterpart, which comes from it."""
-    theme, rows, (_, columns), drawn = options.theme, _rows_of(case), _table_boxes(case, options), list[Primitive]()
+    theme, rows, (_, columns), drawn = options.theme, _term_rows(case), _table_boxes(case, options), list[Primitive]()
     left, right = ([box.inset(_INDENT, 0) for box in column[1:]] for column in columns)
     widest = max(theme.strong.sized(1).width(term) for row in rows for term in row[1:])
     style = theme.strong.sized(min(theme.type.name, left[0].width / widest))
@@ -235,7 +235,7 @@ def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
     return tuple(drawn)
 
 
-def _rows_of(case: LaunchCase) -> list[tuple[str, str, str]]:
+def _term_rows(case: LaunchCase) -> list[tuple[str, str, str]]:
     """Return what a row is about, and the term of CUDA and of HIP for it."""
     words = case.device.words if case.device.vendor == "AMD" else CUDA_WORDS
     makers = ((name, tr(cuda), tr(hip)) for name, cuda, hip in _MAKERS)
@@ -245,7 +245,7 @@ def _rows_of(case: LaunchCase) -> list[tuple[str, str, str]]:
 def _table_boxes(case: LaunchCase, options: ViewOptions) -> tuple[list[Box], list[list[Box]]]:
     """Return the boxes of the names of the rows and of the terms in both columns, each below the box of a heading."""
     names, *columns = options.room(120, 28 + options.lacking(20)).columns(274, REST, REST, gap=26)
-    sizes: list[float | Share] = [56, *[REST] * len(_rows_of(case))]
+    sizes: list[float | Share] = [56, *[REST] * len(_term_rows(case))]
     return names.rows(*sizes), [column.rows(*sizes) for column in columns]
 
 

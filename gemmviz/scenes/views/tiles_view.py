@@ -153,7 +153,7 @@ def first_blocks_scene(moment: Moment, options: ViewOptions) -> Scene:
     known, theme = matrices_read(moment.trace), options.theme
     if moment.replay.owners.array is None or not {"A", "B"} <= set(known):
         return _titled([message(tr("This kernel doesn't multiply matrices A and B."), options)], moment, options)
-    places, words = _places(moment, options)
+    places, words = _matrix_boxes(moment, options)
     drawn: list[Primitive] = [
         write(f"first-name-{name}", box._replace(y=box.y - 34, height=30), name, theme.strong.inked(theme.accent(name)))
         for name, box in places.items()
@@ -180,7 +180,7 @@ def first_blocks_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive
     known, owners = matrices_read(moment.trace), moment.replay.owners
     if owners.array is None or not {"A", "B"} <= set(known):
         return ()
-    places, size = _places(moment, options)[0], moment.trace.space.threads_per_block
+    places, size = _matrix_boxes(moment, options)[0], moment.trace.space.threads_per_block
     last = first_threads(moment).stop // size
     threads = slice(0, size * max(1, round(float(eased(options.moment)) * last)))
     shown: dict[str, tuple[MemoryArray, Longs]] = {
@@ -197,7 +197,7 @@ def first_blocks_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive
     return tuple(drawn)
 
 
-def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], Box]:
+def _matrix_boxes(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], Box]:
     """Return the boxes of the matrices, as a cross with B above C and A at its left; and the room of the words."""
     m, n, k = (moment.trace.setup.problem.sizes[name] for name in "MNK")
     left, words = options.room(foot=MARGIN).columns(REST, _WORDS if options.words else 0, gap=4 * NEAR)

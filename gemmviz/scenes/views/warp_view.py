@@ -65,7 +65,7 @@ def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitiv
     columns = columns // 2 if is_long else columns
     rows, room = -(-size // columns), options.room().trimmed(top=44)
     lanes = room._replace(height=min(room.height, rows * _WARP_TALLEST)).grid(rows, columns, _BETWEEN_LANES)[:size]
-    parts = [_parts(box, is_long) for box in lanes]
+    parts = [_lane_rooms(box, is_long) for box in lanes]
     font = min(theme.type.note, lanes[0].height / LINE_PITCH / (1 if is_long else 2))
     for with_address, with_value in ((options.words, True), (False, True), (False, False)):  # as much as fits
         texts = [_lane_lines(moment, warp, number, options, with_address, with_value) for number in range(size)]
@@ -87,7 +87,7 @@ def _all_lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitiv
     return pieces
 
 
-def _parts(box: Box, is_long: bool) -> list[Box]:
+def _lane_rooms(box: Box, is_long: bool) -> list[Box]:
     """Return the places of a lane's name and of what it touches, below it or, if that is ``is_long``, beside it."""
     inner = box.trimmed(22, 4, 12, 4)
     return inner.columns(Share(4), Share(7)) if is_long else inner.rows(REST, REST)
@@ -263,7 +263,7 @@ _HEADINGS = (
 )
 
 
-class _Row(NamedTuple):
+class _BranchRow(NamedTuple):
     """What is told at one place: the source, which lanes are active, and the cost of its ``steps``. ``other``: at the branch,
     the lanes where its condition doesn't hold; ``array``: the name of what is accessed; ``heading``: the name of a way instead.
     """
@@ -288,7 +288,7 @@ def branch_scene(moment: Moment, options: ViewOptions) -> Scene:
         step, link = next_branch(moment), tr("Go to step {step}, where lanes part")
         said = tr("No lanes of a warp part in this run") if step is None else tr("All lanes are together at this step")
         return framed(elsewhere(said, step, link, options), moment, options)
-    theme, rows, plan = options.theme, _rows(moment, found), _BranchPlan.of(moment, found, options)
+    theme, rows, plan = options.theme, _branch_rows(moment, found), _BranchPlan.of(moment, found, options)
     pieces: list[Primitive] = [
         names_of_parts("lanes", plan.numbers, [str(n) for n in range(plan.lanes)], *theme.aside[:2], "inside")
     ]
@@ -302,7 +302,7 @@ def branch_scene(moment: Moment, options: ViewOptions) -> Scene:
     style = Style(plan.size, theme.text, "mono")
     pieces.append(write_all("sources", left, [row.text for row, _ in texts], style))
     pieces.append(write_all("costs", right, [row.cost for row, _ in texts], style._replace(face="regular")))
-    pieces += _below(moment, found, plan.below, options)
+    pieces += _cost_lines(moment, found, plan.below, options)
     return framed(pieces, moment, options)
 
 
@@ -312,7 +312,7 @@ def branch_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
     if found is None:
         return ()
     theme, plan, drawn = options.theme, _BranchPlan.of(moment, found, options), list[Primitive]()
-    for place, (row, box) in enumerate(zip(_rows(moment, found), plan.rows, strict=True)):
+    for place, (row, box) in enumerate(zip(_branch_rows(moment, found), plan.rows, strict=True)):
         if row.active is None:
             continue
         full = theme.accent(row.array) if row.array else theme.chosen
@@ -339,7 +339,7 @@ class _BranchPlan(NamedTuple):
 
     @classmethod
     def of(cls, moment: Moment, found: Divergence, options: ViewOptions) -> "_BranchPlan":
-        rows, sizes, lanes = _rows(moment, found), options.theme.type, moment.trace.rules.warp_size
+        rows, sizes, lanes = _branch_rows(moment, found), options.theme.type, moment.trace.rules.warp_size
         said = 3 * LINE_PITCH * sizes.words if options.words else 0
         head, whole, below = options.room().rows(sizes.words, REST, said, gap=NEAR)
         pitch = min(_BRANCH_TALLEST, whole.height / len(rows))
@@ -353,43 +353,43 @@ class _BranchPlan(NamedTuple):
         return left, middle, right
 
 
-def _rows(moment: Moment, found: Divergence) -> list[_Row]:
+def _branch_rows(moment: Moment, found: Divergence) -> list[_BranchRow]:
     key = "rows of a branch", found.step, found.threads.start
-    rows: list[_Row] = moment.replay.cached(key, lambda: _told(moment, found))
+    rows: list[_BranchRow] = moment.replay.cached(key, lambda: _new_branch_rows(moment, found))
     return rows
 
 
-def _told(moment: Moment, found: Divergence) -> list[_Row]:
+def _new_branch_rows(moment: Moment, found: Divergence) -> list[_BranchRow]:
     trace, (taken, passed) = moment.trace, found.ways
     site, split = trace.site_of(found.step), f"{taken.lanes.sum()} + {passed.lanes.sum()}"
-    rows = [_Row(_source(site), taken.lanes, passed.lanes, cost=tr("{split} lanes", split=split), steps=(found.step,))]
+    rows = [_BranchRow(_source(site), taken.lanes, passed.lanes, cost=tr("{split} lanes", split=split), steps=(found.step,))]
     ways = [way for way in zip(found.ways, _HEADINGS, strict=True) if len(way[0].steps)]
     ways.sort(key=lambda way: int(way[0].steps[0]))
     for number, (way, headings) in enumerate(ways):
         heading = headings[number if len(ways) == 2 else -1]
-        rows.append(_Row(heading=tr(heading, lanes=many(int(way.lanes.sum()), "lane"))))
-        rows += _places(moment, found, way)
+        rows.append(_BranchRow(heading=tr(heading, lanes=many(int(way.lanes.sum()), "lane"))))
+        rows += _way_rows(moment, found, way)
     if found.meets is not None:
         met = trace.site_of(found.meets)
         active = trace.element[trace.row[found.meets], found.threads] >= 0
-        rows.append(_Row(heading=tr("Together again")))
+        rows.append(_BranchRow(heading=tr("Together again")))
         lanes = many(int(active.sum()), "lane")
-        rows.append(_Row(_source(met), active, array=_array(moment, met), cost=lanes, steps=(found.meets,)))
+        rows.append(_BranchRow(_source(met), active, array=_accessed_name(moment, met), cost=lanes, steps=(found.meets,)))
     else:
-        rows.append(_Row(heading=tr("They don't meet again before the run ends")))
+        rows.append(_BranchRow(heading=tr("They don't meet again before the run ends")))
     return rows
 
 
-def _places(moment: Moment, found: Divergence, way: Way) -> list[_Row]:
+def _way_rows(moment: Moment, found: Divergence, way: Way) -> list[_BranchRow]:
     """Return a row for each place that a way comes to, in the order in which it first does."""
-    trace, rows = moment.trace, list[_Row]()
+    trace, rows = moment.trace, list[_BranchRow]()
     for site in dict.fromkeys(trace.site[way.steps].tolist()):
         steps = way.steps[trace.site[way.steps] == site]
         active = trace.element[trace.row[steps[0]], found.threads] >= 0
         where = trace.sites[site]
         text = _source(where) + (f"  ×{spaced(len(steps))}" if len(steps) > 1 else "")
-        cost = _cost(moment, found, steps.tolist())
-        rows.append(_Row(text, active, array=_array(moment, where), cost=cost, steps=tuple(steps.tolist())))
+        cost = _cost_words(moment, found, steps.tolist())
+        rows.append(_BranchRow(text, active, array=_accessed_name(moment, where), cost=cost, steps=tuple(steps.tolist())))
     return rows
 
 
@@ -397,12 +397,12 @@ def _source(site: Site) -> str:
     return f"{site.place.line}  {' '.join(site.text.split())}"
 
 
-def _array(moment: Moment, site: Site) -> str:
+def _accessed_name(moment: Moment, site: Site) -> str:
     operand = site.operand(0)
     return "" if operand is None else moment.trace.arrays[operand.array].name
 
 
-def _cost(moment: Moment, found: Divergence, steps: list[int]) -> str:
+def _cost_words(moment: Moment, found: Divergence, steps: list[int]) -> str:
     """Return what a warp moves at some steps of one place."""
     counts = _counts(moment, found, steps)
     if counts.sectors:
@@ -419,7 +419,7 @@ def _counts(moment: Moment, found: Divergence, steps: list[int]) -> Counts:
     return total
 
 
-def _below(moment: Moment, found: Divergence, box: Box, options: ViewOptions) -> list[Primitive]:
+def _cost_lines(moment: Moment, found: Divergence, box: Box, options: ViewOptions) -> list[Primitive]:
     """Say what both ways cost one after the other, and what the colours mean."""
     if not options.words:
         return []
@@ -428,7 +428,7 @@ def _below(moment: Moment, found: Divergence, box: Box, options: ViewOptions) ->
     costs = [each for each in costs if each.requests]
     said = tr("What follows accesses no memory")
     if costs:
-        said = tr("This warp: {cost}", cost=", ".join(_sums(costs)))
+        said = tr("This warp: {cost}", cost=", ".join(_cost_sums(costs)))
     setup = moment.trace.setup
     aside = compiled_branch(recorded_machine_code(setup, device_for(setup)), moment.trace.site_of(found.step).place)
     looks = [([(theme.chosen, None)], tr("active")), ([(theme.empty, None)], tr("waits"))]
@@ -436,7 +436,7 @@ def _below(moment: Moment, found: Divergence, box: Box, options: ViewOptions) ->
     return [*words, *swatches("legend", lower, looks, theme.type.note, theme.faint)]
 
 
-def _sums(costs: list[Counts]) -> list[str]:
+def _cost_sums(costs: list[Counts]) -> list[str]:
     """Return the requests of the ways, and the sectors or wavefronts, as sums."""
     sums = []
     for unit in ("request", "sector", "wavefront"):

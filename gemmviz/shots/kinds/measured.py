@@ -118,7 +118,7 @@ def _make_ladder(shot: Shot, context: Context) -> Ladder:
     """
     rungs, sources = list[Rung](), list[str]()
     for name in kernel_names():
-        rows = ((each, _fastest(each, name, shot.chart.width)) for each in context.measurements.values())
+        rows = ((each, _fastest_of_width(each, name, shot.chart.width)) for each in context.measurements.values())
         found = next(((benchmark, row) for benchmark, row in rows if row is not None), None)
         if found is None:
             continue
@@ -149,7 +149,7 @@ def _number_and_word(name: str) -> tuple[str, str]:
     return number, first if rest in ([], ["tiled"]) else rest[-1]
 
 
-def _fastest(benchmark: Benchmark, kernel: str, width: int) -> Measured | None:
+def _fastest_of_width(benchmark: Benchmark, kernel: str, width: int) -> Measured | None:
     rows = [row for row in benchmark.rows if row.kernel == kernel and row.problem == Problem(_N, _N, _N) and row.gflops]
     rows = [row for row in rows if not width or len(row.parameters) > 1 or width in row.parameters.values()]
     return max(rows, key=lambda row: row.gflops or 0.0, default=None)

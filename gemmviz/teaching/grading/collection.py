@@ -18,7 +18,7 @@ from msgspec import Struct, structs
 from gemmviz import __version__
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
 from gemmviz.files.kernel_file import decoded
-from gemmviz.files.resources import KERNEL_SUFFIXES, file_stem, is_file, write_text
+from gemmviz.files.resources import KERNEL_SUFFIXES, SKIPPED_FOLDERS, file_stem, is_file, write_text
 from gemmviz.model.kernel import MOST_TEXT
 from gemmviz.model.messages import GemmvizError, UsageError
 from gemmviz.teaching.grading.pool import Graded
@@ -26,7 +26,6 @@ from gemmviz.teaching.grading.task import CheckResult, Grade, HandIn, Task
 
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.DOTALL)
 _SUFFIXES = KERNEL_SUFFIXES | {".cuh", ".hh", ".inc"}
-_SKIPPED_FOLDERS = frozenset(("__MACOSX", "node_modules", "build"))
 _MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 100_000, 64, 4 * MOST_TEXT
 _LARGEST_ARCHIVE = 256 << 20  # bytes
 _LONGEST_NAME, _MOST_NAMED = 120, 4
@@ -140,7 +139,7 @@ def _packed_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[
 
 
 def _is_skipped(name: str) -> bool:
-    return (name.startswith(".") and name not in (".", "..")) or name in _SKIPPED_FOLDERS
+    return (name.startswith(".") and name not in (".", "..")) or name in SKIPPED_FOLDERS
 
 
 # Students

@@ -71,7 +71,7 @@ _INTERPRETER_LIMITS = frozenset(("unsupported", "setting"))  # limits of the int
 NOT_MET, _UNCONFIRMED = "not-met", "unconfirmed"
 _MOST_REUSED = 16
 _MOST_TRACED, _ONE_BLOCK = 1 << 21, "0:1,0:1"  # multiplications of a problem that is run as a whole: 128³
-_LAUNCH_ERRORS = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
+_LAUNCH_ERROR_IDS = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
 
 
 class Judged(Struct, frozen=True):
@@ -184,7 +184,7 @@ class _Judging:
         if self.doubt is not None:
             self._leave(_because(size.words, self.doubt))
             return
-        about = "parses" if isinstance(error, SourceError) else "host" if error.id in _LAUNCH_ERRORS else "result"
+        about = "parses" if isinstance(error, SourceError) else "host" if error.id in _LAUNCH_ERROR_IDS else "result"
         self._fail(about, error, size=size.words)
         self._leave(f"at {size.words}, the kernel couldn't be run")
 

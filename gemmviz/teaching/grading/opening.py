@@ -123,17 +123,19 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     refusal: SourceError | None = None
     if task.shot is not None and task.shot.setup.kernel.blanks:
         spec = structs.replace(task.shot.setup.kernel, text=text, file=main, is_shipped=False)
-        refusal = _refusal(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
+        refusal = _compiler_error(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
         return OpenedHandIn(spec, refusal=refusal)
     try:
         if has_header(text) and not any(LAUNCH in each for each in texts.values()):
             spec = parse_kernel(text, main)
-            refusal = _refusal(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
+            refusal = _compiler_error(
+                SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()})
+            )
             others = Project(None, main, texts).others
             spec = structs.replace(_without_claims(spec, task), own_name=main if others else spec.own_name, project=others)
             opened = OpenedHandIn(task.launch.applied(spec))
         else:
-            refusal = _refusal(SourceText(main, texts, main))
+            refusal = _compiler_error(SourceText(main, texts, main))
             opened = _Opening(task, main, texts).opened()
     except GemmvizError:
         if refusal is None:
@@ -193,7 +195,7 @@ def precision_error(kernel: KernelSpec, task: Task) -> UsageError | None:
     return UsageError(message, remedy=f"use {task.type} for arrays and sums")
 
 
-def _refusal(source: SourceText) -> SourceError | None:
+def _compiler_error(source: SourceText) -> SourceError | None:
     """The first error of a compiler; None if there is none, or if it may come from a header that isn't there."""
     refusal: SourceError | None = reader().run("refusal", source)
     if refusal is None or _missing_headers(source):

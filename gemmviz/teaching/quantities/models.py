@@ -18,7 +18,7 @@ from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 
-def _multiplication(facts: Knowledge) -> Problem:
+def _multiply_problem(facts: Knowledge) -> Problem:
     """The problem of a multiplication. Raises UsageError for another one."""
     if not facts.setup.problem.is_multiply:
         raise UsageError(tr("this model is of a multiplication of matrices"))
@@ -28,25 +28,25 @@ def _multiplication(facts: Knowledge) -> Problem:
 @quantity("work", origin="definition")
 def work(facts: Knowledge) -> int:
     """Operations of the multiplication, 2 M N K."""
-    return work_of(_multiplication(facts))
+    return work_of(_multiply_problem(facts))
 
 
 @quantity("span", origin="definition")
 def span(facts: Knowledge) -> int:
     """Operations of the longest chain, each of which needs the one before: a product and K additions, K + 1."""
-    return span_of(_multiplication(facts))
+    return span_of(_multiply_problem(facts))
 
 
 @quantity("parallelism", origin="definition")
 def parallelism(facts: Knowledge) -> float:
     """Work divided by span."""
-    return parallelism_of(_multiplication(facts))
+    return parallelism_of(_multiply_problem(facts))
 
 
 @quantity(marked("MiB of the matrices"), origin="definition")
 def matrix_mebibytes(facts: Knowledge) -> float:
     """Size of A, B and C in MiB."""
-    return data_bytes(_multiplication(facts)) / 2**20
+    return data_bytes(_multiply_problem(facts)) / 2**20
 
 
 @quantity(marked("largest N that the cache holds"), origin="model")
@@ -58,7 +58,7 @@ def largest_cached_size(facts: Knowledge) -> int:
 @quantity(marked("MiB of the matrices that don't fit the cache"), origin="model")
 def uncached_mebibytes(facts: Knowledge) -> float:
     """Size of the part of A, B and C beyond the device's last-level cache, in MiB."""
-    return max(0, data_bytes(_multiplication(facts)) - facts.device.last_level_cache) / 2**20
+    return max(0, data_bytes(_multiply_problem(facts)) - facts.device.last_level_cache) / 2**20
 
 
 @quantity(marked("blocks at N = {n}"), origin="definition")

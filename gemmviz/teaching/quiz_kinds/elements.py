@@ -198,7 +198,7 @@ def _neighbouring_threads(thread: Triple, block: Triple) -> Iterator[_Thread]:
 
 # Question: what a cell of a tile in shared memory holds.
 
-_Held = tuple[int, int]  # the number of a matrix, and the element of it
+_Element = tuple[int, int]  # the number of a matrix, and the element of it
 
 
 def _question_tile(source: QuizSource) -> GeneratedQuestion | None:
@@ -264,7 +264,7 @@ def _is_in_flight(source: QuizSource, access: QuizAccess, block: Triple, cell: i
     return any(each.operand.array == access.operand.array and cell in each.block_cells for each in touched)
 
 
-def _held_in(source: QuizSource, access: QuizAccess, step: int, block: Triple, cell: int) -> _Held | None:
+def _held_in(source: QuizSource, access: QuizAccess, step: int, block: Triple, cell: int) -> _Element | None:
     """The element of a matrix that a cell holds at a step; None if it holds anything else."""
     content = source.moment(step, Focus(block)).tiles.get(access.operand.array)
     if content is None or content.array[cell] < 0:
@@ -272,7 +272,9 @@ def _held_in(source: QuizSource, access: QuizAccess, step: int, block: Triple, c
     return int(content.array[cell]), int(content.element[cell])
 
 
-def _not_held(source: QuizSource, access: QuizAccess, block: Triple, cell: int, held: _Held) -> Iterator[tuple[_Held, str]]:
+def _not_held(
+    source: QuizSource, access: QuizAccess, block: Triple, cell: int, held: _Element
+) -> Iterator[tuple[_Element, str]]:
     """What others hold, or the cell at another time, with the mistake that leads to it."""
     for other_block, other_cell, reason in _mistaken_cells(source, access, block, cell):
         other = _held_in(source, access, access.step, other_block, other_cell)

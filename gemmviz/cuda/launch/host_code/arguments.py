@@ -34,7 +34,7 @@ from gemmviz.model.outline import ArgumentOutline, BufferOutline
 
 # Chains of calls that lead to a launch: which kernel, template arguments and values they choose.
 
-_USUAL = {CursorKind.TEMPLATE_TYPE_PARAMETER: "float", CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "16"}
+_USUAL_ARGUMENTS = {CursorKind.TEMPLATE_TYPE_PARAMETER: "float", CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "16"}
 _MOST_SCOPES = 64  # calls of one function that are told apart
 
 
@@ -61,7 +61,7 @@ def scopes_of(function: HostFunction, at: At, program: HostProgram, depth: int =
     if not count:
         for types in _instantiations(function, program):
             missing = [each for each in function.template_parameters if each.spelling and each.spelling not in types]
-            usual = {each.spelling: _USUAL[each.kind] for each in missing if each.kind in _USUAL}
+            usual = {each.spelling: _USUAL_ARGUMENTS[each.kind] for each in missing if each.kind in _USUAL_ARGUMENTS}
             yield HostScope(program, function, at, types={**types, **usual}, assumed=tuple(usual), depth=depth)
 
 
@@ -125,7 +125,7 @@ def _types(function: HostFunction, given: tuple[str, ...]) -> Mapping[str, str]:
 
 def launched_kernel(cursor: Cursor, scope: HostScope) -> Target | None:
     """The kernel that an expression means, followed through function pointers and callers; None if it is no kernel."""
-    cursor = _named(cursor)
+    cursor = _reference_in(cursor)
     kernel = referenced_function(cursor)
     if kernel is not None:
         definition = kernel.get_definition() or kernel
@@ -147,7 +147,7 @@ def launched_kernel(cursor: Cursor, scope: HostScope) -> Target | None:
     return None
 
 
-def _named(cursor: Cursor) -> Cursor:
+def _reference_in(cursor: Cursor) -> Cursor:
     """The reference inside casts and ``&``; a template's reference as a whole."""
     cursor = uncast(cursor)
     while cursor.kind == CursorKind.UNARY_OPERATOR:
@@ -161,14 +161,14 @@ def _template_types(kernel: Cursor) -> tuple[Type, ...]:
 
 def deduced(target: Target, reference: Cursor, given: tuple[Cursor, ...], scope: HostScope) -> Target:
     """A kernel template that is launched without template arguments inside another template, with its arguments' types."""
-    kernel = referenced_function(_named(reference))
+    kernel = referenced_function(_reference_in(reference))
     if target.arguments or kernel is None or kernel.kind != CursorKind.FUNCTION_TEMPLATE:
         return target
     types: dict[str, str] = {}
     for parameter, argument in zip(target.parameter_types, given, strict=False):
-        own, passed = (_bare(each.spelling) for each in (parameter, argument.type))
+        own, passed = (_bare_type(each.spelling) for each in (parameter, argument.type))
         if argument.type.kind != TypeKind.DEPENDENT:
-            types.setdefault(own, _substituted(passed, scope))
+            types.setdefault(own, _template_argument(passed, scope))
     names = [each.spelling for each in kernel.get_children() if each.kind == CursorKind.TEMPLATE_TYPE_PARAMETER]
     return (
         structs.replace(target, arguments=tuple(types[each] for each in names))
@@ -177,7 +177,7 @@ def deduced(target: Target, reference: Cursor, given: tuple[Cursor, ...], scope:
     )
 
 
-def _bare(type_: str) -> str:
+def _bare_type(type_: str) -> str:
     """A type without const, references and pointers."""
     return " ".join(re.sub(r"\b(?:const|__restrict(?:__)?)\b|[*&]", " ", type_).split())
 
@@ -229,10 +229,10 @@ def _written_arguments(reference: Cursor, scope: HostScope) -> tuple[str, ...]:
     text = scope.program.texts.text(reference)
     if "<" not in text or not text.endswith(">"):
         return ()
-    return tuple(_substituted(each.strip(), scope) for each in split(text[text.index("<") + 1 : -1]))
+    return tuple(_template_argument(each.strip(), scope) for each in split(text[text.index("<") + 1 : -1]))
 
 
-def _substituted(text: str, scope: HostScope) -> str:
+def _template_argument(text: str, scope: HostScope) -> str:
     """A template argument as written in a template, with the arguments of that template put in."""
     text = re.sub(r"[A-Za-z_]\w*", lambda match: scope.types.get(match[0], match[0]), text)
     value = scope.value(text)
@@ -253,7 +253,7 @@ def split(text: str) -> list[str]:
 # Memory that a launch works on: its size and the copies of it that the host code makes, in this function and its callers.
 
 _ALLOCATIONS = {"cudaMalloc": 1, "cudaMallocManaged": 1, "cudaMallocAsync": 1, "hipMalloc": 1, "hipMallocManaged": 1}
-_COPIES = frozenset({"cudaMemcpy", "cudaMemcpyAsync", "hipMemcpy", "hipMemcpyAsync"})
+_COPY_CALLS = frozenset({"cudaMemcpy", "cudaMemcpyAsync", "hipMemcpy", "hipMemcpyAsync"})
 _ZEROES = frozenset({"cudaMemset", "cudaMemsetAsync", "hipMemset"})
 _COPIES_2D = frozenset({"cudaMemcpy2D", "cudaMemcpy2DAsync", "hipMemcpy2D"})
 _FREES = frozenset({"cudaFree", "cudaFreeAsync", "hipFree"})
@@ -287,22 +287,22 @@ def buffer_outline(variable: HostVariable, scope: HostScope) -> BufferOutline:
         use = outer
         found, is_mapped = _used(found, use, scope), is_mapped or _is_mapped(use)
         outer = _outer(use)
-    return found if is_mapped or found.memory else structs.replace(found, memory=_memory(use, found))
+    return found if is_mapped or found.memory else structs.replace(found, memory=_host_memory(use, found))
 
 
 def _is_mapped(use: Use) -> bool:
     """Whether a call allocates the memory, makes it usable on the device, or may set the pointer."""
     for call in use.scope.calls:
         name = call.cursor.spelling
-        is_known = name in _FREES | _COPIES | _COPIES_2D | _ZEROES
+        is_known = name in _FREES | _COPY_CALLS | _COPIES_2D | _ZEROES
         for each in arguments(call.cursor) if not is_known else ():
             is_address = uncast(each).kind == CursorKind.UNARY_OPERATOR and unary_operator(uncast(each)) == "&"
-            if _is_same(each, use) and (is_address or "HostRegister" in name or name in _ALLOCATIONS):
+            if _is_used_variable(each, use) and (is_address or "HostRegister" in name or name in _ALLOCATIONS):
                 return True
     return False
 
 
-def _memory(use: Use, found: BufferOutline) -> Literal["", "host", "none"]:
+def _host_memory(use: Use, found: BufferOutline) -> Literal["", "host", "none"]:
     """Where memory is that no call allocates for the device."""
     declaration, function = use.variable.declaration, use.scope.function
     if use.variable.member or function is None or use.scope.is_parameter(use.variable.key):
@@ -341,13 +341,13 @@ def _used(found: BufferOutline, use: Use, scope: HostScope) -> BufferOutline:
     texts, function, at = use.scope.program.texts, use.scope.function, use.scope.at
     for call in use.scope.calls:
         given = arguments(call.cursor)
-        if not any(_is_same(each, use) for each in given):
+        if not any(_is_used_variable(each, use) for each in given):
             continue
-        count = texts.words(call.cursor)[use.word] or sum(_is_same(each, use) for each in given)  # 0 inside of a macro
+        count = texts.words(call.cursor)[use.word] or sum(_is_used_variable(each, use) for each in given)  # 0 inside of a macro
         known += count
         known_before += count if call.at.offset < at.offset else 0
         if call.at.offset != use.scope.at.offset and never_reached(structs.replace(use.scope, at=call.at)) is None:
-            found = _called(found, call, given, use, scope)
+            found = _after_call(found, call, given, use, scope)
     if function is not None and texts.words(function.cursor)[use.word] > known:
         is_again = any(each.is_loop for each in at.branches) or function.outer is not None
         is_before = is_again or texts.words(function.cursor, at.offset)[use.word] > known_before
@@ -355,7 +355,7 @@ def _used(found: BufferOutline, use: Use, scope: HostScope) -> BufferOutline:
     return found
 
 
-def _called(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use: Use, scope: HostScope) -> BufferOutline:
+def _after_call(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use: Use, scope: HostScope) -> BufferOutline:
     """The buffer with what one call does to it."""
     name, when = call.cursor.spelling, _when(call, use.scope)
     if name in _ALLOCATIONS and len(given) > 1:
@@ -364,20 +364,20 @@ def _called(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use
         return structs.replace(found, bytes=found.bytes or _bytes(given[1], use, scope))
     if name in _FREES:
         return found
-    if name in _COPIES | _COPIES_2D and len(given) > 2:
-        return _copied(found, call, given, use, scope)
+    if name in _COPY_CALLS | _COPIES_2D and len(given) > 2:
+        return _after_copy(found, call, given, use, scope)
     if name in _ZEROES and len(given) > 2:
-        is_zeroed = evaluated(uncast(given[1])) in (0, None) and _is_whole(given[0], given[2], found, use, scope)
+        is_zeroed = evaluated(uncast(given[1])) in (0, None) and _is_whole_memory(given[0], given[2], found, use, scope)
         return structs.replace(found, is_zeroed=found.is_zeroed or (is_zeroed and when >= _EARLY))
     return structs.replace(found, passed=found.passed | when)
 
 
-def _copied(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use: Use, scope: HostScope) -> BufferOutline:
-    is_flat, is_target, when = call.cursor.spelling in _COPIES, _is_same(given[0], use), _when(call, use.scope)
+def _after_copy(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use: Use, scope: HostScope) -> BufferOutline:
+    is_flat, is_target, when = call.cursor.spelling in _COPY_CALLS, _is_used_variable(given[0], use), _when(call, use.scope)
     direction = uncast(given[-1 if not is_flat else min(3, len(given) - 1)]).spelling
     if direction.endswith(_TO_HOST if is_target else _TO_DEVICE):
         return structs.replace(found, misdirected=found.misdirected or use.scope.program.unit.place(call.cursor.extent))
-    if is_flat and not _is_whole(given[0 if is_target else 1], given[2], found, use, scope):
+    if is_flat and not _is_whole_memory(given[0 if is_target else 1], given[2], found, use, scope):
         return found
     if is_target:
         return structs.replace(found, is_copied_in=found.is_copied_in or when >= _EARLY)
@@ -393,7 +393,7 @@ def _when(call: HostCallCursor, scope: HostScope) -> frozenset[str]:
     return _EARLY if call.at.offset < scope.at.offset else _LATE
 
 
-def _is_whole(pointer: Cursor, count: Cursor, found: BufferOutline, use: Use, scope: HostScope) -> bool:
+def _is_whole_memory(pointer: Cursor, count: Cursor, found: BufferOutline, use: Use, scope: HostScope) -> bool:
     """Whether a number of bytes is all of the memory but for padding, or that isn't known: the pointer is to a part of it."""
     if variable_of(pointer) is None or not found.bytes:
         return True
@@ -405,7 +405,7 @@ def _is_whole(pointer: Cursor, count: Cursor, found: BufferOutline, use: Use, sc
     return bytes is None or size is None or bytes * _MOST_PADDED >= size
 
 
-def _is_same(cursor: Cursor, use: Use) -> bool:
+def _is_used_variable(cursor: Cursor, use: Use) -> bool:
     inside = uncast(cursor)
     if inside.kind == CursorKind.BINARY_OPERATOR:  # a copy to a part of it
         inside = next(iter(inside.get_children()), inside)
@@ -421,16 +421,16 @@ def _bytes(cursor: Cursor, use: Use, scope: HostScope) -> str:
         outside = use.scope.fresh()
         text = formula(cursor, outside)
         own = in_own_names(text, outside, scope) if scope.caller is use.scope else None
-        return own if own is not None else _number(outside.value(text))
+        return own if own is not None else _integer_text(outside.value(text))
     except UnreadError:
         return ""
 
 
-def _number(value: float | None) -> str:
+def _integer_text(value: float | None) -> str:
     return "" if value is None else str(int(value))
 
 
-_POINTERS = frozenset({TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY, TypeKind.NULLPTR})
+_ADDRESS_KINDS = frozenset({TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY, TypeKind.NULLPTR})
 
 
 class ArgumentReader:
@@ -444,7 +444,7 @@ class ArgumentReader:
         """The outline of an argument for a parameter of the kernel. Raises UnreadError."""
         text = self.scope.program.texts.text(cursor)
         type_ = (parameter or cursor.type).get_canonical()
-        if type_.kind in _POINTERS or cursor.type.get_canonical().kind in _POINTERS:
+        if type_.kind in _ADDRESS_KINDS or cursor.type.get_canonical().kind in _ADDRESS_KINDS:
             buffer, offset = self._pointer(cursor, type_)
             return ArgumentOutline(text, "pointer", offset, buffer)
         if is_record(type_) and is_record(uncast(cursor).type):
@@ -526,7 +526,7 @@ class ArgumentReader:
 
     def _unset(self, member: HostVariable, type_: Type) -> ArgumentOutline:
         """A member that nothing sets by assignment, such as a pointer that cudaMalloc sets."""
-        if type_.get_canonical().kind in _POINTERS:
+        if type_.get_canonical().kind in _ADDRESS_KINDS:
             self.buffers[member.spelled] = buffer_outline(member, self.scope)
             return ArgumentOutline(member.spelled, "pointer", "0", member.spelled)
         return ArgumentOutline(member.spelled, "value", variable_formula(member, self.scope))
@@ -540,10 +540,10 @@ def _member_cursor(member: HostVariable, setting: VariableSetting, type_: Type) 
     try:
         value = member_value(member, rest, setting.value) if rest else setting.value
     except UnreadError:
-        if type_.get_canonical().kind in _POINTERS:
+        if type_.get_canonical().kind in _ADDRESS_KINDS:
             return None
         raise
-    return None if type_.get_canonical().kind in _POINTERS and _is_null(uncast(value)) else value
+    return None if type_.get_canonical().kind in _ADDRESS_KINDS and _is_null(uncast(value)) else value
 
 
 def _is_null(cursor: Cursor) -> bool:
@@ -568,7 +568,7 @@ def _is_data(call: Cursor) -> bool:
 
 
 def _element_bytes(type_: Type) -> int:
-    if type_.kind not in _POINTERS or type_.kind == TypeKind.NULLPTR:
+    if type_.kind not in _ADDRESS_KINDS or type_.kind == TypeKind.NULLPTR:
         return 0
     inner = type_.get_pointee() if type_.kind == TypeKind.POINTER else type_.element_type
     return max(int(inner.get_size()), 0)

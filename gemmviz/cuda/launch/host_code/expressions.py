@@ -44,12 +44,11 @@ from gemmviz.cuda.parser.unit import binary_operator, evaluated, unary_operator
 _SAME = ("+", "-", "*", "/", "%", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "|", "^")
 _OPERATORS = {**{each: each for each in _SAME}, "&&": "and", "||": "or"}
 _SIGNS = {"-": "-", "+": "+", "~": "~", "!": "not "}
-_FUNCTIONS = {
+_FORMULA_FUNCTIONS = {
     "min": "min", "max": "max", "ceil": "ceil", "ceilf": "ceil", "floor": "floor", "floorf": "floor", "sqrt": "sqrt",
     "sqrtf": "sqrt", "abs": "abs", "fabs": "abs", "round": "round", "log2": "log2", "log2f": "log2", "pow": "pow",
     "powf": "pow",
 }  # fmt: skip
-_AXES = ("x", "y", "z")
 
 
 def formula(cursor: Cursor, scope: HostScope) -> str:
@@ -67,9 +66,9 @@ def formula(cursor: Cursor, scope: HostScope) -> str:
         case CursorKind.DECL_REF_EXPR if is_substituted(cursor):
             return _converted(cursor, scope)
         case CursorKind.DECL_REF_EXPR | CursorKind.MEMBER_REF_EXPR | CursorKind.ARRAY_SUBSCRIPT_EXPR:
-            return _named(cursor, scope)
+            return _named_value(cursor, scope)
         case CursorKind.BINARY_OPERATOR:
-            return _binary(cursor, scope)
+            return _binary_formula(cursor, scope)
         case CursorKind.UNARY_OPERATOR if unary_operator(cursor) in _SIGNS:
             return f"({_SIGNS[unary_operator(cursor)]}{formula(inner_parts(cursor)[0], scope)})"
         case CursorKind.CONDITIONAL_OPERATOR:
@@ -98,17 +97,17 @@ def _converted(cursor: Cursor, scope: HostScope) -> str:
     if len(inside) != 1:
         raise UnreadError(f"{scope.program.texts.text(cursor) or 'this'} isn't arithmetic", cursor)
     text = formula(inside[0], scope)
-    if is_float_type(inside[0].type) and _iswhole_number(cursor):
+    if is_float_type(inside[0].type) and _has_whole_type(cursor):
         return f"int({text})"
-    return f"float({text})" if is_float_type(cursor.type) and _iswhole_number(inside[0]) else text
+    return f"float({text})" if is_float_type(cursor.type) and _has_whole_type(inside[0]) else text
 
 
-def _iswhole_number(cursor: Cursor) -> bool:
+def _has_whole_type(cursor: Cursor) -> bool:
     kind = cursor.type.get_canonical().kind
     return kind in WHOLE
 
 
-def _binary(cursor: Cursor, scope: HostScope) -> str:
+def _binary_formula(cursor: Cursor, scope: HostScope) -> str:
     operator = _OPERATORS.get(binary_operator(cursor))
     if operator is None:
         raise UnreadError(f"{scope.program.texts.text(cursor)} isn't arithmetic", cursor)
@@ -130,16 +129,16 @@ def _call(cursor: Cursor, scope: HostScope) -> str:
     helper = helper_of(cursor, scope)
     if helper is not None and helper.returns and not scope.is_deep:
         try:
-            return _returned(helper, scope_inside(helper, cursor, scope))
+            return _returned_value(helper, scope_inside(helper, cursor, scope))
         except UnreadError:
             value = evaluated(cursor)
             if value is None:
                 raise
             return repr(value)
-    if cursor.spelling in _FUNCTIONS and given:
+    if cursor.spelling in _FORMULA_FUNCTIONS and given:
         listed = inner_parts(unwrapped(given[0]))
         given = listed if len(given) == 1 and unwrapped(given[0]).kind == CursorKind.INIT_LIST_EXPR else given
-        return f"{_FUNCTIONS[cursor.spelling]}({', '.join(formula(each, scope) for each in given)})"
+        return f"{_FORMULA_FUNCTIONS[cursor.spelling]}({', '.join(formula(each, scope) for each in given)})"
     operator = _OPERATORS.get(_operator_of(cursor))
     if operator is not None:
         left, right = (formula(each, scope) for each in inner_parts(cursor)[::2])
@@ -160,7 +159,7 @@ def _operator_of(call: Cursor) -> str:
     return named.spelling.removeprefix("operator") if named is not None and is_open else ""
 
 
-def _returned(helper: HostFunction, inside: HostScope) -> str:
+def _returned_value(helper: HostFunction, inside: HostScope) -> str:
     """The value that a helper returns: of several, the first one whose conditions hold."""
     text = ""
     for value, at in reversed(helper.returns):
@@ -225,7 +224,7 @@ def scope_inside(helper: HostFunction, call: Cursor, scope: HostScope) -> HostSc
     return structs.replace(scope, function=helper, at=at, inlined=values, whole=whole, depth=scope.depth + 1)
 
 
-def _named(cursor: Cursor, scope: HostScope) -> str:
+def _named_value(cursor: Cursor, scope: HostScope) -> str:
     declaration = cursor.referenced
     if declaration is not None and declaration.kind == CursorKind.ENUM_CONSTANT_DECL:
         if _is_of_template(declaration):
@@ -233,7 +232,7 @@ def _named(cursor: Cursor, scope: HostScope) -> str:
         return scope.use(cursor.spelling, "global", declaration.enum_value)
     if declaration is not None and declaration.kind == CursorKind.TEMPLATE_NON_TYPE_PARAMETER:
         return _template_value(cursor, scope)
-    variable = variable_of(cursor) or _element(cursor, scope)
+    variable = variable_of(cursor) or _indexed_element(cursor, scope)
     if variable is None:
         raise UnreadError(f"{scope.program.texts.text(cursor)} isn't a name", cursor)
     if variable.name == "argc" and variable.declaration.kind == CursorKind.PARM_DECL:
@@ -253,7 +252,7 @@ def _is_of_template(declaration: Cursor) -> bool:
     return outer is not None and outer.kind == CursorKind.CLASS_TEMPLATE
 
 
-def _element(cursor: Cursor, scope: HostScope) -> HostVariable | None:
+def _indexed_element(cursor: Cursor, scope: HostScope) -> HostVariable | None:
     """The element of an array whose index has a value."""
     if cursor.kind != CursorKind.ARRAY_SUBSCRIPT_EXPR:
         return None
@@ -342,7 +341,7 @@ def folded(
             if scope.is_strict or (each.change is not None and any(branch.is_loop for branch in each.at.branches)):
                 raise
             try:
-                own = _changed(text, each, there) if each.change is not None else read(each, there)
+                own = _changed_formula(text, each, there) if each.change is not None else read(each, there)
             except UnreadError:
                 continue  # both are known to the running program only
             if own != text:
@@ -353,7 +352,7 @@ def folded(
         if decided is not None and not decided:
             continue
         try:
-            own = _changed(text, each, there) if each.change is not None else read(each, there)
+            own = _changed_formula(text, each, there) if each.change is not None else read(each, there)
         except UnreadError:
             if not condition or decided or scope.is_strict or scope.value(condition) != 0:
                 raise
@@ -366,7 +365,7 @@ def folded(
     return text
 
 
-def _changed(text: str, setting: VariableSetting, scope: HostScope) -> str:
+def _changed_formula(text: str, setting: VariableSetting, scope: HostScope) -> str:
     """The formula behind ``+=`` and similar, ``++`` or ``--``."""
     assert setting.change is not None
     if setting.change.kind == CursorKind.UNARY_OPERATOR:
@@ -396,7 +395,7 @@ def part_formula(variable: HostVariable, rest: str, value: Cursor, scope: HostSc
     if inner is not None:
         return variable_formula(inner.part(rest), there)
     if source.kind == CursorKind.CALL_EXPR and is_dim3(source):
-        return _axis_of(arguments(source), _AXES.index(rest), there)
+        return _axis_of(arguments(source), "xyz".index(rest), there)
     maker = helper_of(source, there) if source.kind == CursorKind.CALL_EXPR and not there.is_deep else None
     if maker is not None:
         name, _, inside = rest.partition(".")

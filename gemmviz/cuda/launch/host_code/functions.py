@@ -137,7 +137,7 @@ def variable_of(cursor: Cursor) -> HostVariable | None:
             return None if referred is None else variable_of(referred)
         return HostVariable(key_of(declaration), "", _unambiguous(declaration), declaration)
     if cursor.kind == CursorKind.MEMBER_REF_EXPR:
-        return _member(cursor)
+        return _member_variable(cursor)
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
         base, index = (unwrapped(each) for each in inner_parts(cursor))
         variable = variable_of(base)
@@ -161,7 +161,7 @@ _VARIABLES = frozenset(
 _NAMED_SCOPES = frozenset({CursorKind.NAMESPACE, CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL, CursorKind.CLASS_TEMPLATE})
 
 
-def _member(cursor: Cursor) -> HostVariable | None:
+def _member_variable(cursor: Cursor) -> HostVariable | None:
     """The variable of ``p.M``, ``p->M``, ``this->M`` or ``M``."""
     inside = [each for each in inner_parts(cursor) if each.kind != CursorKind.CXX_THIS_EXPR]
     field = cursor.referenced
@@ -284,7 +284,7 @@ FUNCTION_KINDS = frozenset(
 _CONFIGURATIONS = frozenset(
     {"cudaConfigureCall", "__cudaPushCallConfiguration", "hipConfigureCall", "__hipPushCallConfiguration"}
 )
-_NAMED = frozenset({CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.OVERLOADED_DECL_REF})
+_NAMING_KINDS = frozenset({CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.OVERLOADED_DECL_REF})
 _NOTED = frozenset(
     {
         CursorKind.VAR_DECL, CursorKind.CALL_EXPR, CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR,
@@ -469,7 +469,7 @@ class _Walk:
                 for arm, child in enumerate(children[1:]):
                     yield child, (*branches, Branch(number, arm, children[0]))
             case CursorKind.SWITCH_STMT:
-                outer, self.subject = self.subject, (children[0], _values(children[-1]))
+                outer, self.subject = self.subject, (children[0], _case_values(children[-1]))
                 yield from ((each, branches) for each in children)
                 self.subject = outer
             case CursorKind.CASE_STMT | CursorKind.DEFAULT_STMT:
@@ -535,7 +535,7 @@ def _cases(
             yield child, (*branches, *case)
 
 
-def _values(body: Cursor) -> tuple[Cursor, ...]:
+def _case_values(body: Cursor) -> tuple[Cursor, ...]:
     """What a switch compares its subject with."""
     pending, found = list(body.get_children()), []
     while pending:
@@ -577,7 +577,7 @@ def called_function(call: Cursor) -> Cursor | None:
     if call.referenced is not None and call.referenced.kind == CursorKind.CONSTRUCTOR:
         return call.referenced
     target = callee(call)
-    return referenced_function(target) if target is not None and target.kind in _NAMED else None
+    return referenced_function(target) if target is not None and target.kind in _NAMING_KINDS else None
 
 
 def referenced_function(target: Cursor) -> Cursor | None:

@@ -85,14 +85,14 @@ def launch_extents(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
             return formula(cursor, scope), "1", "1"
     match cursor.kind:
         case CursorKind.INIT_LIST_EXPR | CursorKind.VAR_DECL | CursorKind.UNEXPOSED_EXPR:
-            return _axes([each for each in inner_parts(cursor) if each.kind.is_expression()], scope)
+            return _given_extents([each for each in inner_parts(cursor) if each.kind.is_expression()], scope)
         case CursorKind.CONDITIONAL_OPERATOR:
             condition, yes, no = inner_parts(cursor)
             test, several = formula(condition, scope), zip(launch_extents(yes, scope), launch_extents(no, scope), strict=True)
             x, y, z = (a if a == b else f"({a} if {test} else {b})" for a, b in several)
             return x, y, z
         case CursorKind.CALL_EXPR:
-            return _called(cursor, scope)
+            return _called_extents(cursor, scope)
     variable = variable_of(cursor)
     if variable is None:
         raise UnreadError(f"{scope.program.texts.text(cursor) or 'this'} isn't a size of threads or blocks", cursor)
@@ -100,7 +100,7 @@ def launch_extents(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
     return x, y, z
 
 
-def _called(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
+def _called_extents(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
     helper = helper_of(cursor, scope)
     if helper is not None:
         source, there = copied_host_value(cursor, scope)
@@ -111,10 +111,10 @@ def _called(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
         raise UnreadError(f"{scope.program.texts.text(cursor)} isn't known before the program runs", cursor)
     if len(given) == 1 and is_record(unwrapped(given[0]).type):
         return launch_extents(given[0], scope)
-    return _axes(given, scope)
+    return _given_extents(given, scope)
 
 
-def _axes(given: list[Cursor], scope: HostScope) -> tuple[str, str, str]:
+def _given_extents(given: list[Cursor], scope: HostScope) -> tuple[str, str, str]:
     if len(given) == 1 and is_record(unwrapped(given[0]).type):
         return launch_extents(given[0], scope)
     texts = [formula(each, scope) for each in given[:3]] + ["1"] * 3
@@ -184,7 +184,7 @@ class Written(Struct, frozen=True):
 def launches_of(function: HostFunction, program: HostProgram) -> Iterator[LaunchOutline]:
     """Launches in a function, in order; one for each kernel or template argument that its callers choose."""
     for call in function.calls:
-        written = _written(call.cursor, function)
+        written = _written_launch(call.cursor, function)
         if written is None:
             continue
         found: dict[tuple[object, ...], tuple[Target, HostScope, UnreadError | None]] = {}
@@ -228,7 +228,7 @@ def _instantiated(call: HostCallCursor, scope: HostScope) -> LaunchOutline | Non
         return None
     for each in inside.calls:
         there = structs.replace(inside, at=each.at)
-        written = _written(each.cursor, inside.function) if each.at.offset == call.at.offset else None
+        written = _written_launch(each.cursor, inside.function) if each.at.offset == call.at.offset else None
         target = None if written is None else launched_kernel(written.kernel, there)
         if written is not None and target is not None:
             return _Reading(written, target, each, there, never_reached(there)).outline()
@@ -242,7 +242,7 @@ def made(launches: Iterable[LaunchOutline]) -> tuple[LaunchOutline, ...]:
     return tuple(each for each in every if not each.is_dead or each.kernel not in alive)
 
 
-def _written(call: Cursor, function: HostFunction) -> Written | None:
+def _written_launch(call: Cursor, function: HostFunction) -> Written | None:
     """The launch that a call is; None if it is none."""
     given = arguments(call)
     if is_configured(call):
@@ -252,7 +252,7 @@ def _written(call: Cursor, function: HostFunction) -> Written | None:
         return Written(inside[0], grid, block, shared, tuple(inside[2:]))
     if call.spelling in _BY_ARRAY and len(given) >= 4:
         shared = given[4] if len(given) > 4 else None
-        packed = _packed(given[3], function)
+        packed = _packed_arguments(given[3], function)
         return Written(given[0], given[1], given[2], shared, packed, is_cooperative=call.spelling in _COOPERATIVE)
     if call.spelling == "cudaLaunchKernelEx" and len(given) >= 2:
         return Written(given[1], arguments=tuple(given[2:]), config=variable_of(given[0]))
@@ -261,7 +261,7 @@ def _written(call: Cursor, function: HostFunction) -> Written | None:
     return None
 
 
-def _packed(array: Cursor, function: HostFunction) -> tuple[Cursor, ...]:
+def _packed_arguments(array: Cursor, function: HostFunction) -> tuple[Cursor, ...]:
     """What the addresses in an array of arguments, ``void* args[] = {&a, &n}``, point to."""
     variable = variable_of(array)
     value = uncast(array)
@@ -402,7 +402,7 @@ class _Reading:
 
     def _names(self) -> tuple[HostName, ...]:
         """The names in the formulas, with the values that the conditions around the launch give them."""
-        chosen = dict(pair for each in self.call.at.branches for pair in _chosen(each))
+        chosen = dict(pair for each in self.call.at.branches for pair in _equal_constants(each))
         names = self.scope.names.values()
         return tuple(structs.replace(each, value=chosen[each.name]) if each.name in chosen else each for each in names)
 
@@ -461,7 +461,7 @@ class _Deciding(ast.NodeTransformer):
         return changed
 
 
-def _chosen(branch: Branch) -> Iterator[tuple[str, int | float]]:
+def _equal_constants(branch: Branch) -> Iterator[tuple[str, int | float]]:
     """Variables that equal a constant where a condition holds: ``case 4:`` of a switch, ``if (n == 4)``."""
     if branch.condition is None or branch.arm:
         return
@@ -539,14 +539,14 @@ def unit_outline(unit: Unit) -> FileOutline:
             kernels[place_key(cursor)] = kernel_outline(cursor, unit, texts)
         elif cursor.is_definition():
             for each in host_functions(cursor):
-                functions[_key(each)] = each
+                functions[_function_key(each)] = each
     names = {place: kernel.name for place, kernel in kernels.items()}
     program = HostProgram(unit, texts, functions, _constants(unit), names, frozenset(names.values()))
     launches = made(launch for function in functions.values() for launch in launches_of(function, program))
     return FileOutline(_defined(kernels), launches)
 
 
-def _key(function: HostFunction) -> tuple[str, int]:
+def _function_key(function: HostFunction) -> tuple[str, int]:
     """The place by which calls find a function; a lambda's is that of its class."""
     return place_key(function.cursor if function.outer is None else function.cursor.type.get_declaration())
 
@@ -557,12 +557,12 @@ def _defined(kernels: dict[tuple[str, int], KernelOutline]) -> tuple[KernelOutli
     for kernel in kernels.values():
         key = (kernel.name, len(kernel.parameters))
         present = last.get(key)
-        if present is None or _lines(kernel) >= _lines(present):
+        if present is None or _line_count(kernel) >= _line_count(present):
             last[key] = kernel
     return tuple(last.values())
 
 
-def _lines(kernel: KernelOutline) -> int:
+def _line_count(kernel: KernelOutline) -> int:
     return kernel.place.end_line - kernel.place.line
 
 

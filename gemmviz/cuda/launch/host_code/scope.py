@@ -36,7 +36,7 @@ from gemmviz.model.messages import GemmvizError
 from gemmviz.model.outline import HostName, HostNameKind
 
 _MOST_CALLERS = 8
-_POINTERS = frozenset({TypeKind.POINTER, TypeKind.LVALUEREFERENCE})
+_SHARING_KINDS = frozenset({TypeKind.POINTER, TypeKind.LVALUEREFERENCE})
 HOLDERS = frozenset(
     {
         CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL, CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL,
@@ -116,7 +116,7 @@ class HostProgram(Struct, eq=False, dict=True):
                             setting = VariableSetting(variable.member, None, call.at, inner=each)
                             found[variable.key].append(setting)
                 elif not is_configured(call.cursor):
-                    for variable in _filled(call.cursor):
+                    for variable in _filled_by_call(call.cursor):
                         found[variable.key].append(VariableSetting(variable.member, None, call.at))
         return self._set_by_calls[caller]
 
@@ -262,7 +262,7 @@ def _outside(variable: HostVariable, helper: HostFunction, call: Cursor) -> Host
     """A variable that a function sets, as its caller names it; None for one of the function's own."""
     position, given = helper.position(variable.key), arguments(call)
     if position >= 0:
-        is_shared = variable.declaration.type.get_canonical().kind in _POINTERS
+        is_shared = variable.declaration.type.get_canonical().kind in _SHARING_KINDS
         return _part(variable_of(given[position]), variable) if is_shared and position < len(given) else None
     if variable.declaration.kind == CursorKind.FIELD_DECL:
         if helper.cursor.kind == CursorKind.CONSTRUCTOR:
@@ -281,7 +281,7 @@ def _part(whole: HostVariable | None, inner: HostVariable) -> HostVariable | Non
     return None if whole is None else whole.part(inner.member)
 
 
-def _filled(call: Cursor) -> Iterator[HostVariable]:
+def _filled_by_call(call: Cursor) -> Iterator[HostVariable]:
     """Numbers whose addresses a call of a function without a body passes on, so that the function may set them."""
     type_ = None if call.referenced is None else call.referenced.type
     types = list(type_.argument_types()) if type_ is not None and type_.kind == TypeKind.FUNCTIONPROTO else []

@@ -151,7 +151,7 @@ def target_of(pointer: Expr) -> CType:
 # Integer addresses of the memories of a run, and back: global arrays far apart, the shared arrays of a block in a window
 # from 0 that generic addresses see elsewhere.
 
-_APART = 1 << 40  # bytes between global arrays: a multiple of 256, the alignment that the driver gives them
+_ARRAY_DISTANCE = 1 << 40  # bytes between global arrays: a multiple of 256, the alignment that the driver gives them
 _SHARED = 1 << 56  # the generic address of the shared window
 _LAST = np.iinfo(np.int64).max
 _ALIGNED = 16  # bytes to which a shared array is aligned
@@ -186,7 +186,7 @@ class AddressMap:
     """Where each memory of a run lies. ``end``: the bytes of the shared window."""
 
     def __init__(self, matrices: Iterable[GlobalMemory], shared: Iterable[SharedMemory]) -> None:
-        self._global = {number * _APART: memory for number, memory in enumerate(matrices, 1)}
+        self._global = {number * _ARRAY_DISTANCE: memory for number, memory in enumerate(matrices, 1)}
         self._shared: dict[int, SharedMemory] = {}
         self.end = 0
         for memory in shared:
@@ -249,8 +249,8 @@ class AddressMap:
             if index >= 0 and address - window <= self.end:
                 return self._starts[index] + window, self._shared[self._starts[index]]
             return 0, NULL
-        middle = address + _APART // 2
-        start = middle - middle % _APART
+        middle = address + _ARRAY_DISTANCE // 2
+        start = middle - middle % _ARRAY_DISTANCE
         return (start, self._global[start]) if start in self._global else (0, NULL)
 
 

@@ -277,7 +277,7 @@ def _copied_part(machine: Machine, of: Any, here: Any, reads: Any, zero: Zero, k
     return np.where(reads, values, np.asarray(zero(kind.scalar), np.asarray(values).dtype))
 
 
-def complete(machine: Machine, transfer: PendingCopy, lanes: ActiveMask, done: list[PendingCopy]) -> None:
+def _complete_copy(machine: Machine, transfer: PendingCopy, lanes: ActiveMask, done: list[PendingCopy]) -> None:
     """Writes the elements of a copy for some lanes. It is ``done`` when all its lanes are."""
     if is_empty(lanes):
         return
@@ -308,7 +308,7 @@ def wait_closure(node: Wait, pending: Closure) -> Closure:
         done: list[PendingCopy] = []
         for transfer in machine.transfers.under_way:
             if transfer.barrier is None:
-                complete(machine, transfer, _completing(machine, transfer, most, node.waits_for_block), done)
+                _complete_copy(machine, transfer, _completing(machine, transfer, most, node.waits_for_block), done)
         if done:
             machine.sink.completed([transfer.number for transfer in done])
             machine.transfers.under_way = [each for each in machine.transfers.under_way if each not in done]
@@ -447,11 +447,11 @@ class Barriers:
         some = self.rows(True if transfer.lanes is None else transfer.lanes) & np.isin(words, np.unique(waited))
         lanes = some.reshape(space.shape)
         if transfer.parts:
-            complete(machine, transfer, lanes, come)
+            _complete_copy(machine, transfer, lanes, come)
         else:
             for each in machine.transfers.under_way[: machine.transfers.under_way.index(transfer)]:
                 if each.barrier is None:
-                    complete(machine, each, lanes if each.lanes is None else lanes & each.lanes, come)
+                    _complete_copy(machine, each, lanes if each.lanes is None else lanes & each.lanes, come)
             transfer.lanes = ~lanes if transfer.lanes is None else transfer.lanes & ~lanes
         outer, machine.mask = machine.mask, lanes
         for state, of in self.each(*transfer.barrier):
@@ -479,14 +479,14 @@ def barrier_closure(node: Barrier, number: Closure | None, count: Closure | None
         met = barriers.meet(at, size)
         if waits:
             held = partial(barriers.held, met, size is None)
-            machine.tracks.wait(machine, lambda: not held().any(), lambda: _held(machine, place, held(), size is None))
+            machine.tracks.wait(machine, lambda: not held().any(), lambda: _held_fault(machine, place, held(), size is None))
         machine.tracks.end_turn(machine)
         return NORMAL
 
     return run
 
 
-def _held(machine: Machine, place: Place, held: Bools, for_all: bool = False) -> KernelFault:
+def _held_fault(machine: Machine, place: Place, held: Bools, for_all: bool = False) -> KernelFault:
     """The error for threads that are held at a barrier and that no other track can free."""
     others = (machine.barriers.active() & ~held).any(axis=1) & held.any(axis=1)
     if others.any():  # they would free those that are held, if they could go on alone
@@ -569,7 +569,7 @@ def _wait(machine: Machine, memory: Memory, word: Any, given: list[Any], touch: 
         come.extend(barriers.come(memory, word, lambda: not held().any()))
         return not held().any()
 
-    machine.tracks.wait(machine, is_open, lambda: _held(machine, place, held()))
+    machine.tracks.wait(machine, is_open, lambda: _held_fault(machine, place, held()))
     touch()
     if come:
         machine.sink.completed(sorted({each.number for each in come}))

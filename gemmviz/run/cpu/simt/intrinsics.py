@@ -243,7 +243,7 @@ def _uniform(values: _LaneTable, seen: Bools) -> _LaneTable:
     return _all_of(values, seen) | ~_any(values, seen)
 
 
-def _active_lanes(values: _LaneTable, seen: Bools) -> _LaneTable:
+def _lane_mask(values: _LaneTable, seen: Bools) -> _LaneTable:
     return _bits(seen)
 
 
@@ -275,7 +275,7 @@ _IN_WARP: Mapping[str, Callable[[_LaneTable, Bools], _LaneTable]] = {
     "__any_sync": _any,
     "__all_sync": _all_of,
     "__uni_sync": _uniform,
-    "__activemask": _active_lanes,
+    "__activemask": _lane_mask,
     "__match_any_sync": _match_any,
     "__match_all_sync": _match_all_values,
     "__reduce_add_sync": _reduced(np.add, lambda dtype: 0),

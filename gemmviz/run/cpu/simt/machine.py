@@ -423,7 +423,8 @@ def check_convergence(machine: Machine, place: Place) -> None:
 
 # Branches whose arms wait for each other at barriers.
 
-_OWN = ("mask", "level", "broken", "returned", "vanished", "inline_depth", "visits")  # what a machine keeps for each track
+# What a machine keeps for each track.
+_TRACK_STATE = ("mask", "level", "broken", "returned", "vanished", "inline_depth", "visits")
 
 
 class _Abandoned(BaseException):
@@ -454,11 +455,11 @@ class Tracks:
         """Lets each other track take its turn."""
         if not self.are_several:
             return
-        mine, state = self._ring[self._at], [getattr(machine, name) for name in _OWN]
+        mine, state = self._ring[self._at], [getattr(machine, name) for name in _TRACK_STATE]
         self._at = (self._at + 1) % len(self._ring)
         self._ring[self._at].baton.release()
         mine.baton.acquire()
-        for name, value in zip(_OWN, state, strict=True):
+        for name, value in zip(_TRACK_STATE, state, strict=True):
             setattr(machine, name, value)
         if self._has_failed:
             raise _Abandoned
@@ -509,7 +510,7 @@ class Tracks:
 
 def run_tracks(machine: Machine, then: Statement, yes: Bools, otherwise: Statement, no: Bools) -> tuple[ActiveMask, ActiveMask]:
     """Runs the arms of a branch as tracks, each for its lanes. Returns the lanes of each that continue after it."""
-    before = {name: getattr(machine, name) for name in _OWN}
+    before = {name: getattr(machine, name) for name in _TRACK_STATE}
     after: dict[bool, dict[str, Any]] = {}
     rest: dict[bool, ActiveMask] = {}
 
@@ -518,7 +519,7 @@ def run_tracks(machine: Machine, then: Statement, yes: Bools, otherwise: Stateme
             setattr(machine, name, list(value) if name == "visits" else value)
         machine.broken, machine.vanished = None, False
         rest[is_then] = run_arm(machine, closure, lanes)
-        after[is_then] = {name: getattr(machine, name) for name in _OWN}
+        after[is_then] = {name: getattr(machine, name) for name in _TRACK_STATE}
 
     machine.tracks.run(machine, lambda: arm(then, yes, True), lambda: arm(otherwise, no, False))
     for name, value in before.items():

@@ -79,7 +79,7 @@ def product(instruction: MatrixInstruction, a: _LaneRegisters, b: _LaneRegisters
     if instruction.d == "s32":
         result = (left.astype(np.int64) @ right.astype(np.int64) + added.astype(np.int64)).astype(np.int32)
     else:
-        result = _sums(instruction, left, right, added)
+        result = _accumulated(instruction, left, right, added)
     found = fragment_of("c", instruction.k, 32)
     elements = result[..., found.row, found.column]
     if instruction.d == "f16":
@@ -110,7 +110,7 @@ _ELEMENTS: dict[str, Callable[[AnyArray], AnyArray]] = {
 }
 
 
-def _sums(instruction: MatrixInstruction, a: Floats, b: Floats, c: Floats) -> AnyArray:
+def _accumulated(instruction: MatrixInstruction, a: Floats, b: Floats, c: Floats) -> AnyArray:
     turned = np.swapaxes(b, -1, -2)[..., None, :, :]
     terms = a[..., :, None, :] * turned
     of_factors = _exponent(a, instruction.a)[..., :, None, :] + _exponent(turned, instruction.b)

@@ -56,12 +56,12 @@ def joined(mask: Any, new: Pointer, old: Pointer) -> Pointer:
     if new[0] is old[0]:
         return new[0], offsets
     memories: dict[int, Any] = {}
-    numbers = [_numbered(memory, memories) for memory in (new[0], old[0])]
+    numbers = [_memory_numbers(memory, memories) for memory in (new[0], old[0])]
     which = np.where(mask, *numbers)
     return Several(tuple(memories.values()), which), offsets
 
 
-def _numbered(memory: Any, memories: dict[int, Any]) -> Any:
+def _memory_numbers(memory: Any, memories: dict[int, Any]) -> Any:
     """The index of each lane's memory among ``memories``, to which new ones are added."""
     several = memory.memories if isinstance(memory, Several) else (memory,)
     for each in several:
@@ -93,7 +93,7 @@ def same_memory(a: Any, b: Any) -> Any:
     if not isinstance(a, Several) and not isinstance(b, Several):
         return a is b
     memories: dict[int, Any] = {}
-    return np.equal(_numbered(a, memories), _numbered(b, memories))
+    return np.equal(_memory_numbers(a, memories), _memory_numbers(b, memories))
 
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}

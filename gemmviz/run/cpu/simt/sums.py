@@ -54,7 +54,7 @@ class RepeatedTags(Tags):
     def __init__(self, program: Program, wants: Literal["origins", "sums"]) -> None:
         super().__init__(program)
         self.idle = idle_loops(program) if wants == "origins" else None
-        self.indices = list[_Index]()
+        self.indices = list[_IndexClosure]()
 
     def repeated(self, node: Loop | Unrolled, closure: Closure) -> Closure:
         number = (node.loop if isinstance(node, Unrolled) else node).number
@@ -72,8 +72,8 @@ class RepeatedTags(Tags):
                 return indexed_address(compiler.address(pointer), self.index(compiler, index), scale)
         return super().accessed(compiler, node)
 
-    def index(self, compiler: Compiling, node: Binary) -> "_Index":
-        self.indices.append(_Index(_sum_closure(self, compiler, node), node.type, self.indices))
+    def index(self, compiler: Compiling, node: Binary) -> "_IndexClosure":
+        self.indices.append(_IndexClosure(_sum_closure(self, compiler, node), node.type, self.indices))
         return self.indices[-1]
 
     def matrix(self, name: str, info: MemoryArray, number: int) -> GlobalMemory:
@@ -115,24 +115,24 @@ def _joined(op: str, a: _Sum, b: _Sum) -> _Sum:
         sign = 1 if op == "+" else -1
         return a[0] + sign * b[0], a[1] + tuple((array, sign * times) for array, times in b[1])
     if a[1] and b[1]:
-        product = (_added(a[1]) + _signed(a[0])) * (_added(b[1]) + _signed(b[0]))
+        product = (_total_of_terms(a[1]) + _as_signed(a[0])) * (_total_of_terms(b[1]) + _as_signed(b[0]))
         return 0, ((product, 1),)
     return a[0] * b[0], tuple((array, times * (b if a[1] else a)[0]) for array, times in a[1] or b[1])
 
 
-def _added(terms: _Terms) -> Any:
+def _total_of_terms(terms: _Terms) -> Any:
     """The sum of the terms modulo 2^64."""
-    return sum(array.astype(np.int64) * _signed(times) for array, times in terms)
+    return sum(array.astype(np.int64) * _as_signed(times) for array, times in terms)
 
 
-def _signed(number: int) -> int:
+def _as_signed(number: int) -> int:
     return int(walk.wrap(number, LONG))
 
 
-class _Index:
+class _IndexClosure:
     """The closure of an index: a number, an array, or ``Shifted`` if the terms are those of the last time."""
 
-    def __init__(self, total: Callable[[Machine], _Sum], scalar: Scalar, all_indices: "list[_Index]") -> None:
+    def __init__(self, total: Callable[[Machine], _Sum], scalar: Scalar, all_indices: "list[_IndexClosure]") -> None:
         self.total, self.scalar, self.all = total, scalar, all_indices
         self.terms: _Terms = ()
         self.base: Any = None
@@ -147,14 +147,14 @@ class _Index:
         is_same = len(terms) == len(self.terms) and all(
             a is b and many == times for (a, many), (b, times) in zip(terms, self.terms, strict=True)
         )
-        base = self.base if is_same else _added(terms)
+        base = self.base if is_same else _total_of_terms(terms)
         if _LEAST_KEPT <= base.size <= _MOST_KEPT // len(self.all):
             if not is_same:
                 self.terms, self.base, self.extremes = terms, base, (int(base.min()), int(base.max()))
             shifted = Shifted(base, *self.extremes, number)
             if shifted.is_within(*self.limits):
                 return shifted
-        return (base + _signed(number)).astype(self.scalar.dtype)
+        return (base + _as_signed(number)).astype(self.scalar.dtype)
 
 
 class UnseenMatrix(TagMemory):

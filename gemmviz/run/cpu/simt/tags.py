@@ -34,7 +34,7 @@ from gemmviz.cuda.nodes import (
     Unary,
 )
 from gemmviz.cuda.types import LONG, Scalar, VectorType
-from gemmviz.cuda.walk import inner_parts
+from gemmviz.cuda.walk import inner_nodes
 from gemmviz.model.messages import Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
@@ -243,7 +243,7 @@ class Tags(Domain):
                 return self.effect(compiler, condition)
             case Assign() | Inline() | Logic() | Select() | Instruction() | Call(name="assert" | "memset"):
                 return compiler.value(node)
-        return _effects_of([self.effect(compiler, each) for each in inner_parts(node)])
+        return _effects_of([self.effect(compiler, each) for each in inner_nodes(node)])
 
     def operand(self, compiler: Compiling, node: Expr) -> Closure:
         return _computed_after(self.effect(compiler, node))
