@@ -124,11 +124,11 @@ def test_a_kernel_shows_its_text() -> None:
 
 
 def test_a_lesson_is_loaded_by_name_and_saved(tmp_path: Path) -> None:
-    lesson = gemmviz.load("vector-add")
+    lesson = gemmviz.load("slides")
     assert isinstance(lesson, gemmviz.Lesson)
-    assert set(gemmviz.lessons()) > {"course", "vector-add"}
-    gemmviz.save(lesson, tmp_path / "vector-add.toml")
-    assert gemmviz.load(tmp_path / "vector-add.toml") == lesson
+    assert set(gemmviz.lessons()) > {"course", "slides"}
+    gemmviz.save(lesson, tmp_path / "slides.toml")
+    assert gemmviz.load(tmp_path / "slides.toml") == lesson
     gemmviz.save(lesson, tmp_path / "page.html")
     assert lesson.title in (tmp_path / "page.html").read_text(encoding="utf-8")
     with pytest.raises(gemmviz.GemmvizError, match="a lesson has many pictures"):

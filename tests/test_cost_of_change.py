@@ -331,14 +331,17 @@ def sources() -> dict[Path, str]:
     return {path.relative_to(package): path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
 
 
+@cache
+def literals(path: Path) -> set[str]:
+    """All texts in a module."""
+    nodes = ast.walk(ast.parse(sources()[path]))
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
 def naming(*names: str) -> list[Path]:
     """The modules that have one of these names as a literal."""
     quoted = re.compile(rf"[\"']({'|'.join(map(re.escape, names))})[\"']")
-
-    def has_one(text: str) -> bool:
-        return any(isinstance(node, ast.Constant) and node.value in names for node in ast.walk(ast.parse(text)))
-
-    return [path for path, text in sources().items() if quoted.search(text) and has_one(text)]
+    return [path for path, text in sources().items() if quoted.search(text) and literals(path) & {*names}]
 
 
 def test_the_table_alone_names_element_types() -> None:

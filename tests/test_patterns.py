@@ -110,7 +110,7 @@ def test_a_broken_one_is_wrong(name: str, before: str, after: str, parameters: d
     assert str(check).startswith(f"{kernel.problem.output_names[0]} is wrong: ")
 
 
-@pytest.mark.parametrize("name", sampled([*pattern_kernel_names(), "batched", "none", "histogram", *ELEMENTWISE], 7))
+@pytest.mark.parametrize("name", sampled([*pattern_kernel_names(), "batched", "none", "histogram", *ELEMENTWISE], 9))
 def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
     setup = setup_for(problem_kernel(name))
     whole = Knowledge(Shot(setup, theme="dark"), FallbackEngine(StoredAnswers(), ENGINE))
@@ -132,7 +132,7 @@ def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
         assert ("This kernel solves another problem" in re.sub("<[^>]*>", " ", svg)) == (view in MULTIPLIES_ONLY), view
 
 
-@pytest.mark.parametrize("name", sampled(PROBLEM_KERNELS, 6))
+@pytest.mark.parametrize("name", sampled(PROBLEM_KERNELS, 8))
 def test_nothing_overlaps_in_the_views_of_a_run(name: str) -> None:
     reader = reader_of_problem(name)
     wrong: dict[tuple[object, ...], list[str]] = {}

@@ -59,9 +59,14 @@ def _tool() -> ModuleType:
     return import_module("translations")
 
 
+@cache
+def _catalogues() -> dict[str, Any]:
+    return {str(path): _tool().read(path) for path in _tool().catalogues()}
+
+
 def _messages() -> Iterator[tuple[str, Any]]:
-    for path in _tool().catalogues():
-        yield from ((path.name, each) for each in _tool().read(path) if each.id and not each.fuzzy)
+    for path, catalogue in _catalogues().items():
+        yield from ((path, each) for each in catalogue if each.id and not each.fuzzy)
 
 
 def test_the_catalogues_are_in_step_with_the_sources() -> None:
@@ -79,8 +84,7 @@ def test_every_translation_keeps_the_placeholders() -> None:
 
 
 def test_every_plural_form_is_there() -> None:
-    for path in _tool().catalogues():
-        catalogue = _tool().read(path)
+    for catalogue in _catalogues().values():
         several = [each for each in catalogue if isinstance(each.id, tuple)]
         assert [each.id for each in several if len(each.string) != catalogue.num_plurals] == []
 

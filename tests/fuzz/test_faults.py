@@ -73,7 +73,8 @@ def test_an_accused_kernel_fails_its_case(tmp_path: Path, monkeypatch: pytest.Mo
         run(path)
 
 
-@settings(max_examples=10, database=None, derandomize=True)
+@pytest.mark.nightly
+@settings(max_examples=10, database=None, derandomize=True, deadline=None)
 @given(cases())
 def test_cases_name_a_seed_and_a_fault_that_its_kernel_can_have(case: bytes) -> None:
     facts = json.loads(case)

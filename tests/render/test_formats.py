@@ -307,6 +307,7 @@ def test_librsvg_draws_the_vectors(outlined: Path, scene: Scene, own_pixels: Pix
     assert difference(drawn_by_librsvg(tmp_path / "f.svg", tmp_path / "drawn.png"), own_pixels) < 6.0  # in another font
 
 
+@pytest.mark.nightly
 def test_cairo_draws_the_vectors(outlined: Path, own_pixels: Pixels, tmp_path: Path) -> None:
     cairosvg = pytest.importorskip("cairosvg")
     cairosvg.svg2png(url=str(outlined), write_to=str(tmp_path / "drawn.png"), output_width=1920, output_height=1080)

@@ -41,7 +41,7 @@ def test_what_the_loader_misses_and_the_packages_that_hold_it() -> None:
 
 
 @linux
-@pytest.mark.parametrize("platform", ["offscreen", "xcb"])
+@pytest.mark.parametrize("platform", [pytest.param("offscreen", marks=pytest.mark.nightly), "xcb"])
 def test_exactly_what_can_not_be_loaded_is_named(platform: str) -> None:
     missing = missing_libraries(platform)
     for library in missing:

@@ -150,15 +150,14 @@ def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, sca
 def test_labels_reach_the_pixels(scene: Scene, tmp_path: Path) -> None:
     """A cell with a label holds pixels of its ink near its middle."""
     path = tmp_path / "frame.png"
-    save_frame(scene, path, RenderOptions(3840, 2160))
+    save_frame(scene, path, RenderOptions())
     image = np.asarray(Image.open(path).convert("RGB")).astype(int)
-    assert image.shape == (2160, 3840, 3)
     cells = piece(scene, "tile-tileA", Cells)
     assert isinstance(cells, Cells)
     ink = np.array(channels(cells.inks[cells.fill[0, 0]]))
-    x, y, side = (round(v * 2.4) for v in (cells.x, cells.y, cells.size))
+    x, y, side = (round(v * 1.2) for v in (cells.x, cells.y, cells.size))
     middle = image[y + side // 3 : y + 2 * side // 3, x + side // 4 : x + 3 * side // 4]
-    assert (np.abs(middle - ink).sum(axis=2) < 60).sum() > 30
+    assert (np.abs(middle - ink).sum(axis=2) < 60).sum() > 7
 
 
 @pytest.mark.parametrize("text", ["→", "ä", "步"])
