@@ -167,7 +167,7 @@ class Reports:
         """Report that the result is right with the settings with which it was wrong before the kernel's text changed."""
         wrong, setup, check = self._wrong, run.setup, run.trace.check
         kernel, counted = setup.kernel, run.counted
-        if wrong is None or kernel.text == wrong.kernel.text:
+        if wrong is None or kernel.text == wrong.kernel.text or setup.parameters != wrong.parameters:
             return
         keeps_sizes = wrong.problem == wrong.kernel.problem and setup.problem == kernel.problem  # those that the files choose
         if structs.replace(wrong, kernel=kernel, problem=setup.problem if keeps_sizes else wrong.problem) != setup:

@@ -9,13 +9,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QDockWidget, QMainWindow, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.timeline import timeline_names
-from gemmviz.shots.shot import default_shot, shot_text
 from tests.conftest import sure
-from tests.gui.conftest import pictured, scene_of, shown_of
+from tests.gui.conftest import scene_of, shown_of
 from tests.gui.widget_texts import texts_below
 
 
@@ -51,12 +49,9 @@ def facts_of(window: MainWindow) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1920, 1080), (1024, 768)])
-def test_each_fact_stands_once(qtbot: QtBot, size: tuple[int, int]) -> None:
-    window = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
-    qtbot.addWidget(window)
+def test_each_fact_stands_once(window: MainWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
     window.resize(*size)
-    window.show()
-    pictured(window, qtbot, window.start)
+    window.docks.fit()
     assert [dock.objectName() for dock in window.findChildren(QDockWidget) if dock.isVisible()] == ["source"]
     for key in (Qt.Key.Key_Home, Qt.Key.Key_PageDown, Qt.Key.Key_Right):
         QTest.keyClick(window, key)
@@ -68,4 +63,3 @@ def test_each_fact_stands_once(qtbot: QtBot, size: tuple[int, int]) -> None:
         assert len(said["kernel"]) == len(said["step"]) == len(said["statement"]) == 1
         told = [fact for each in scene_of(window).all if isinstance(each, Labels) for fact in each.tells]
         assert len(told) == len({*told, "step", "phase"} - {"step", "phase"})  # these two are the timeline's
-    window.close()

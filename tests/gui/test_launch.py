@@ -43,7 +43,9 @@ def test_the_launch_of_a_plain_file_stands_above_the_picture(window: MainWindow,
     assert not strip.isVisible()
 
 
-def test_the_form_corrects_the_launch(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_form_corrects_the_launch_which_is_remembered_for_the_text(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
     pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
     window.launch.edit.click()
     dialog = dialog_of(window)
@@ -59,10 +61,17 @@ def test_the_form_corrects_the_launch(window: MainWindow, qtbot: QtBot) -> None:
     second = dialog.controls["arg.b"]
     assert isinstance(second, QComboBox)
     second.setEditText("A")
+    block.setText("BLOCK_SIZE * 1")
     pictured(window, qtbot, dialog._on_run)
     kernel = window.session.shot.setup.kernel
     assert (kernel.args, kernel.launch_from) == (("B", "A", "C", "N"), "given")
     assert window.launch.text.text().startswith("Given: a is B, b is A")
+    copy = tmp_path / "same_text.cu"
+    copy.write_text((PLAIN / "student.cu").read_text())
+    pictured(window, qtbot, lambda: open_file(window.model, copy))
+    kernel = window.session.shot.setup.kernel
+    assert (kernel.file, kernel.args, kernel.launch_from) == (str(copy), ("B", "A", "C", "N"), "given")
+    assert kernel.block[0] == "BLOCK_SIZE * 1"
 
 
 def test_kernels_of_a_file_are_offered(window: MainWindow, qtbot: QtBot) -> None:
@@ -80,21 +89,6 @@ def test_texts_of_a_file_are_not_markup(window: MainWindow, qtbot: QtBot, tmp_pa
     path.write_text("int x;")
     open_file(window.model, path)
     assert any("<b>bold.cu" in text for text in window.banner.texts)
-
-
-def test_a_corrected_launch_is_remembered_for_the_text(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
-    window.launch.edit.click()
-    dialog = dialog_of(window)
-    block = dialog.controls["block.x"]
-    assert isinstance(block, QLineEdit)
-    block.setText("BLOCK_SIZE * 1")
-    pictured(window, qtbot, dialog._on_run)
-    copy = tmp_path / "same_text.cu"
-    copy.write_text((PLAIN / "student.cu").read_text())
-    pictured(window, qtbot, lambda: open_file(window.model, copy))
-    kernel = window.session.shot.setup.kernel
-    assert (kernel.file, kernel.block[0], kernel.launch_from) == (str(copy), "BLOCK_SIZE * 1", "given")
 
 
 def test_the_form_of_a_file_with_a_header_names_the_parameters(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -20,31 +21,29 @@ from gemmviz.model.timing import Benchmark
 from gemmviz.render.reel import LICENCES
 from gemmviz.shots.shot import default_shot, shot_text
 from gemmviz.teaching.lesson_file import original_lesson, translated
-from tests.gui.shared_window import settled
+from tests.gui.shared_window import settled, wait_while
 from tests.gui.widget_texts import texts_below
 from tests.pseudo import plain_words, pseudo
 
 _LONG_MS = 20_000
 
 
-@pytest.fixture
-def accented_window(qtbot: QtBot) -> Iterator[MainWindow]:
+@pytest.fixture(scope="module")
+def accented_window(qapp: QApplication) -> Iterator[MainWindow]:
     with pseudo():
         made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
         made.resize(1600, 960)
-        qtbot.addWidget(made)
         made.start()
         made.show()
-        qtbot.waitExposed(made)
-        _settle(made, qtbot)
+        _settle(made)
         yield made
         made.close()
+        made.deleteLater()
 
 
-def _settle(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
-    QApplication.processEvents()
-    qtbot.wait(60)
+def _settle(window: MainWindow) -> None:
+    wait_while(lambda: not settled(window))
+    QTest.qWait(60)
 
 
 def _kept(text: str, texts: list[str]) -> str:
@@ -86,25 +85,16 @@ def _plain(window: MainWindow, widget: QWidget) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def test_the_window_has_no_text_of_its_own(accented_window: MainWindow, qtbot: QtBot) -> None:
+def test_the_window_has_no_text_of_its_own(accented_window: MainWindow) -> None:
     for menu in accented_window.findChildren(QMenu):
         menu.aboutToShow.emit()
     assert _plain(accented_window, accented_window) == []
 
 
 @pytest.mark.parametrize("view", ["occupancy", "rate"])
-def test_no_view_of_the_window_has(accented_window: MainWindow, qtbot: QtBot, view: str) -> None:
+def test_no_view_of_the_window_has(accented_window: MainWindow, view: str) -> None:
     accented_window.model.commands.show_view(view)
-    _settle(accented_window, qtbot)
-    assert _plain(accented_window, accented_window) == []
-
-
-def test_a_lesson_and_the_tour_have_none(accented_window: MainWindow, qtbot: QtBot) -> None:
-    accented_window.model.opening.open_lesson("lecture", None)
-    qtbot.waitUntil(lambda: bool(accented_window.model.course.lesson.steps), timeout=_LONG_MS)
-    _settle(accented_window, qtbot)
-    accented_window.start_tour()
-    qtbot.waitUntil(lambda: accented_window.tour is not None)
+    _settle(accented_window)
     assert _plain(accented_window, accented_window) == []
 
 
@@ -113,3 +103,12 @@ def test_no_dialog_has(accented_window: MainWindow, qtbot: QtBot) -> None:
     qtbot.addWidget(dialog)
     assert _plain(accented_window, dialog) == []
     assert plain_words(re.sub("<style>.*?</style>|<b>.*?</b>|<[^>]*>", " ", keys_text(actions()))) == []
+
+
+def test_a_lesson_and_the_tour_have_none(accented_window: MainWindow, qtbot: QtBot) -> None:
+    accented_window.model.opening.open_lesson("lecture", None)
+    qtbot.waitUntil(lambda: bool(accented_window.model.course.lesson.steps), timeout=_LONG_MS)
+    _settle(accented_window)
+    accented_window.start_tour()
+    qtbot.waitUntil(lambda: accented_window.tour is not None)
+    assert _plain(accented_window, accented_window) == []

@@ -1,7 +1,6 @@
 """The stage in the window as it opens: how much of it are matrices, and how many words stand beside them."""
 
 import re
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -14,15 +13,12 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.cuda.launch.catalog import load_kernel
 from gemmviz.cuda.launch.legality import setup_for
-from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.replay_page import Stage
 from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.messages import Place
 from gemmviz.model.problem import Problem
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene
-from gemmviz.shots.knowledge import Knowledge
-from gemmviz.shots.shot import default_shot, shot_text
 from tests.conftest import sure
 from tests.gui.conftest import source_of
 from tests.gui.shared_window import settled
@@ -34,18 +30,18 @@ _WORD = re.compile(r"[^\W\d]")
 
 
 @pytest.fixture(params=[(1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}x{size[1]}")
-def opened(request: pytest.FixtureRequest, qtbot: QtBot, first_run: Knowledge) -> Iterator[MainWindow]:
-    made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
-    made.resize(*request.param)
-    qtbot.addWidget(made)
-    made.session.completion.known = Knowledge(default_shot(), made.session.engines.cpu, with_values=False, like=(first_run,))
-    made.start()
-    made.show()
-    qtbot.waitExposed(made)
-    qtbot.waitUntil(lambda: settled(made) and made.replay.stage.scene is not None, timeout=20_000)
+def opened(request: pytest.FixtureRequest, window: MainWindow, qtbot: QtBot) -> MainWindow:
+    window.resize(*request.param)
+    window.docks.fit()
     qtbot.wait(60)
-    yield made
-    made.close()
+    return window
+
+
+def steps_of_lines(window: MainWindow) -> list[int]:
+    """The first and the last step of each line of the kernel."""
+    trace = sure(window.session.shown).trace
+    lines = [trace.site_of(step).place.line for step in range(trace.steps)]
+    return sorted({*{line: step for step, line in enumerate(lines)}.values(), *map(lines.index, lines)})
 
 
 def shown(window: MainWindow) -> Scene:
@@ -72,7 +68,7 @@ def test_the_matrices_take_a_third_of_the_window_and_words_are_few(opened: MainW
     stage = opened.replay.stage
     assert stage.width() * stage.height() >= _LEAST_STAGE * opened.width() * opened.height()
     navigation, scale = opened.session.navigation, stage.width() / shown(opened).width
-    for step in range(navigation.run_steps):
+    for step in steps_of_lines(opened):
         navigation.go_to_step(step)
         qtbot.waitUntil(lambda: not opened.session.is_working)
         scene = shown(opened)
@@ -114,7 +110,7 @@ def test_the_line_of_a_step_is_read_without_scrolling(opened: MainWindow, qtbot:
     session.show(structs.replace(session.shot, theme=theme))
     width = 1000 if opened.width() < 1400 else opened.width()
     opened.resize(width, opened.height())
-    for step in range(session.navigation.run_steps):
+    for step in steps_of_lines(opened):
         session.navigation.go_to_step(step)
         place = sure(session.now).site.place
         qtbot.waitUntil(partial(is_marked, text, place))

@@ -135,8 +135,13 @@ def test_the_start_page_is_used_by_keys(first: MainWindow, qtbot: QtBot) -> None
     first.close()
 
 
-@pytest.mark.parametrize("state", ["tiles", "benchmark", "device", "lesson"])
-def test_the_start_page_comes_back_beside_a_replay(first: MainWindow, qtbot: QtBot, state: str) -> None:
+def test_the_start_page_comes_back_beside_a_replay(first: MainWindow, qtbot: QtBot) -> None:
+    for state in ("tiles", "benchmark", "device", "lesson"):
+        check_that_the_start_comes_back(first, qtbot, state)
+    first.close()
+
+
+def check_that_the_start_comes_back(first: MainWindow, qtbot: QtBot, state: str) -> None:
     sure(first.start_mode.panel).explore.click()
     focused: QWidget = first
     match state:
@@ -159,7 +164,6 @@ def test_the_start_page_comes_back_beside_a_replay(first: MainWindow, qtbot: QtB
     assert first.session.display.has_time
     assert not first.model.course.is_on
     assert state == "lesson" or first.session.shot.setup.parameters == tile_width
-    first.close()
 
 
 def test_explore_points_out_what_can_be_changed(first: MainWindow, qtbot: QtBot) -> None:
@@ -171,8 +175,13 @@ def test_explore_points_out_what_can_be_changed(first: MainWindow, qtbot: QtBot)
     first.close()
 
 
-@pytest.mark.parametrize("state", ["start", pytest.param("benchmark", marks=pytest.mark.nightly), "device", "lesson"])
-def test_the_tour_shows_a_replay_and_only_what_is_there(first: MainWindow, qtbot: QtBot, state: str) -> None:
+def test_the_tour_shows_a_replay_and_only_what_is_there(first: MainWindow, qtbot: QtBot) -> None:
+    for state in ("start", "benchmark", "device", "lesson"):
+        check_the_tour(first, qtbot, state)
+    first.close()
+
+
+def check_the_tour(first: MainWindow, qtbot: QtBot, state: str) -> None:
     match state:
         case "benchmark":
             first.model.commands.toggle_benchmark()
@@ -191,4 +200,3 @@ def test_the_tour_shows_a_replay_and_only_what_is_there(first: MainWindow, qtbot
         assert hole.width() >= widget.width() > 30, text
         assert first.rect().intersects(hole), text
     tour.end()
-    first.close()
