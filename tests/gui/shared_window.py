@@ -82,6 +82,7 @@ class SharedWindow:
             if lesson.lesson.steps:
                 lesson.take_lesson(Lesson())
         model.course.seen.clear()
+        model.course._answers.clear()
         model.opening._follow(None)
         self._go_back(window)
         session.notices.drop(*(each.topic for each in session.notices.all))

@@ -92,8 +92,7 @@ def test_a_word_is_underlined_and_a_click_explains_it(
 
 def test_tables_explain_too(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     told = list[str]()
-    for module in ("scene_widget", "explaining"):
-        monkeypatch.setattr(f"gemmviz.gui.widgets.{module}.explain", lambda entry, at, widget: told.append(entry.title))
+    monkeypatch.setattr("gemmviz.gui.widgets.scene_widget.explain", lambda entry, at, widget: told.append(entry.title))
     metrics_of(window).costs.cellClicked.emit(1, 0)
     assert told == ["sector, line"]
 

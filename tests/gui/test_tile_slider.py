@@ -80,8 +80,8 @@ def test_a_lesson_has_no_slider(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_reads_of_a_launch_of_which_a_part_is_traced_are_told_once_they_are_counted(window: MainWindow, qtbot: QtBot) -> None:
     session = window.session
-    session.alter(setup=session.shot.setup.changed(M=128, N=128, K=128, TILE_WIDTH=16))
-    qtbot.waitUntil(lambda: settled(window) and sure(session.shown).setup.problem.M == 128, timeout=_LONG_MS)
+    session.alter(setup=session.shot.setup.changed(M=192, N=192, K=192, TILE_WIDTH=16))
+    qtbot.waitUntil(lambda: settled(window) and sure(session.shown).setup.problem.M == 192, timeout=_LONG_MS)
     trace = sure(session.shown).trace
     assert trace.blocks.count < trace.launch.block_count
-    assert window.replay.tiles.facts.text() == "64 blocks, 8 phases, A and B are read 8 times each"
+    assert window.replay.tiles.facts.text() == "144 blocks, 12 phases, A and B are read 12 times each"

@@ -505,6 +505,10 @@ def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot: QtBot, tmp_path
     assert len(rects_of(window, "wrong").boxes) == 1024
     assert session.now is not None
     assert "wrong: differs from the float64 result" in hover_lines(session.now, Hit(cells_of(window, "C"), 0, 0))
+    assert shown_of(window).setup.kernel.parameters != load_kernel("04_tiled").parameters
+    pictured(window, qtbot, lambda: window.model.opening.choose_kernel("04_tiled"))
+    qtbot.waitUntil(lambda: settled(window))
+    assert not window.banner.texts  # another kernel doesn't mend this one
 
 
 def test_settings_that_cannot_run_are_not_clamped(qtbot: QtBot) -> None:
