@@ -88,7 +88,7 @@ def test_a_trace_is_shown_as_it_is_recorded(model: TestModel, tmp_path: Path, mo
     monkeypatch.setattr(Interpreter, "answer", noted(ran, Interpreter.answer))
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     kernel = structs.replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
-    write_trace(dataclasses.replace(trace, setup=dataclasses.replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
+    write_trace(dataclasses.replace(trace, setup=structs.replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
     model.open(tmp_path / "t.gvt")
     model.know()
     shown = model.session.shown
@@ -136,7 +136,7 @@ def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(model: TestMo
     beside_a_gpu(model)
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     kernel = structs.replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
-    write_trace(dataclasses.replace(trace, setup=dataclasses.replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
+    write_trace(dataclasses.replace(trace, setup=structs.replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
     model.open(tmp_path / "t.gvt")
     before = offered(model)
     model.session.reports.offer_gpu(model.session.shot.setup, model.session.shown)
