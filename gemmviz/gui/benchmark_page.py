@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.files.recordings import shown_name
 from gemmviz.gui.export_dialog import ExportDialog
-from gemmviz.gui.widgets.controls import MENU_SHEET, Refresh, choice, line, plain, quietly, tip_text
+from gemmviz.gui.widgets.controls import MENU_SHEET, Refresh, button_with_tip, choice, line, plain, quietly, tip_text
 from gemmviz.gui.widgets.dialogs import ask_to_save_benchmark, chart_of, save_numbers
 from gemmviz.gui.widgets.input import WheelGuard
 from gemmviz.gui.window_model import WindowModel
@@ -163,8 +163,7 @@ class BenchmarkPage(QWidget):
         self.sizes.setFixedWidth(90)
         self.start = QPushButton(tr("&Measure"))
         self.start.clicked.connect(self.measure)
-        self.stop = QPushButton(tr("&Cancel"))
-        self.stop.setToolTip(tr("Stop measuring and keep the results so far"))
+        self.stop = button_with_tip(tr("&Cancel"), tr("Stop measuring and keep the results so far"))
         self.stop.clicked.connect(self.benchmarks.cancel)
         self.save = QToolButton()
         self.save.setText(tr("Save"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QPolygon, QStandardItemModel
@@ -13,9 +12,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QPushButton,
     QSpinBox,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -25,7 +22,10 @@ from gemmviz.cuda.launch.legality import device_for
 from gemmviz.gui.kernel_picker import KERNEL_TIP, kernel_box
 from gemmviz.gui.widgets.controls import (
     Section,
+    SpinBox,
+    button_with_tip,
     choice,
+    close_button,
     decimal_field,
     line,
     number_field,
@@ -159,11 +159,7 @@ class RunnerForm(QWidget):
         self.engines = model.session.engines
         self.runner = choice(tr("Run on"), tr(_DEVICE_TIP), ((tr(ON_CPU), "cpu"), (tr("GPU: searching …"), "gpu")))
         self.runner.activated.connect(self._on_chosen)
-        self.timeout = QDoubleSpinBox()
-        self.timeout.setRange(0.5, 3600.0)
-        self.timeout.setValue(TIMEOUT_S)
-        self.timeout.setSuffix(" s")
-        self.timeout.setDecimals(1)
+        self.timeout = QDoubleSpinBox(decimals=1, minimum=0.5, maximum=3600.0, value=TIMEOUT_S, suffix=" s")
         self.timeout.setKeyboardTracking(False)
         self.timeout.setAccessibleName(tr("Time limit"))
         self.timeout.setToolTip(tr("Longest time of a launch on the GPU. A launch that takes longer is ended"))
@@ -207,8 +203,6 @@ class RunnerForm(QWidget):
 # An editor for one field of a setup, by the kind of the field.
 
 FieldEditor = QSpinBox | QDoubleSpinBox | QComboBox | QCheckBox | QLineEdit
-
-SpinBox = TypeVar("SpinBox", QSpinBox, QDoubleSpinBox)
 
 
 def control_for(field: FormField, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> FieldEditor:
@@ -289,13 +283,8 @@ class Callout(QWidget):
         self.text.setWordWrap(True)
         set_look(self.text, "message")
         self.text.setAccessibleDescription(tr("Error"))
-        self.remedy = QPushButton()
-        self.remedy.setToolTip(tr("Use the nearest valid setting"))
-        close = QToolButton()
-        close.setText("✕")
-        close.setAutoRaise(True)
-        close.setToolTip(tr("Close this message and keep the setting"))
-        close.setAccessibleName(tr("Close this message"))
+        self.remedy = button_with_tip("", tr("Use the nearest valid setting"))
+        close = close_button(tr("Close this message"), tr("Close this message and keep the setting"))
         close.clicked.connect(self.hide)
         row = QHBoxLayout()
         row.addWidget(self.text, 1)

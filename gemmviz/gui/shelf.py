@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.small_pictures import HEIGHT, WIDTH, CardContents
 from gemmviz.gui.widgets import dialogs
-from gemmviz.gui.widgets.controls import choice, line
+from gemmviz.gui.widgets.controls import button_with_tip, choice, line, scrolled
 from gemmviz.gui.widgets.input import keep_keys
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.messages import many, marked, tr
@@ -162,12 +161,7 @@ class Shelf(QWidget):
         self._column = QVBoxLayout(inside)
         self._column.setContentsMargins(0, 0, 4, 0)
         self._column.setSpacing(6)
-        self.area = QScrollArea()
-        self.area.setAccessibleName(tr("Lessons"))
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(inside)
+        self.area = scrolled(inside, tr("Lessons"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addLayout(head)
@@ -286,7 +280,6 @@ class StartPanel(QWidget):
 
 
 def _tall_button(text: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setToolTip(tip)
+    button = button_with_tip(text, tip)
     button.setMinimumHeight(34)
     return button

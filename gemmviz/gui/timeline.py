@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSizePolicy,
     QSlider,
     QToolButton,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.gui.widgets.controls import choice, line, plain, quietly, set_look, tip_text
+from gemmviz.gui.widgets.controls import button_with_tip, choice, line, plain, quietly, set_look, tip_text
 from gemmviz.gui.widgets.input import WheelGuard, keep_keys
 from gemmviz.gui.widgets.scene_widget import faded
 from gemmviz.gui.window_model import WindowModel
@@ -147,8 +146,7 @@ class TileSlider(QWidget):
         self.slider, self._fits = StopSlider(), True
         self._pointed: int | None = None  # the place of a size
         self._sized: tuple[Setup, KnownRun | None, TileSizes | None] | None = None  # the sizes of a setup and its run
-        self.larger = QPushButton(tr("Try 64 × 64"))
-        self.larger.setToolTip(tr("Matrices of 64 × 64 elements have room for larger tiles"))
+        self.larger = button_with_tip(tr("Try 64 × 64"), tr("Matrices of 64 × 64 elements have room for larger tiles"))
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 0, 10, 0)
         row.setSpacing(10)

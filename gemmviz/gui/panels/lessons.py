@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
-    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 from gemmviz.cuda.launch.catalog import lesson_names
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.shelf import Shelf
-from gemmviz.gui.widgets.controls import selectable_line, set_look, set_name, step_button, unless_covered
+from gemmviz.gui.widgets.controls import scrolled, selectable_line, set_look, set_name, step_button, unless_covered
 from gemmviz.gui.widgets.input import OPENING, WheelGuard, keep_keys
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.gui.worksheet import Attempt
@@ -82,12 +81,7 @@ class Lessons(QWidget):
         for widget in (self.title, self.caption, self.task, self.notes):
             inner.addWidget(widget)
         inner.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setAccessibleName(tr("Text of the lesson"))
-        self.area.setWidget(words)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = scrolled(words, tr("Text of the lesson"))
         buttons = QHBoxLayout()
         for button in (self.back, self.next, self.explore):
             buttons.addWidget(button)

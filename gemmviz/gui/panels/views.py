@@ -4,13 +4,11 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QGridLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -18,7 +16,7 @@ from PySide6.QtWidgets import (
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.small_pictures import HEIGHT, WIDTH, icon_of
 from gemmviz.gui.widgets import dialogs
-from gemmviz.gui.widgets.controls import is_seen, set_name
+from gemmviz.gui.widgets.controls import button_with_tip, choice, is_seen
 from gemmviz.gui.widgets.input import OPENING, keep_keys
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.messages import marked, tr
@@ -51,10 +49,8 @@ class SavedViews(QWidget):
         self.list.setIconSize(QSize(WIDTH // 2, HEIGHT // 2))
         self.list.setWordWrap(True)
         self.title, self.caption, self.text, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit(), QPlainTextEdit()
-        self.build = QComboBox()
-        self.build.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        for name in BUILDS:
-            self.build.addItem(tr(_BUILDS[name]), name)
+        builds = ((tr(_BUILDS[name]), name) for name in BUILDS)
+        self.build = choice(tr("Build-up"), tr("How the view builds up in a lecture"), builds)
         for field, words, tip in (
             (self.title, tr("Title"), tr("Title of the slide")), (self.caption, tr("Caption"), tr("Text below the picture")),
             (self.text, tr("Text"), tr("Explanation for students, shown in the panel of lessons")),
@@ -63,11 +59,9 @@ class SavedViews(QWidget):
             field.setPlaceholderText(words)
             field.setAccessibleName(words)
             field.setToolTip(tip)
-        set_name(self.build, tr("Build-up"))
         self.list.setAccessibleName(tr("Saved views"))
-        self.build.setToolTip(tr("How the view builds up in a lecture"))
         self.buttons = {
-            name: self._button(text, tip)
+            name: button_with_tip(text, tip)
             for name, text, tip in (
                 ("add", tr("Add"), tr("Add the current view (Shift+B)")),
                 ("replace", tr("Replace"), tr("Replace it with the current view")),
@@ -94,11 +88,6 @@ class SavedViews(QWidget):
             column.addWidget(field)
         for text in (self.text, self.notes):
             column.addWidget(text, 2)
-
-    def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setToolTip(tip)
-        return button
 
     def _connect(self) -> None:
         marks = self.saved_views

@@ -31,6 +31,7 @@ from gemmviz.model.messages import tr
 PANEL_MS = 40
 _COVERED_PROPERTY = "covered"
 _ShownWidget = TypeVar("_ShownWidget", bound=QWidget)
+SpinBox = TypeVar("SpinBox", bound=QSpinBox | QDoubleSpinBox)
 _waiting: WeakKeyDictionary[QWidget, dict[object, Callable[[], None]]] = WeakKeyDictionary()  # by window
 
 
@@ -152,8 +153,10 @@ def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> Q
 
 def number_field(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> QSpinBox:
     """Return a number field that emits once per entry: typing 40 is one change, not 4 and then 40."""
-    box = QSpinBox()
-    box.setRange(least, most)
+    return _as_entered(QSpinBox(minimum=least, maximum=most), name, tip)
+
+
+def _as_entered(box: SpinBox, name: str, tip: str) -> SpinBox:
     box.setAccelerated(True)
     box.setKeyboardTracking(False)
     box.setAccessibleName(name)
@@ -171,16 +174,7 @@ class _Decimal(QDoubleSpinBox):
 
 def decimal_field(name: str, tip: str, least: float, most: float) -> QDoubleSpinBox:
     """Return a number field as ``number_field`` does, for values with up to six decimals."""
-    box = _Decimal()
-    box.setDecimals(6)
-    box.setRange(least, most)
-    box.setSingleStep(0.1)
-    box.setAccelerated(True)
-    box.setKeyboardTracking(False)
-    box.setAccessibleName(name)
-    box.setToolTip(tip)
-    keep_typing(box)
-    return box
+    return _as_entered(_Decimal(decimals=6, minimum=least, maximum=most, singleStep=0.1), name, tip)
 
 
 def plain(text: str = "") -> QLabel:
@@ -212,10 +206,24 @@ def selectable_line(look: TextRole = "") -> QLabel:
     return label
 
 
-def step_button(text: str, tip: str) -> QPushButton:
-    """Return a button that leaves the focus where it is when it is clicked."""
+def button_with_tip(text: str, tip: str) -> QPushButton:
     button = QPushButton(text)
     button.setToolTip(tip)
+    return button
+
+
+def close_button(name: str, tip: str) -> QToolButton:
+    """Return a button with a cross; ``name``: for screen readers."""
+    button = QToolButton(autoRaise=True)
+    button.setText("✕")
+    button.setAccessibleName(name)
+    button.setToolTip(tip)
+    return button
+
+
+def step_button(text: str, tip: str) -> QPushButton:
+    """Return a button that leaves the focus where it is when it is clicked."""
+    button = button_with_tip(text, tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
 

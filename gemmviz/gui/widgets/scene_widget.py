@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QTextBrowser,
-    QToolButton,
     QToolTip,
     QVBoxLayout,
     QWhatsThis,
@@ -33,7 +32,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.files.languages import GlossaryEntry, glossary, term_at
-from gemmviz.gui.widgets.controls import plain
+from gemmviz.gui.widgets.controls import close_button, plain
 from gemmviz.gui.widgets.fact_table import FactGrid, OwnWords, PictureTables, Words, scene_grids
 from gemmviz.model.messages import language, tr
 from gemmviz.render.qt.painter import ScenePainter, Viewport, font
@@ -441,11 +440,7 @@ class AnswerBubble(QWidget):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.text.setAccessibleDescription(tr("Answer"))
-        self.close_button = QToolButton()
-        self.close_button.setText("✕")
-        self.close_button.setAutoRaise(True)
-        self.close_button.setToolTip(tr("Close this answer (Esc)"))
-        self.close_button.setAccessibleName(tr("Close this answer"))
+        self.close_button = close_button(tr("Close this answer"), tr("Close this answer (Esc)"))
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(_MARGIN, _MARGIN, _MARGIN // 2, _MARGIN)
         row.addWidget(self.text, 1)

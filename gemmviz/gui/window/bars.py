@@ -5,7 +5,18 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStatusBar, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.cuda.launch.launch_form import GivenLaunch, launch_line, not_confirmed
-from gemmviz.gui.widgets.controls import MESSAGE_MS, choice, line, plain, quietly, set_look, tip_text, unless_covered
+from gemmviz.gui.widgets.controls import (
+    MESSAGE_MS,
+    button_with_tip,
+    choice,
+    close_button,
+    line,
+    plain,
+    quietly,
+    set_look,
+    tip_text,
+    unless_covered,
+)
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.messages import marked, tr
@@ -48,16 +59,13 @@ class Banner(QWidget):
         self.setVisible(bool(notices))
 
     def _line(self, notice: Notice) -> QWidget:
-        line, text, close = QWidget(), plain(notice.text), QToolButton()
+        line, text = QWidget(), plain(notice.text)
+        close = close_button(tr("Close this message"), tr("Close this message"))
         text.setWordWrap(True)
         set_look(text, "message" if notice.warns else "notice")
         text.setToolTip(notice.tip)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         text.setAccessibleDescription(tr("Message"))
-        close.setText("✕")
-        close.setAutoRaise(True)
-        close.setToolTip(tr("Close this message"))
-        close.setAccessibleName(tr("Close this message"))
         close.clicked.connect(lambda: self._close(notice))
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 2, 0, 2)
@@ -68,10 +76,7 @@ class Banner(QWidget):
         return line
 
     def _button(self, offer: Offer) -> QPushButton:
-        button = QPushButton(offer.title)
-        button.setToolTip(offer.tip)
-        button.setAccessibleName(offer.title)
-        button.setAccessibleDescription(offer.tip)
+        button = _strip_button(offer.title, offer.tip)
         button.clicked.connect(lambda: self._take(offer))
         return button
 
@@ -228,8 +233,7 @@ class LaunchStrip(QWidget):
 
 
 def _strip_button(text: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setToolTip(tip)
+    button = button_with_tip(text, tip)
     button.setAccessibleName(text.replace("&", ""))
     button.setAccessibleDescription(tip)
     return button
