@@ -449,7 +449,7 @@ def judged(exercise: Exercise, shot: Shot, engine: Engine, answers: Fillings = (
         return Verdict(
             error=GemmvizError(tr("{left} of the blanks are empty", left=left), remedy=tr("write something for each /*?*/"))
         )
-    key = _key_of(exercise)
+    key = _right_answers(exercise)
     if answers and (error := _refusal(filled, answers)) is not None:
         number = _blank_of(error, kernel, answers, key, lambda tried: _refusal(_with_answers(shot, tried), tried) is not None)
         return Verdict(error=_with_blank(error, number, answers), blank=number)
@@ -466,7 +466,7 @@ def _with_answers(shot: Shot, answers: Fillings) -> Shot:
     return structs.replace(shot, setup=structs.replace(shot.setup, kernel=shot.setup.kernel.filled(answers)))
 
 
-def _key_of(exercise: Exercise) -> Fillings:
+def _right_answers(exercise: Exercise) -> Fillings:
     """The right answers for the blanks; () without any."""
     return answers_of(exercise.key) if exercise.key else exercise.solution.answers if exercise.solution else ()
 
@@ -477,7 +477,7 @@ def _explained(
     """The verdict at a size that failed, with the blank that is wrong, and the first access of a complete run that differs from
     that with the right answer there, or with all right answers if that one alone changes none.
     """
-    key = _key_of(exercise)
+    key = _right_answers(exercise)
 
     def fails(tried: Fillings) -> bool:
         return not _judged_at(exercise, size, _with_answers(shot, tried), engine).passed
