@@ -206,8 +206,7 @@ def test_no_epoch_with_a_copy_under_way_is_taken_for_an_equal_one(barrier: str, 
     assert bool(found) == (not barrier or late == 2)
 
 
-@pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("sizes", [(8, 8, 32), (13, 5, 31)])
+@pytest.mark.parametrize(("sizes", "number"), [((8, 8, 32), 0), ((13, 5, 31), 1)])
 def test_a_missing_barrier_counts_the_same_with_and_without_repeats(sizes: tuple[int, int, int], number: int) -> None:
     setup = setup_for(without_barrier(number), Problem(*sizes), {"TILE_WIDTH": 4})
     held, unheld = LaunchHazards(), _Unheld()
