@@ -221,7 +221,10 @@ def test_in_a_low_frame_the_lanes_that_can_be_read_are_shown() -> None:
 def test_the_steps_of_the_lesson_are_small_figures() -> None:
     slides = list(lesson_reel(shipped_lesson("tensor-cores"), stored_first, ExportOptions(RenderOptions(1920, 1080))).slides())
     assert len(slides) == 14
-    assert all(len(scene_svg(slide.scene).encode()) <= 150_000 for slide in slides)
+    sizes = [len(scene_svg(slide.scene, "named").encode()) for slide in slides]
+    largest = slides[sizes.index(max(sizes))]
+    assert max(sizes) <= 120_000
+    assert len(scene_svg(largest.scene).encode()) <= 150_000  # with its fonts
 
 
 def test_no_frame_is_too_small_or_odd() -> None:

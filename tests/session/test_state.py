@@ -84,7 +84,7 @@ def test_a_session_has_one_door() -> None:
     stored = [
         (path.relative_to(PACKAGE).as_posix(), function.name)
         for path in sorted(PACKAGE.rglob("*.py"))
-        if "_state" in (text := path.read_text(encoding="utf-8"))
+        if "._state" in (text := path.read_text(encoding="utf-8"))
         for function in ast.walk(ast.parse(text))
         if isinstance(function, ast.FunctionDef)
         for node in ast.walk(function)
