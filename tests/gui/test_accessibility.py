@@ -85,7 +85,6 @@ def test_every_element_of_the_window_has_a_name(reader: None, full_window: MainW
     menus = [menu for menu in window.menus._menus.values()]
     assert len(menus) > 12
     for menu in menus:
-        menu.aboutToShow.emit()
         menu.popup(QPoint(10, 10))
         assert not nameless(menu), menu.title()
         menu.hide()
@@ -307,6 +306,7 @@ def test_an_open_question_is_not_answered_by_the_words(reader: None, window: Mai
     assert "1 request moves 4 sectors" in window.replay.stage.accessibleDescription()
 
 
+@pytest.mark.nightly
 def test_a_step_is_as_quick_with_a_reader(reader: None, window: MainWindow, qtbot: QtBot) -> None:
     """The tables follow after the picture is painted, in less than a frame."""
     window.replay.stage.tables.update()

@@ -471,7 +471,9 @@ def map_on(wall: Wall) -> StepMap | None:
     return wall.map
 
 
-def test_a_map_of_all_steps_jumps_to_one(window: MainWindow, wall: Wall, course: LessonPlayer, qtbot: QtBot) -> None:
+def test_a_map_of_all_steps_jumps_to_one(
+    new_window: MainWindow, window: MainWindow, wall: Wall, course: LessonPlayer, qtbot: QtBot
+) -> None:
     """Its pictures come one after the other; it is closed by Tab, Esc and a jump."""
     wall.open_map(window.lecture.jump)
     chart = sure(wall.map)

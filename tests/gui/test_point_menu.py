@@ -49,7 +49,7 @@ def does_something(window: MainWindow, entry: QAction) -> bool:
     return window.session.shot != before or clipboard.text() != "before" or source.isVisible()
 
 
-@pytest.mark.parametrize("most", [3, pytest.param(12, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("most", [2, pytest.param(12, marks=pytest.mark.nightly)])
 def test_every_entry_does_something_or_says_why_not(window: MainWindow, qtbot: QtBot, most: int) -> None:
     """In every view, at places that are spread over the picture."""
     session = window.session

@@ -61,7 +61,7 @@ def test_it_is_the_whole_picture_after_any_steps(window: MainWindow, qtbot: QtBo
     chance, session, page = random.Random(seed), window.session, window.replay
     page.stage.setFixedSize(900, 600)
     session.player.play(False)
-    for number in range(20):
+    for number in range(14):
         steps = sure(session.shown).trace.steps
         for _ in range(chance.randrange(8)):  # the next picture is prepared, or a part of it
             QApplication.processEvents()
