@@ -54,9 +54,9 @@ def slides(lesson: Lesson, theme: str = "dark") -> Iterator[str]:
     for number, slide in enumerate(reel.slides(), 1):
         place = f"slide {number}, {slide.title}"
         yield from (f"{place}: {each}" for each in (*wrong_with(slide.scene)[:3], *too_small(slide.scene)[:3]))
-        if not scene_svg(slide.scene, "fonts" if number == 1 else "named").startswith("<svg"):
-            yield f"{place}: no SVG"
         if number % 3 == 1:  # of every kind of slide
+            if not scene_svg(slide.scene, "fonts" if number == 1 else "named").startswith("<svg"):
+                yield f"{place}: no SVG"
             pixels = Raster(RenderOptions(640, 360)).array(Frame(slide.scene))
             if np.count_nonzero(pixels != pixels[0, 0]) <= 6000:
                 yield f"{place}: an empty picture"
@@ -83,10 +83,10 @@ def page(lesson: Lesson, folder: Path) -> Iterator[str]:
 
 
 def texts(lesson: Lesson, *, all_steps: bool = False) -> Iterator[str]:
-    """In a pseudo-language, the picture of a step has no plain words: of the first step with a view and a kernel, or of all. A
-    text has named what it counts.
+    """In a pseudo-language, the picture of a step has no plain words: of the first step with a view, or of all. A text has named
+    what it counts.
     """
-    alike = {(each.shot.view, each.shot.setup.kernel, each.shot.against is None): each for each in reversed(lesson.steps)}
+    alike = {(each.shot.view, each.shot.against is None): each for each in reversed(lesson.steps)}
     with pseudo(), opened_engines(once_in_pseudo) as engine:
         known = Knowledge(lesson.steps[0].shot, engine)
         for stop in lesson.steps if all_steps else reversed(alike.values()):
