@@ -23,8 +23,8 @@ from gemmviz.shots.export import ExportOptions, prepared
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.picture import picture
 from gemmviz.shots.shot import Shot
-from gemmviz.teaching.checking import LessonChecker
-from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.checking import LessonCheck, LessonChecker, _checked_expectation, question_faults
+from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import original_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
 from tests.conftest import stored_first
@@ -38,12 +38,23 @@ PAGE = RenderOptions(960, 540)
 CHECKER = LessonChecker(stored_first)  # of all lessons: many show the same launches
 
 
-def numbers(lesson: Lesson) -> Iterator[str]:
-    """Every expectation is true, and every step has one."""
-    found = list(CHECKER.checks_of(lesson))
+def numbers(lesson: Lesson, *, runs_draws: bool = False) -> Iterator[str]:
+    """Every expectation is true, and every step has one. Another draw of a question has true numbers and answers that can be
+    drawn; ``runs_draws``: its own run is right, too, and its picture shows something.
+    """
+    found = list(CHECKER.checks_of(lesson if runs_draws else structs.replace(lesson, steps=tuple(map(undrawn, lesson.steps)))))
+    for drawn in () if runs_draws else (each for stop in lesson.steps for each in stop.variants[1:]):
+        with opened_engines(stored_first) as engine:
+            known = Knowledge(drawn.shot, engine)
+            found += (_checked_expectation(drawn, each, drawn.place, known) for each in drawn.expect)
+            found += (LessonCheck(drawn, what, place, error=error) for what, place, error in question_faults(drawn, known))
     yield from (str(each.as_error()) for each in found if not each.is_true)
     if len(found) < len(lesson.steps):
         yield f"{len(found)} checks of {len(lesson.steps)} steps"
+
+
+def undrawn(stop: LessonStep) -> LessonStep:
+    return stop if stop.question is None else structs.replace(stop, question=structs.replace(stop.question, draws=()))
 
 
 def slides(lesson: Lesson, theme: str = "dark") -> Iterator[str]:
@@ -117,6 +128,12 @@ def test_every_step_is_true_drawn_and_translated(name: str) -> None:
 )
 def test_every_step_is_in_the_page(name: str, tmp_path: Path) -> None:
     assert list(page(shipped_lesson(name), tmp_path)) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", OWN)
+def test_every_draw_of_a_question_is_true_and_drawn(name: str) -> None:
+    assert list(numbers(shipped_lesson(name), runs_draws=True)) == []
 
 
 @pytest.mark.nightly
