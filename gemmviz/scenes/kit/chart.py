@@ -344,6 +344,7 @@ def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: 
     def draw_motion(shown: Any, options: ViewOptions) -> tuple[Primitive, ...]:
         return chart_motion(latest.of(shown), options)
 
+    draw.__doc__ = chart.__doc__  # of which the gallery has the first sentence
     if not grows:
         return View(title, subject, draw, chart=latest.of, order=order)
     return View(title, subject, draw, draw_motion, chart=latest.of, order=order)
