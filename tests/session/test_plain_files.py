@@ -19,7 +19,7 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     path = tmp_path / "mine.cu"
-    path.write_text((PLAIN / "student.cu").read_text().replace(": 1024", ": 128"))
+    path.write_text((PLAIN / "student.cu").read_text().replace(": 1024", ": 128").replace("SIZE 16", "SIZE 8"))
     return path
 
 
@@ -71,7 +71,7 @@ def test_a_file_is_read_again_when_it_is_saved_and_keeps_its_launch(model: TestM
     model.opening.reload()
     model.settle()
     kernel = model.session.shot.setup.kernel
-    assert (kernel.args, kernel.problem.sizes) == (("A", "B", "C", "N"), {"M": 32, "N": 32, "K": 32})
+    assert (kernel.args, kernel.problem.sizes) == (("A", "B", "C", "N"), {"M": 16, "N": 16, "K": 16})
     assert not sure(model.session.shown).trace.check.passed
     mine.write_text(good.replace("sum +=", "sum += undeclared *"))
     model.opening.reload()

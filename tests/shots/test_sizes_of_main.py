@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
 """
 
 
-def opened(folder: Path, size: str = "1024") -> Setup:
+def opened(folder: Path, size: str = "512") -> Setup:
     file = folder / "homework.cu"
     file.write_text(KERNEL.replace("SIZE", size))
     return setup_for(open_kernel(str(file)))
@@ -64,20 +64,20 @@ def words(value: Any, view: str) -> str:
 def test_a_file_is_drawn_small_and_answered_at_its_own_size(tmp_path: Path) -> None:
     setup = opened(tmp_path)
     assert max(setup.problem.sizes.values()) <= 64
-    assert setup.as_launched.problem == Problem(1024, 1024, 1024)
-    counts = known(structs.replace(setup, problem=Problem(1024, 1024, 1024))).counts
+    assert setup.as_launched.problem == Problem(512, 512, 512)
+    counts = known(structs.replace(setup, problem=Problem(512, 512, 512))).counts
     case = value_of(SpeedCase, known(setup))
-    assert case.problem == Problem(1024, 1024, 1024)
+    assert case.problem == Problem(512, 512, 512)
     assert next(each.size_bytes for each in case.traffic) == counts.total("global").bytes_asked
-    assert "1024 × 1024 × 1024, as main() launches it" in words(case, "why")
+    assert "512 × 512 × 512, as main() launches it" in words(case, "why")
     assert "SMs without work" not in words(case, "why")
 
 
 def test_occupancy_and_schedule_say_whose_sizes_they_are(tmp_path: Path) -> None:
     setup = opened(tmp_path)
     for kind, view in ((OccupancyCase, "occupancy"), (GridCase, "grid")):
-        assert "1024 × 1024 × 1024, as main() launches it" in words(value_of(kind, known(setup, view)), view), view
-    assert value_of(GridCase, known(setup, "grid")).schedule.blocks == 64 * 64
+        assert "512 × 512 × 512, as main() launches it" in words(value_of(kind, known(setup, view)), view), view
+    assert value_of(GridCase, known(setup, "grid")).schedule.blocks == 32 * 32
 
 
 def test_sizes_that_were_chosen_are_answered(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_sizes_that_were_chosen_are_answered(tmp_path: Path) -> None:
 def test_a_tile_that_was_chosen_is_answered_at_the_size_of_main(tmp_path: Path) -> None:
     setup = opened(tmp_path).changed(BLOCK=8)
     case = value_of(GridCase, known(setup, "grid"))
-    assert case.schedule.blocks == 128 * 128
+    assert case.schedule.blocks == 64 * 64
 
 
 def test_a_size_from_the_command_line_is_unknown(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_what_cannot_be_counted_is_answered_for_the_picture(tmp_path: Path) -> N
     setup = opened(tmp_path)
     case = value_of(SpeedCase, known(setup, engine=_Refusing()))
     assert case.problem == setup.problem
-    assert "not 1024 × 1024 × 1024 as main() launches it: too large" in case.what
+    assert "not 512 × 512 × 512 as main() launches it: too large" in case.what
     assert case.causes
 
 
@@ -126,7 +126,7 @@ def test_counting_ends_after_a_minute(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_cure_leaves_the_picture_small() -> None:
     kernel = load_kernel("02_naive")
-    setup = setup_for(structs.replace(kernel, host_sizes=(("M", 1024), ("N", 1024), ("K", 1024))))
+    setup = setup_for(structs.replace(kernel, host_sizes=(("M", 512), ("N", 512), ("K", 512))))
     case = value_of(SpeedCase, known(setup))
     place = next(number for number, each in enumerate(case.causes) if each.cure is not None)
     scene = view_named("why").still(case, ViewOptions())
@@ -139,8 +139,8 @@ def test_a_cure_leaves_the_picture_small() -> None:
 def test_commands_count_what_main_launches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = opened(tmp_path).kernel.file
     main(["counts", file])
-    assert "1024 x 1024 x 1024 as main() launches it, all 4096 blocks" in capsys.readouterr().out
+    assert "512 x 512 x 512 as main() launches it, all 1024 blocks" in capsys.readouterr().out
     main(["counts", file, "-n", "32"])
     assert "main()" not in capsys.readouterr().out
     main(["occupancy", file])
-    assert "1024 x 1024 x 1024 as main() launches it" in capsys.readouterr().out
+    assert "512 x 512 x 512 as main() launches it" in capsys.readouterr().out

@@ -68,7 +68,7 @@ SHOTS = st.builds(
 
 
 @given(SHOTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_shot_comes_back_from_its_text(shot: Shot) -> None:
     assert parse_shot(shot_text(shot)) == shot
 
