@@ -5,7 +5,7 @@ As a library: see ``gemmviz.python.api``, whose names are here too.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 RELEASES = "https://github.com/gemmviz/gemmviz/releases"  # where newer versions are; the program itself never looks
 __all__ = [
     "Count", "Figure", "GemmvizError", "Kernel", "Lesson", "Measurements", "Picture", "Player", "Run", "Shot",
