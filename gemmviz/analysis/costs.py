@@ -226,15 +226,12 @@ class Punchcard(Struct, frozen=True):
 
 def access_card(lanes: Longs, operand: Operand, array: MemoryArray, rules: MemoryRules) -> Punchcard:
     """The card of one request (lanes,), -1 inactive: one below the other those of the runs that its layout is made of."""
-    holes: _Holes = []
-    starts: list[int] = []
+    groups = list[_Holes]()
     for run in operand.layout.runs:
         moved = moved_by_lane(lanes.reshape(-1, rules.request_lanes), run.first, rules).reshape(1, -1)
         words, per_lane = lane_words(moved, array.itemsize, rules, run.width)
-        for group in _holes_of_groups(words[0], per_lane, operand.access == "read", rules):
-            starts.append(len(holes))
-            holes += group
-    return _punchcard_of(holes, tuple(starts), rules.banks)
+        groups += _holes_of_groups(words[0], per_lane, operand.access == "read", rules)
+    return _punchcard_of(groups, rules.banks)
 
 
 def punchcard(words: Longs, per_lane: int = 1, is_load: bool = True, rules: MemoryRules = NVIDIA) -> Punchcard:
@@ -243,23 +240,22 @@ def punchcard(words: Longs, per_lane: int = 1, is_load: bool = True, rules: Memo
     ``words``: the first 4-byte word of each lane (-1 inactive), of ``per_lane`` words. Within a bank, words are ordered by
     their first lanes; equal words are one (a broadcast).
     """
-    holes: _Holes = []
-    starts = []
-    for group in _holes_of_groups(words, per_lane, is_load, rules):
+    return _punchcard_of([*_holes_of_groups(words, per_lane, is_load, rules)], rules.banks)
+
+
+def _punchcard_of(groups: list[_Holes], banks: int) -> Punchcard:
+    """Return the card of the lanes that each bank serves, wavefront by wavefront, in groups that are served together."""
+    holes, starts = _Holes(), list[int]()
+    for group in groups:
         starts.append(len(holes))
         holes += group
-    return _punchcard_of(holes, tuple(starts), rules.banks)
-
-
-def _punchcard_of(holes: _Holes, starts: tuple[int, ...], banks: int) -> Punchcard:
-    """Return the card of the lanes that each bank serves, wavefront by wavefront."""
     first, served = np.full((len(holes), banks), -1, np.int64), np.zeros((len(holes), banks), np.int64)
     places = []
     for row, wavefront in enumerate(holes):
         for bank, lanes in wavefront.items():
             first[row, bank], served[row, bank] = lanes[0], len(lanes)
             places += [(lane, row, bank) for lane in lanes]
-    return Punchcard(first, served, starts, np.array(places, np.int64).reshape(-1, 3))
+    return Punchcard(first, served, tuple(starts), np.array(places, np.int64).reshape(-1, 3))
 
 
 def _holes_of_groups(words: Longs, per_lane: int, is_load: bool, rules: MemoryRules) -> Iterator[_Holes]:

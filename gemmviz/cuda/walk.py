@@ -153,6 +153,7 @@ def wrap(value: int, to: Scalar) -> int:
 
 
 def truncated_quotient(a: int, b: int) -> int:
+    """The quotient of C, rounded towards zero."""
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 

@@ -42,8 +42,8 @@ class Stage(SceneWidget):
     looked = Signal(object)
     lensed = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(tr("Stage"), parent)
+    def __init__(self) -> None:
+        super().__init__(tr("Stage"))
         self.setMinimumSize(320, 200)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

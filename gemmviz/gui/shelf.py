@@ -35,8 +35,8 @@ _CARD_KEYS = (*_OPEN, Qt.Key.Key_Space, Qt.Key.Key_Up, Qt.Key.Key_Down)
 class LessonCard(QAbstractButton):
     """A button that opens a lesson. ``seen``: number of its steps that were seen; ``frame``: which picture is shown."""
 
-    def __init__(self, name: str, title: str, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, title: str, theme: Theme) -> None:
+        super().__init__()
         self.name, self.title, self.theme = name, title, theme
         self.contents: CardContents | None = None
         self.seen, self.frame = 0, 0

@@ -193,21 +193,16 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError("--guide is one page", remedy="write a .pdf file")
     if not args.is_folder and isinstance(format_of(args.output), Film) and args.by != "step":
         raise UsageError("a film shows every step", remedy="leave out --by")
-    kind = args.kind or suffix
-    _check_figure(args, kind)
-    for flag, is_given, of in (("--film", args.film, "pptx"), ("--outlines", args.outlines, "svg")):
-        if is_given and kind != of:
-            raise UsageError(f"{flag} is for .{of}", remedy=f"leave out {flag}")
-
-
-def _check_figure(args: argparse.Namespace, kind: str) -> None:
-    if args.embed and kind != "html":
-        raise UsageError("--embed is for .html", remedy="leave out --embed")
     for flag, is_given in (
         ("--split", args.split), ("--author", args.author), ("--licence", args.licence), ("--follow", args.follow),
     ):  # fmt: skip
         if is_given and not args.embed:
             raise UsageError(f"{flag} is for figures", remedy=f"add --embed, or leave out {flag}")
+    for flag, is_given, of in (
+        ("--embed", args.embed, "html"), ("--film", args.film, "pptx"), ("--outlines", args.outlines, "svg"),
+    ):  # fmt: skip
+        if is_given and (args.kind or suffix) != of:
+            raise UsageError(f"{flag} is for .{of}", remedy=f"leave out {flag}")
 
 
 def _figure(args: argparse.Namespace) -> FigureOptions | None:

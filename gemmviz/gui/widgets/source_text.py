@@ -63,8 +63,8 @@ class SourceTextEdit(QTextEdit):
 
     place_clicked = Signal(int, int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setReadOnly(True)
         self.setAcceptRichText(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -78,7 +78,7 @@ class SourceTextEdit(QTextEdit):
         self._margin = _Margin(self)
         self._running: Place | None = None
         self._accent = ""
-        self._error: Place | None = None
+        self.marked_error: Place | None = None
         self.set_letters(font("mono", LETTERS))
 
     def set_letters(self, letters: QFont) -> None:
@@ -101,7 +101,7 @@ class SourceTextEdit(QTextEdit):
             self.setPlainText(without_comments(text) if hides_comments else text)
             self._indent()
             self._hide_emptied()
-        self._running = self._error = None
+        self._running = self.marked_error = None
         self._mark()
 
     def _indent(self) -> None:
@@ -142,12 +142,8 @@ class SourceTextEdit(QTextEdit):
             self._mark()
             self._reveal(place)
 
-    @property
-    def marked_error(self) -> Place | None:
-        return self._error
-
     def show_error(self, place: Place | None) -> None:
-        self._error = place
+        self.marked_error = place
         self._mark()
         if place is not None:
             self._reveal(place)
@@ -165,8 +161,8 @@ class SourceTextEdit(QTextEdit):
         marks = []
         if self._running is not None:
             marks += self._marks(self._running, self._theme.line, self._accent or self._theme.faint)
-        if self._error is not None:
-            marks += self._marks(self._error, mixed(self._theme.panel, self._theme.warning, 0.35), self._theme.warning)
+        if self.marked_error is not None:
+            marks += self._marks(self.marked_error, mixed(self._theme.panel, self._theme.warning, 0.35), self._theme.warning)
         self.setExtraSelections(marks)
 
     def _marks(self, place: Place, line_colour: str, colour: str) -> list[QTextEdit.ExtraSelection]:
@@ -224,7 +220,7 @@ class SourceTextEdit(QTextEdit):
         super().resizeEvent(event)
         area = self.contentsRect()
         self._margin.setGeometry(QRect(area.left(), area.top(), self.margin_width(), area.height()))
-        place = self._error or self._running
+        place = self.marked_error or self._running
         if place is not None:
             self._reveal(place)
 
@@ -284,8 +280,8 @@ class WorksheetEdit(SourceTextEdit):
     tried = Signal()
     left = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._blanks: list[_Blank] = []
         self.current = 0  # index of the blank that is written in
         self.wrong: int | None = None  # index of the blank that is marked

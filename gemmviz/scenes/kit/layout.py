@@ -400,10 +400,10 @@ def paragraphs_in(
 
 
 def paragraph(
-    key: str, box: Box, text: str, style: Style, most: int = 99, meaning: Meaning | None = None, leading: float = LINE_PITCH
+    key: str, box: Box, text: str, style: Style, meaning: Meaning | None = None, leading: float = LINE_PITCH
 ) -> list[Labels]:
     """Return a text from the top of a box on, in as many lines as fit it."""
-    return paragraphs_in(box, [Paragraph.wrapped(key, text, style, box, most, meaning, leading)], leading=leading)[0]
+    return paragraphs_in(box, [Paragraph.wrapped(key, text, style, box, meaning=meaning, leading=leading)], leading=leading)[0]
 
 
 def names_of_parts(
@@ -472,12 +472,10 @@ def swatch(key: str, box: Box, text: str, fill: str | None, style: Style, stroke
     return round_boxes(key, mark, fill, stroke), write(f"{key}-text", box.trimmed(left=side + NEAR), text, style)
 
 
-def panel(
-    key: str, box: Box, theme: Theme, caption: str = "", inset: float = 20.0, radius: float = 10.0
-) -> list[Rects | Labels]:
+def panel(key: str, box: Box, theme: Theme, caption: str = "", inset: float = 20.0) -> list[Rects | Labels]:
     """Return a framed box, with a caption at its upper edge if there is one; their keys end with "-box" and "-name"."""
     size = theme.type.heading
-    frame = Rects(f"{key}-box", boxes(box), theme.panel, theme.line, 2.0, radius)
+    frame = Rects(f"{key}-box", boxes(box), theme.panel, theme.line, 2.0, 10.0)
     at = box.x + inset, box.y + 1.4 * size
     name = text_line(f"{key}-name", at, caption, size, box.width - 2 * inset, theme.text, "semibold")
     return [frame, name] if caption else [frame]

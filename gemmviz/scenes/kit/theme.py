@@ -157,11 +157,11 @@ class Theme(Struct, frozen=True):
         """Return a colour mixed into the background: 0 is the background, 1 the colour."""
         return mixed(self.background, colour, strength)
 
-    def legible(self, colour: str, contrast: float = 4.5) -> str:
-        """Return the colour mixed with as much of the text's colour as gives it this contrast with the background."""
+    def legible(self, colour: str) -> str:
+        """Return the colour mixed with as much of the text's colour as gives it a contrast of 4.5 with the background."""
         shares = (step / 20 for step in range(21))
         shades = (mixed(colour, self.text, share) for share in shares)
-        return next((shade for shade in shades if contrast_of(shade, self.background) >= contrast), self.text)
+        return next((shade for shade in shades if contrast_of(shade, self.background) >= 4.5), self.text)
 
     def ink_on(self, colour: str) -> str:
         """Return a readable text colour on ``colour``: black or white, whichever has more contrast (WCAG relative
