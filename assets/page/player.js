@@ -3,7 +3,7 @@
 const ARRIVAL = 0.85;
 const SPEEDS = [0.2, 0.5, 1, 2, 4, 8, 16, 30];
 const WAY_S = 0.7, BEAT_S = 0.8; // seconds of the way to the next picture, and of its beat
-const GONE = 0.55, COMES = 0.25, STAGGER = 0.35, MOST_SQUARES = 1024; // as in scenes/kit/transition.py and morph.py
+const GONE = 0.55, COMES = 0.25, STAGGER = 0.35, MOST_SQUARES = 1024; // as in scenes/kit/transition.py
 
 const eased = (share) => share * share * (3 - 2 * share);
 

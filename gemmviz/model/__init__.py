@@ -1,1 +1,1 @@
-"""Data types shared by all layers: frozen dataclasses for kernels, setups, traces, devices and cases, and the errors."""
+"""Data types shared by all layers: frozen records of kernels, setups, traces, devices and cases; texts and errors."""

@@ -1,4 +1,6 @@
-"""The type of a kind of problem: its sizes, its arrays, the right contents of its outputs, and its words."""
+"""The type of a kind of problem: its sizes, its arrays, the right contents of its outputs, and its words; and the
+description of fields that users can set.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -11,7 +13,7 @@ from gemmviz.model.arrays import AnyArray, Floats, Longs
 from gemmviz.model.messages import tr
 from gemmviz.model.records import fields, is_record_type
 
-# Descriptions of the fields of a dataclass that users can set: labels, help, flags, choices and bounds.
+# Descriptions of the fields of a record that users can set: labels, help, flags, choices and bounds.
 
 FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]
 _FIELD_KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal", str: "text"}
@@ -54,7 +56,7 @@ class Control(Struct, frozen=True):
 
 
 class Setting(Struct, frozen=True):
-    """One field of a dataclass, or of a dataclass in it. ``path`` leads to it, ``type`` is its type."""
+    """One field of a record, or of a record in it. ``path`` leads to it, ``type`` is its type."""
 
     path: tuple[str, ...]
     type: Any
@@ -67,7 +69,7 @@ class Setting(Struct, frozen=True):
 
     @property
     def kind(self) -> FieldKind:
-        """The kind of control that sets it; "other" for a dataclass."""
+        """The kind of control that sets it; "other" for a record."""
         return "choice" if self.choices else _FIELD_KINDS.get(self.type, "other")
 
     @property
@@ -78,17 +80,17 @@ class Setting(Struct, frozen=True):
         return {value: value for value in get_args(self.type)} if get_origin(self.type) is Literal else {}
 
     def of(self, value: Any) -> Any:
-        """Value of the field in a dataclass of that type."""
+        """Value of the field in a record of that type."""
         for name in self.path:
             value = getattr(value, name)
         return value
 
     def put(self, value: Any, new: Any) -> Any:
-        """A copy of the value with another value of this field. Raises GemmvizError if a dataclass refuses it."""
+        """A copy of the value with another value of this field. Raises GemmvizError if a record refuses it."""
         return _put(value, self.path, new)
 
     def within(self, name: str) -> "Setting":
-        """The same field, seen from a dataclass with the present one as its field ``name``."""
+        """The same field, seen from a record with the present one as its field ``name``."""
         return structs.replace(self, path=(name, *self.path))
 
     def shown(self, value: Any) -> str:
@@ -117,7 +119,7 @@ class Setting(Struct, frozen=True):
 
 
 def settings_of(kind: Any) -> tuple[Setting, ...]:
-    """All fields of a dataclass that have a control, including those of nested dataclasses, in order."""
+    """All fields of a record that have a control, including those of nested records, in order."""
     return _cached_settings(kind)
 
 
@@ -140,7 +142,7 @@ def _settings(kind: Any) -> Iterator[Setting]:
 
 
 def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
-    """The first field of a dataclass with a value that isn't allowed, the reason and a remedy; None if there is none."""
+    """The first field of a record with a value that isn't allowed, the reason and a remedy; None if there is none."""
     kind: Any = type(value)
     for setting in _limited_fields(kind):
         if (trouble := setting.trouble(setting.of(value))) is not None:
@@ -150,7 +152,7 @@ def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
 
 @cache
 def _limited_fields(kind: Any) -> tuple[Setting, ...]:
-    """The fields of a dataclass itself whose values are limited."""
+    """The fields of a record itself whose values are limited."""
     limited = ("choice", "number", "decimal")
     return tuple(each for each in settings_of(kind) if len(each.path) == 1 and each.kind in limited)
 

@@ -1,0 +1,1 @@
+"""The Python library, for scripts and notebooks."""

@@ -69,7 +69,7 @@ class TraceRequest(EngineRequest, frozen=True, eq=False):
 
 
 class CountRequest(EngineRequest, frozen=True, eq=False):
-    """Passes the accesses of the whole launch to ``counter``. Its answer is None."""
+    """Passes the accesses of the whole launch to ``counter``; the answer says nothing more."""
 
     counter: LaunchSink
     to: ClassVar[str] = "count a launch"

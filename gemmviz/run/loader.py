@@ -22,7 +22,7 @@ from gemmviz.model.kernel import KernelSpec, LaunchOrigin, text_hash
 from gemmviz.model.messages import GemmvizError, SourceError, UsageError, closest, marked, tr
 from gemmviz.model.outline import KernelOutline, LaunchOutline
 from gemmviz.model.problems import IN_PARTS, PROBLEM_KINDS
-from gemmviz.run.project import Project, launches_elsewhere, outline_of
+from gemmviz.run.project import Project, launches_elsewhere, outline_of, project_of
 from gemmviz.run.trial import WorkBudget, is_right
 from gemmviz.run.trying import find_roles, kinds_of, likeliest, program_of, unchecked
 
@@ -66,8 +66,6 @@ def opened(
     """
     if not is_kernel_file(name):
         return Opened(given.applied(load_kernel(name)))
-    from gemmviz.run.project import project_of
-
     file, entry = split_name(name)
     path, given = Path(file), structs.replace(given, entry=given.entry or entry)
     project = project_of(path)

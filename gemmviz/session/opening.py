@@ -11,7 +11,7 @@ from msgspec import structs
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.cuda.launch.launch_form import GivenLaunch, with_header
+from gemmviz.cuda.launch.launch_form import GivenLaunch, form_of, with_header
 from gemmviz.cuda.program import program_for
 from gemmviz.files.kernel_file import has_header, kernel_text
 from gemmviz.files.resources import file_stem, is_file, is_folder, kind_of, split_name, user_folder, write_text
@@ -165,8 +165,6 @@ class Opening:
 
     def edit_launch(self) -> None:
         """Request the form of the present kernel's launch."""
-        from gemmviz.cuda.launch.launch_form import form_of
-
         setup = self.session.shot.setup
         names = self.names if setup.kernel.file == str(self.followed) else ()
         self.form_requested.emit(form_of(_with_names(setup), names))

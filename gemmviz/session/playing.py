@@ -127,12 +127,12 @@ class Playback:
         self.changed.emit()
 
     def animate(self, on: bool) -> None:
-        """Whether a single step is being animated."""
+        """Set whether a single step is being animated."""
         self.is_animated = on
         self.changed.emit()
 
     def set_calm(self, on: bool) -> None:
-        """Whether moving elements fade instead of flying."""
+        """Set whether moving elements fade instead of flying."""
         self.is_calm = on
         self.changed.emit()
 

@@ -229,7 +229,7 @@ class Session:
     # What follows from another shot
 
     def _show(self, event: Begin | Show | Restore, before: State) -> None:
-        """Draw the shot, from what was prepared for it or from what its run gives."""
+        """Show what was prepared for the shot, or start what it needs."""
         shot = self.shot
         if (shot.setup, shot.view) != (before.shot.setup, before.shot.view):
             self.notices.drop("mended")

@@ -25,7 +25,7 @@ from gemmviz.shots.knowledge import Knowledge, LaunchFacts
 from gemmviz.shots.runs import KnownRun, RequestedSizes, complete, run_so_far, suits
 from gemmviz.shots.shot import DRAGGED, Camera, Shot, change_name
 from gemmviz.shots.subject import subject_of_view
-from gemmviz.teaching.captions import Reveal, parts_of
+from gemmviz.teaching.captions import Reveal, filled_step, parts_of, unavailable_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ def ready_step(stop: LessonStep, engine: Engine, like: Sequence[Knowledge] = (),
     """Complete all that a step shows, on any thread. ``like``: what is known of other shots; ``showing``: how often it was
     shown. Raises Cancelled only: an error is part of the picture.
     """
-    from gemmviz.teaching.captions import filled_step
-
     shown = stop.showing(showing)
     first = complete(Knowledge(shown.shot, engine, like=like))
     filled, run = filled_step(shown, first), run_so_far(first)
@@ -150,8 +148,6 @@ class ReadySteps:
 
     def _on_failed(self, error: GemmvizError) -> None:
         """Count a step as ready that can't be computed: its picture is the error."""
-        from gemmviz.teaching.captions import unavailable_step
-
         stop = self._working
         if stop is not None:
             filled = unavailable_step(stop)

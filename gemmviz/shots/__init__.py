@@ -1,1 +1,1 @@
-"""Subjects, the values that views draw: what each kind needs, and how it is computed."""
+"""Shots and what is known of them: runs, counts, the values that views draw; and work in the background."""

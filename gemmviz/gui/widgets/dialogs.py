@@ -8,7 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from gemmviz.files.resources import check_output, dialog_filters, file_stem, with_suffix, write_text
+from gemmviz.files.resources import chart_csv, check_output, dialog_filters, file_stem, with_suffix, write_text
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Chart
 from gemmviz.model.messages import UsageError, tr
@@ -102,8 +102,6 @@ def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suf
 
 def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Ask for a file name and save the numbers of a chart."""
-    from gemmviz.files.resources import chart_csv
-
     _write(model, parent, tr("Save numbers"), "chart.csv", tr("CSV (*.csv)"), lambda path: write_text(path, chart_csv(chart)))
 
 

@@ -1,4 +1,4 @@
-// What every warp pays for every step of an aligned record, summed up. See gemmviz.analysis.coalescing and .banks for the rules.
+// What every warp pays for every step of an aligned record, summed up. See gemmviz.analysis.costs for the rules.
 
 struct step {
     int bucket;      // where its sums go
