@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.model.arrays import AnyArray, Bools, Unsigned
+from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
 from gemmviz.model.messages import SettingError, UsageError, tr
 
@@ -181,3 +182,25 @@ class ThreadSpace(Struct, frozen=True, dict=True):
         """
         outer = values.shape[: len(self.block_shape)]
         return np.broadcast_to(values, outer + self.thread_shape).reshape(-1, self.threads_per_block)
+
+
+class Strips(Struct, frozen=True):
+    """Blocks along an axis of a grid, cut into strips of at most ``most``. ``axis``: x, y or z."""
+
+    axis: str
+    blocks: int
+    most: int
+
+    @property
+    def count(self) -> int:
+        return -(-self.blocks // self.most)
+
+    def strip(self, number: int) -> tuple[int, int]:
+        """Return the first block of a strip and the one after its last."""
+        return number * self.most, min(self.blocks, (number + 1) * self.most)
+
+
+def strips_of(launch: Launch, device: Device) -> Strips | None:
+    """Return the strips of the first axis along which a grid is longer than the device allows; None if it isn't."""
+    extents = zip("xyz", launch.grid, device.max_grid, strict=True)
+    return next((Strips(axis, blocks, most) for axis, blocks, most in extents if blocks > most), None)

@@ -31,7 +31,7 @@ from gemmviz.model.trace import Outcome, Trace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CountRequest, Engine, EngineRequest, RaceRequest, Recording, TraceRequest, WatchRequest
 from gemmviz.scenes.kit.primitives import ADVANCES, FONT_FILES, Advances, Face, bundled_font
-from gemmviz.session.state import ReadyStep, ready_step
+from gemmviz.session.ready_steps import ReadyStep, ready_step
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.occupancy import declared_bytes
 from gemmviz.shots.runs import run_so_far

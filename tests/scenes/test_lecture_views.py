@@ -16,11 +16,11 @@ from gemmviz.model.messages import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.recording import AccessTimesCase, TransferCase
 from gemmviz.model.sites import LabelStyle
+from gemmviz.model.threads import Strips, strips_of
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
-from gemmviz.scenes.kit.scale import Strips, strips_of
 from gemmviz.scenes.kit.view import ViewOptions
 from gemmviz.scenes.views.measured_view import error_text
 from gemmviz.shots.knowledge import Knowledge

@@ -10,6 +10,7 @@ from gemmviz.analysis.replay.private import threads_at_work
 from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.messages import grouped, many, marked, sized, spaced, tr
+from gemmviz.model.threads import Strips, strips_of
 from gemmviz.scenes.kit.layout import (
     AIR,
     BOLD,
@@ -19,19 +20,32 @@ from gemmviz.scenes.kit.layout import (
     REST,
     ROW_PITCH,
     Box,
+    baseline,
     beside,
     cell_squares,
     cells_in,
     fits_cells,
     swatch,
+    text_at,
     write,
     write_all,
 )
-from gemmviz.scenes.kit.primitives import Lines, Primitive, Rects, Scene, Squares, boxes
-from gemmviz.scenes.kit.scale import strips_motion, strips_of, strips_still
+from gemmviz.scenes.kit.primitives import (
+    Labels,
+    Lines,
+    Primitive,
+    Rects,
+    Scene,
+    Squares,
+    boxes,
+    fitted,
+    points,
+    text_line,
+    text_width,
+)
 from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.theme import HALF, PALE, Style, mixed
-from gemmviz.scenes.kit.view import View, ViewOptions, eased_from, eased_in_turn, framed, message, titled
+from gemmviz.scenes.kit.view import MARGIN, View, ViewOptions, eased_from, eased_in_turn, framed, message, titled
 
 # Launch: grid and block.
 
@@ -298,6 +312,108 @@ class _AllThreads:
             own = int(self.works[block * self.per_block : (block + 1) * self.per_block].sum())
             texts.append(tr("block ({bx}, {by}): {own} of {per_block} work", bx=bx, by=by, own=own, per_block=self.per_block))
         return [write_all("guard-blocks", room.rows(*[pitch] * count), texts, style)]
+
+
+# A grid that is longer than a device allows, cut into strips: a host's loop launches one after another.
+
+_TOP, _BAR, _GAP = 168.0, 84.0, 70.0
+_MOST_DRAWN = 5  # strips
+
+
+def strips_still(case: LaunchCase, strips: Strips, options: ViewOptions) -> list[Primitive]:
+    """Draw the whole grid as a bar with the device's limit, and the host's loop. The strips are drawn by ``strips_motion``."""
+    theme, size, bar = options.theme, options.theme.type.words, _whole(options)
+    limit = bar.x + bar.width * strips.most / strips.blocks
+    rest = boxes((limit, bar.y, bar.right - limit, bar.height))
+    name = tr("the grid: {blocks} blocks along {axis}", blocks=grouped(strips.blocks), axis=strips.axis)
+    allowed = tr("{device} allows {most}", device=case.device.name, most=grouped(strips.most))
+    left = limit - 12 - text_width(allowed, size) > bar.x + text_width(name, size, "semibold") + 24
+    at = (limit if left else bar.right, bar.y - 14)
+    return [
+        text_line("grid-name", (bar.x, bar.y - 14), name, size, bar.width, theme.text, "semibold"),
+        text_at("limit-name", at, allowed, size, theme.faint, "end"),
+        Rects("grid", boxes((bar.x, bar.y, limit - bar.x, bar.height)), theme.slate),
+        Rects("grid-beyond", rest, theme.warning),
+        Lines("limit", boxes((limit, bar.y - 10, limit, bar.bottom + 10)), theme.text, 3.0),
+        *_host_loop(case.setup.kernel, strips, options),
+    ]
+
+
+def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
+    """Draw the strips on their way out of the bar, each into the row of its launch."""
+    theme, size, bar = options.theme, options.theme.type.words, _whole(options)
+    pieces, count = list[Primitive](), min(strips.count, _MOST_DRAWN)
+    for number in range(count):
+        first, last = strips.strip(number)
+        share = eased_in_turn(options.passed, number, count)
+        x = bar.x + bar.width * first / strips.blocks * (1 - share)
+        y, wide = bar.y + share * (_row(number, count, options) - bar.y), bar.width * (last - first) / strips.blocks
+        pieces.append(Rects(f"strip-{number}", boxes((x, y, wide, bar.height)), theme.load, None, radius=4.0))
+        if share >= 1.0:
+            text = tr(
+                "launch {number}: blocks {first} to {last}, {count} in all",
+                number=number + 1,
+                first=grouped(first),
+                last=grouped(last - 1),
+                count=grouped(last - first),
+            )
+            fits = text_width(text, size, "semibold") + 24 <= wide
+            at = points((x + 14 if fits else x + wide + 14, baseline(y + bar.height / 2, size)))
+            ink = theme.ink_on(theme.load) if fits else theme.text
+            pieces.append(Labels(f"strip-{number}-name", at, (text,), size, ink, "start", "semibold"))
+    if strips.count > count and options.moment >= 1.0:
+        at = points((bar.x, _row(count, count, options) + size))
+        pieces.append(
+            Labels(
+                "more",
+                at,
+                (tr("and {more_launches}", more_launches=many(strips.count - count, "more launch")),),
+                size,
+                theme.faint,
+            )
+        )
+    return pieces
+
+
+def _whole(options: ViewOptions) -> Box:
+    return options.room(_TOP)._replace(height=_BAR)
+
+
+def _row(number: int, count: int, options: ViewOptions) -> float:
+    """Return the top of a launch's row, below the loop."""
+    first = _whole(options).bottom + _GAP + 5 * options.theme.type.sentence
+    room = options.height - 40 - first
+    return first + number * min(_BAR + 14, room / max(1, count))
+
+
+def _host_loop(kernel: KernelSpec, strips: Strips, options: ViewOptions) -> list[Primitive]:
+    """Draw the host's loop around the launch."""
+    theme, sizes = options.theme, options.theme.type
+    args, index = ", ".join((*kernel.args, "first")), f"blockIdx.{strips.axis}"
+    lines = (
+        f"for (int first = 0; first < {strips.blocks}; first += {strips.most})",
+        f"    {kernel.function}<<<min({strips.most}, {strips.blocks} - first), block>>>({args});",
+    )
+    y, room = _whole(options).bottom + _GAP, options.width - 2 * MARGIN
+    fits = all(text_width(line, sizes.caption, "mono") <= room for line in lines)
+    size = sizes.caption if fits else sizes.code
+    said = tr("The kernel gets one parameter more, first, and uses first + {index} in the place of {index}", index=index)
+    below = (MARGIN, y + 1.5 * len(lines) * size)
+    return [
+        *(
+            text_at(
+                f"loop-{place}",
+                (MARGIN, y + 1.5 * place * size),
+                fitted(line, size, room, "mono"),
+                size,
+                theme.text,
+                "start",
+                "mono",
+            )
+            for place, line in enumerate(lines)
+        ),
+        text_line("loop-said", below, said, sizes.words, room, theme.faint),
+    ]
 
 
 VIEWS = {

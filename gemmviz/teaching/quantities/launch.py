@@ -19,8 +19,8 @@ from gemmviz.model.outline import COMMENT
 from gemmviz.model.records import fields
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.threads import strips_of
 from gemmviz.model.timing import GridCase, Schedule
-from gemmviz.scenes.kit.scale import strips_of
 from gemmviz.shots.knowledge import Knowledge
 from gemmviz.shots.subject import value_of
 from gemmviz.teaching.quantities.quantity import QuantityValue, Whole, quantity
