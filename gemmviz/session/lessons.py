@@ -14,9 +14,9 @@ from gemmviz.run.engine import FallbackEngine, KernelEngines
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
-from gemmviz.session.ready_steps import ReadyStep, ReadySteps
+from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
-from gemmviz.session.state import LessonName, LessonPosition, Show, TurnTo, step_of_run
+from gemmviz.session.state import LessonName, LessonPosition, Show, TurnTo
 from gemmviz.shots.jobs import LatestTask, Post
 from gemmviz.shots.runs import RequestedSizes
 from gemmviz.shots.shot import Shot, change_name

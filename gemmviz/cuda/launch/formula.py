@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from gemmviz.cuda.walk import truncated_quotient
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.messages import GemmvizError, SettingError, SourceError, tr
 from gemmviz.model.problem import Problem
@@ -21,7 +20,7 @@ _BINARY_OPERATIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
-    ast.Div: lambda a, b: a / b if isinstance(a, float) or isinstance(b, float) else truncated_quotient(a, b),
+    ast.Div: lambda a, b: a / b if isinstance(a, float) or isinstance(b, float) else _truncated(a, b),
     ast.Mod: operator.mod,
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
@@ -47,6 +46,12 @@ _FUNCTIONS: dict[str, Callable[..., int | float]] = {
 }  # fmt: skip
 _LARGEST = 2**62
 _LONGEST, _SHOWN = 4000, 60  # characters: the preprocessor's conditions may be longer than a header's formulas
+
+
+def _truncated(a: int, b: int) -> int:
+    """The quotient of C, rounded towards zero."""
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
 
 
 @lru_cache(maxsize=1024)
