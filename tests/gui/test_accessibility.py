@@ -164,11 +164,11 @@ def test_a_cell_says_element_value_address_and_who_touches_it(reader: None, wind
     assert any("4 sectors" in line for line in lines)
 
 
-def test_nothing_is_made_for_those_who_see(window: MainWindow, qtbot: QtBot) -> None:
+def test_nothing_is_made_for_those_who_see(new_window: MainWindow, qtbot: QtBot) -> None:
     assert not QAccessible.isActive()
-    window.session.navigation.go(3)
+    new_window.session.navigation.go(3)
     qtbot.wait(100)
-    assert not window.findChildren(FactTable)
+    assert not new_window.findChildren(FactTable)
 
 
 def test_tables_are_dropped_once_the_keyboard_has_left(window: MainWindow, qtbot: QtBot) -> None:

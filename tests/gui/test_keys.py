@@ -59,8 +59,8 @@ def test_no_menu_is_longer_than_twelve_entries(window: MainWindow) -> None:
     assert {name: len(menu.actions()) for name, menu in menus._menus.items() if len(_entries(menu)) > 12} == {}
 
 
-def test_menus_offer_the_views_that_apply_with_pictures_of_them(window: MainWindow, qtbot: QtBot) -> None:
-    menus = window.menus
+def test_menus_offer_the_views_that_apply_with_pictures_of_them(new_window: MainWindow, qtbot: QtBot) -> None:
+    menus = new_window.menus
     menus.complete()
     assert all(menus.all[f"view-{name}"].icon().isNull() for name in views())  # none is drawn before its menu opens
     menu = menus.opened("view.threads")
@@ -68,22 +68,22 @@ def test_menus_offer_the_views_that_apply_with_pictures_of_them(window: MainWind
     assert offered >= {"view-warp", "view-guard", "view-race"}
     assert not offered & {"view-fragment", "view-branch", "view-tensor_tile"}  # no tensor cores are used, and no lanes part
     assert all(not entry.icon().isNull() for entry in _entries(menu))  # the rows have their heights
-    qtbot.waitUntil(lambda: not window.model.view_pictures.is_drawing, timeout=20_000)
+    qtbot.waitUntil(lambda: not new_window.model.view_pictures.is_drawing, timeout=20_000)
     picture = menus.all["view-guard"].icon().pixmap(PICTURE, PICTURE).toImage()
-    tiles = sum(picture.pixelColor(x, y) == QColor(window.model.theme.accent("C")) for x in range(44) for y in range(44))
+    tiles = sum(picture.pixelColor(x, y) == QColor(new_window.model.theme.accent("C")) for x in range(44) for y in range(44))
     assert tiles > 100  # its cells have the colour of C
     menu.aboutToHide.emit()
-    window.model.opening.choose_kernel("14_mma")
-    qtbot.waitUntil(lambda: settled(window), timeout=20_000)
+    new_window.model.opening.choose_kernel("14_mma")
+    qtbot.waitUntil(lambda: settled(new_window), timeout=20_000)
     assert "view-fragment" in {entry.objectName() for entry in _entries(menus.opened("view.threads"))}
 
 
-def test_a_faulty_view_leaves_the_menu_whole(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    window.menus.complete()
+def test_a_faulty_view_leaves_the_menu_whole(new_window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_window.menus.complete()
     faults: list[object] = []
     monkeypatch.setattr("sys.excepthook", lambda *error: faults.append(error[0]))
     monkeypatch.setitem(views()._loaded, "guard", structs.replace(view_named("guard"), draw=lambda moment, options: 1 // 0))
-    offered = {entry.objectName() for entry in _entries(window.menus.opened("view.threads"))}
+    offered = {entry.objectName() for entry in _entries(new_window.menus.opened("view.threads"))}
     assert offered >= {"view-warp", "view-guard", "view-race"}
     assert faults == [ZeroDivisionError]
 

@@ -46,7 +46,9 @@ def test_the_launch_of_a_plain_file_stands_above_the_picture(window: MainWindow,
 def test_the_form_corrects_the_launch_which_is_remembered_for_the_text(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
+    text = (PLAIN / "student.cu").read_text().replace(": 1024", ": 32")
+    (tmp_path / "student.cu").write_text(text)
+    pictured(window, qtbot, lambda: open_file(window.model, tmp_path / "student.cu"))
     window.launch.edit.click()
     dialog = dialog_of(window)
     first, block = dialog.controls["arg.a"], dialog.controls["block.x"]
@@ -67,7 +69,7 @@ def test_the_form_corrects_the_launch_which_is_remembered_for_the_text(
     assert (kernel.args, kernel.launch_from) == (("B", "A", "C", "N"), "given")
     assert window.launch.text.text().startswith("Given: a is B, b is A")
     copy = tmp_path / "same_text.cu"
-    copy.write_text((PLAIN / "student.cu").read_text())
+    copy.write_text(text)
     pictured(window, qtbot, lambda: open_file(window.model, copy))
     kernel = window.session.shot.setup.kernel
     assert (kernel.file, kernel.args, kernel.launch_from) == (str(copy), ("B", "A", "C", "N"), "given")

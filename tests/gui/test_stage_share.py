@@ -84,6 +84,7 @@ def test_the_matrices_take_a_third_of_the_window_and_words_are_few(opened: MainW
                 assert y + high <= stage.height() - margin
 
 
+@pytest.mark.parametrize("opened", [(1366, 768), pytest.param((1920, 1080), marks=pytest.mark.nightly)], indirect=True)
 def test_the_lens_stays_or_ends_as_tiles_grow_and_the_menu_says_so(opened: MainWindow, qtbot: QtBot) -> None:
     session, seen = opened.session, list[bool]()
     session.show(
