@@ -232,6 +232,7 @@ def test_page_down_moves_then_finishes_then_goes_on(window: MainWindow, wall: Wa
     assert not wall.is_moving
 
 
+@pytest.mark.nightly
 def test_page_down_drops_blocks_into_an_sm(window: MainWindow, wall: Wall) -> None:
     """A view without time has a motion of its own: its blocks fall, and their number is shown once they lie."""
     session, marks = window.session, window.model.saved_views

@@ -443,6 +443,7 @@ def test_controls_have_the_colour_of_no_matrix(window: MainWindow) -> None:
         assert contrast_of(theme.chosen, theme.panel) >= 4.5
 
 
+@pytest.mark.nightly
 def test_titles_of_panels_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> None:
     dock = window.docks.all["settings"]
 
@@ -903,6 +904,7 @@ def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot
         assert window.minimumSizeHint().width() <= 1024  # else the panels at the side cut the stage
 
 
+@pytest.mark.nightly
 def test_wrapped_texts_between_the_fields_are_whole(window: MainWindow, qtbot: QtBot) -> None:
     form = settings_of(window).setup
     for kernel in ("02_naive", "04_tiled"):
@@ -938,6 +940,7 @@ def tab_bars(window: MainWindow) -> list[list[str]]:
     return sorted([bar.tabText(tab) for tab in range(bar.count())] for bar in bars if bar.count())
 
 
+@pytest.mark.nightly
 def test_no_bar_of_tabs_is_made_twice(full_window: MainWindow, qtbot: QtBot) -> None:
     drawer = ["Settings", "Lessons", "Costs", "Saved views"]  # the numbers stand alone
     opened = {"layout": full_window.docks.layout_state()}
@@ -993,6 +996,7 @@ def test_the_costs_are_plotted_and_a_click_goes_to_a_step(window: MainWindow, qt
     assert names == ["Fit", "Copy picture", "Save picture, PNG …", "Save picture, SVG …", "Save numbers, CSV …"]
 
 
+@pytest.mark.nightly
 def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: MainWindow, qtbot: QtBot) -> None:
     session = window.session
     vectorised = setup_for(load_kernel("09_vectorised"), Problem(64, 64, 32))
