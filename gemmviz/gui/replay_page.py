@@ -233,7 +233,7 @@ class ReplayPage(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.session = model, model.session
-        self.stage, self.tiles = Stage(), TileSlider(model)
+        self.stage, self.tiles = Stage(), TileSlider(model, self)
         self.timeline = TimelineBar(model, self.tiles)
         self._drawn: tuple[object, ViewOptions] | None = None
         self._last: tuple[Shot, Any] | None = None

@@ -137,8 +137,8 @@ class TileSlider(QWidget):
     parameter, outside of lessons.
     """
 
-    def __init__(self, model: WindowModel) -> None:
-        super().__init__()
+    def __init__(self, model: WindowModel, parent: QWidget) -> None:
+        super().__init__(parent)  # without one it would be shown as a window of its own
         self.model, self.session = model, model.session
         self.name, self.facts = plain(), line()
         self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSettings, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, QRect, QSettings, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QMouseEvent, QPalette, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -1075,6 +1075,31 @@ def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
     assert made.replay.stage.stale == "These settings can't run"
     assert settings_of(made).setup.launch.minimumHeight() == 0
     made.close()
+
+
+class _Shown(QObject):
+    """The windows that are shown while it watches the application."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kinds = list[str]()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.kinds.append(type(watched).__name__)
+        return False
+
+
+def test_no_part_of_the_window_is_shown_before_it(qtbot: QtBot, qapp: QApplication) -> None:
+    shown = _Shown()
+    qapp.installEventFilter(shown)
+    window = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
+    qtbot.addWidget(window)
+    assert shown.kinds == []
+    window.show()
+    assert shown.kinds[:1] == ["MainWindow"]
+    qapp.removeEventFilter(shown)
+    window.close()
 
 
 def test_a_speed_that_is_none_is_forgotten(qtbot: QtBot) -> None:
