@@ -279,16 +279,16 @@ def test_every_stop_of_tab_shows_the_focus(full_window: MainWindow, qtbot: QtBot
     assert [each for each in window.findChildren(FocusRing) if each.isVisible()] == []
 
 
-def test_a_step_is_announced_where_it_rests(reader: None, heard: list[str], window: MainWindow, qtbot: QtBot) -> None:
+def test_a_step_is_announced_where_it_rests(reader: None, heard: list[str], new_window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: bool(heard), timeout=5_000)
     heard.clear()
     for step in range(1, 6):
-        window.session.navigation.go(step)
+        new_window.session.navigation.go(step)
     qtbot.waitUntil(lambda: bool(heard), timeout=5_000)
-    now = sure(window.session.now)
+    now = sure(new_window.session.now)
     assert heard == [f"Step 6 of {now.trace.steps}: {step_sentence(now)}"]
-    window.session.navigation.go(4)
-    window.session.navigation.go(5)  # back where it was before it rested elsewhere
+    new_window.session.navigation.go(4)
+    new_window.session.navigation.go(5)  # back where it was before it rested elsewhere
     qtbot.wait(500)
     assert len(heard) == 1
 
