@@ -45,6 +45,13 @@ ENGINE = RememberedAnswers(engine_for("cpu"))
 Kind = TypeVar("Kind")
 
 
+_asked_for = {"nightly": True}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _asked_for["nightly"] = "not nightly" not in config.getoption("markexpr")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
     parser.addoption("--record-durations", action="store_true", help="write the longest tests into tests/durations.toml")
@@ -123,12 +130,13 @@ def sampled(cases: Iterable[Any], every: int = 2) -> list[Any]:
     """Parameters of a test: each ``every``-th case, and the others for the nightly tests. Each kind of thing that may go wrong
     must be in a case that is taken, or in another test.
     """
-    return [
+    taken = [
         pytest.param(
             *(case if isinstance(case, tuple) else (case,)), marks=() if number % every == 0 else (pytest.mark.nightly,)
         )
         for number, case in enumerate(cases)
     ]
+    return taken if _asked_for["nightly"] else taken[::every]
 
 
 def kernel_from(

@@ -87,7 +87,7 @@ def own_folder(path: Path) -> None:
             (path / each.name).symlink_to(each)
 
 
-@pytest.mark.parametrize("page", sampled(PAGES, 12), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", sampled(PAGES, 20), ids=lambda page: page.stem)
 def test_the_example_of_a_page_passes(page: Path, tmp_path: Path, edit: Edit) -> None:
     examples = list(parts(page))
     for file, text in examples:

@@ -54,7 +54,7 @@ def compile_at_run_time(text: str, flags: list[str]) -> str:
     return log.value.decode() or f"error {failed}" if failed else ""
 
 
-@pytest.mark.parametrize("share", [24, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("share", [48, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", kernel_names())
 def test_right_for_every_legal_setting(name: str, share: int) -> None:
     """Where a size can't be, a sentence says which it must be. ``share``: one in how many of those that can be is run."""

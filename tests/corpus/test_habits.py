@@ -97,11 +97,11 @@ KINDS = {"matrix-vector": "matrix_vector", "vector add": "vector_add", "convolut
 
 
 def all_kernels() -> list[object]:
-    """All kernels, of which every fifth is opened in the fast tests; those that don't open yet are expected to fail."""
+    """All kernels, of which every eighth is opened in the fast tests; those that don't open yet are expected to fail."""
     marks = {True: [pytest.mark.xfail(strict=True)], False: []}
     return [
         pytest.param(
-            each, id=f"{each.file}-{each.name}", marks=[*marks[each.file in NOT_YET], *[pytest.mark.nightly] * (number % 5 > 0)]
+            each, id=f"{each.file}-{each.name}", marks=[*marks[each.file in NOT_YET], *[pytest.mark.nightly] * (number % 8 > 0)]
         )
         for number, each in enumerate(expected_kernels())
     ]

@@ -36,7 +36,7 @@ def opened(name: str) -> KernelSpec:
 def all_files() -> list[object]:
     """All files; some of the quick ones are opened in the fast tests."""
     quick = [name for name in NAMES if name not in SLOW]
-    slow = {name: [pytest.mark.nightly] for name in NAMES if name not in {*quick[::20], *TYPES}}
+    slow = {name: [pytest.mark.nightly] for name in NAMES if name not in {*quick[::40], *TYPES}}
     fails = {name: [pytest.mark.xfail(reason=reason, strict=True)] for name, reason in NOT_YET.items()}
     return [pytest.param(name, marks=[*slow.get(name, ()), *fails.get(name, ())]) for name in NAMES]
 

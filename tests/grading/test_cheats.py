@@ -7,6 +7,7 @@ from gemmviz.files.kernel_file import decoded
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.grading.judge import judged_hand_in
 from gemmviz.teaching.grading.task import HandIn
+from tests.conftest import sampled
 from tests.grading.cheats import BESIDE, CHEATS, REPLACED
 from tests.grading.judging import failed, judged_text, task_for
 from tests.grading.more_cheats import MORE_CHEATS, NOT_SEEN, Cheat
@@ -51,7 +52,7 @@ def _undeserved(cheat: Cheat) -> set[str]:
     return {each.id for each in checks if each.status == "passed"} & {*cheat.denied}
 
 
-@pytest.mark.parametrize("name", ["square by the host", "adds, zeroes A", "nothing is copied back", "float is a byte"])
+@pytest.mark.parametrize("name", sampled(["square by the host", "adds, zeroes A", "nothing is copied back", "float is a byte"]))
 def test_a_sample_of_others_gets_no_points_either(name: str) -> None:
     assert _undeserved(MORE_CHEATS[name]) == set()
 

@@ -65,10 +65,16 @@ _HEAVY = "for (int i = 0; i < 40000; ++i) C[row * N + col] = sum;"
 
 
 @pytest.mark.skipif(not CAN_FORK, reason="limits of time are those of the parent here")
-def test_a_hand_in_beyond_a_limit_is_ended_and_the_next_one_judged() -> None:
+def test_a_hand_in_beyond_the_limit_of_time_is_ended() -> None:
     body = "C[row * N + col] = sum;"
     slow = base_text("naive").replace(body, _HEAVY)
     assert _results({"slow": slow}, Limits(cpu_s=0.2), jobs=1) == {"slow": ("time",)}
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not CAN_FORK, reason="limits of memory are those of the parent here")
+def test_a_hand_in_that_takes_too_much_memory_is_ended() -> None:
+    body = "C[row * N + col] = sum;"
     large = base_text("naive").replace(body, _HEAVY.replace("40000", "3000"))
     found = _results({"large": large, "right": base_text("naive")}, Limits(memory_mib=64), jobs=1)
     assert found == {"large": ("memory",), "right": ()}

@@ -282,6 +282,7 @@ def test_what_the_gpu_can_not_do_the_interpreter_does_and_the_banner_says_so(win
     assert "CuPy is not installed" in shown_of(window).no_speed
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [760, pytest.param(1600, marks=pytest.mark.nightly)])
 def test_no_control_is_squeezed(page: BenchmarkPage, qtbot: QtBot, width: int) -> None:
     page.setParent(None)

@@ -105,6 +105,7 @@ def test_no_dialog_has(accented_window: MainWindow, qtbot: QtBot) -> None:
     assert plain_words(re.sub("<style>.*?</style>|<b>.*?</b>|<[^>]*>", " ", keys_text(actions()))) == []
 
 
+@pytest.mark.nightly
 def test_a_lesson_and_the_tour_have_none(accented_window: MainWindow, qtbot: QtBot) -> None:
     accented_window.model.opening.open_lesson("lecture", None)
     qtbot.waitUntil(lambda: bool(accented_window.model.course.lesson.steps), timeout=_LONG_MS)

@@ -31,7 +31,7 @@ def drawn(replay: Replay, view: str, every: int, backwards: bool) -> list[Scene]
 
 
 @pytest.mark.parametrize("every", [30, pytest.param(1, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("view", ["stage", *sampled((view for view in views_of(Moment) if view != "stage"), 4)])
+@pytest.mark.parametrize("view", ["stage", *sampled((view for view in views_of(Moment) if view != "stage"), 8)])
 def test_four_threads_draw_what_one_draws(view: str, every: int) -> None:
     trace = trace_of("04_tiled", 8, 8, 12, TILE_WIDTH=4, values=True)
     alone = drawn(Replay.of(trace), view, every, backwards=False)

@@ -32,7 +32,7 @@ def reader_of(name: str, size: int | None = None, **parameters: int) -> Reader:
 _COUNTED = [name for name in all_kernel_names() if name not in _FAULTY and not load_kernel(name).blanks]
 
 
-@pytest.mark.parametrize("name", sampled(_COUNTED, every=5))
+@pytest.mark.parametrize("name", sampled(_COUNTED, every=10))
 def test_blocks_together_move_what_the_launch_moves(name: str) -> None:
     """The counter of whole launches streams accesses and never sees a trace."""
     trace = reader_of(name).replay.trace

@@ -24,7 +24,7 @@ from tests.conftest import sampled, sure
 EACH = 40  # of every shipped kernel: more than 300 in all
 
 
-@pytest.mark.parametrize("kernel", sampled(kernel_names(), 4))
+@pytest.mark.parametrize("kernel", sampled(kernel_names(), 8))
 def test_forty_questions_about_every_kernel_have_one_right_answer_each(kernel: str) -> None:
     quiz = quiz_of(setup_for(load_kernel(kernel)), Interpreter(), EACH)
     texts = [sure(stop.question).text for stop in quiz.steps]
