@@ -300,7 +300,7 @@ ARRAYS = [
 ]
 
 
-@pytest.mark.parametrize("declaration", sampled(ARRAYS, 3), ids=[each[:40] for each in ARRAYS])
+@pytest.mark.parametrize("declaration", sampled(ARRAYS, 3), ids=lambda each: each[:40])
 def test_an_array_is_measured_before_it_is_filled(declaration: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "odd.cu").write_text(header() + BODY.replace("C[0]", f"{declaration} C[0]"), encoding="utf-8")
     tracemalloc.start()

@@ -174,11 +174,14 @@ def opened(folder: Path, text: str, name: str = "mm.cu") -> KernelSpec:
     return spec
 
 
-@pytest.mark.parametrize("text", sampled(READ.values(), every=3), ids=READ.keys())
+_NAMES = {text: name for name, text in (*READ.items(), *GUESSED.items())}
+
+
+@pytest.mark.parametrize("text", sampled(READ.values(), every=3), ids=_NAMES.get)
 def test_launch_is_read(tmp_path: Path, text: str) -> None:
     assert opened(tmp_path, text).launch_from == "read"
 
 
-@pytest.mark.parametrize("text", sampled(GUESSED.values(), every=6), ids=GUESSED.keys())
+@pytest.mark.parametrize("text", sampled(GUESSED.values(), every=6), ids=_NAMES.get)
 def test_launch_is_guessed(tmp_path: Path, text: str) -> None:
     assert opened(tmp_path, text).launch_from == "guessed"

@@ -47,7 +47,7 @@ OF_MATRICES = [
 
 
 @pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.nightly), ("-DGV_VALUES", "-DGV_PHASES")])
-@pytest.mark.parametrize("kernel", sampled(OF_MATRICES, len(OF_MATRICES)), ids=range(len(OF_MATRICES)))
+@pytest.mark.parametrize("kernel", sampled(OF_MATRICES, len(OF_MATRICES)))
 def test_twins_with_matrix_instructions(kernel: KernelSpec, flags: tuple[str, ...]) -> None:
     compile_twin(setup_for(kernel, Problem(32, 32, 32)), *flags)
 
