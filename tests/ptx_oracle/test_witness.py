@@ -55,7 +55,7 @@ def test_kernels_of_the_course(name: str) -> None:
 
 @pytest.mark.parametrize("path", sampled(MEASURED[::-1], 5), ids=lambda path: path.stem)
 def test_measured_kernels(path: Path) -> None:
-    agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(32, 32, 32)))
+    agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(64, 64, 32)))
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.nightly] * (seed >= 2)) for seed in range(40)])
