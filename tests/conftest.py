@@ -39,7 +39,7 @@ from tests.app_model import TestModel
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"
 DURATIONS = Path(__file__).parent / "durations.toml"
-_LONGEST = 150
+_LONGEST = 700
 ENGINE = RememberedAnswers(engine_for("cpu"))
 
 Kind = TypeVar("Kind")
