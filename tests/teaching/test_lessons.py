@@ -9,8 +9,9 @@ from msgspec import structs
 from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import main
 from gemmviz.cuda.launch.catalog import COURSE, lesson_names, load_kernel, plan_names
-from gemmviz.cuda.launch.legality import setup_for
+from gemmviz.cuda.launch.legality import can_run, setup_for
 from gemmviz.files.codec import FormatError
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.messages import GemmvizError, SettingError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.render.reel import RenderOptions
@@ -256,6 +257,14 @@ def test_the_largest_tile_is_the_largest_that_runs() -> None:
         quantity_value("largest_size(name=TILE_WIDTH)", Knowledge(structs.replace(default_shot(), setup=setup), Interpreter()))
         == 32
     )
+
+
+def test_a_block_may_have_fewer_threads_the_larger_a_parameter_is() -> None:
+    text = load_kernel("08_register_tiled").text.replace("[2, 4, 8]", "[1, 2, 4]")
+    setup = setup_for(parse_kernel(text, "mine.cu"), Problem(128, 128, 128), {"TILE_WIDTH": 128, "PER_THREAD": 4})
+    known = Knowledge(structs.replace(default_shot(), setup=setup), Interpreter())
+    assert [size for size in (1, 2) if can_run(setup.changed(PER_THREAD=size))] == []
+    assert quantity_value("largest_size(name=PER_THREAD)", known) == 4
 
 
 def test_elements_of_doubles_are_counted_as_elements() -> None:

@@ -1,6 +1,5 @@
 """Quantities of the launch: its problem, its kernel, grid and block, and how multiprocessors hold its blocks."""
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal
 
@@ -17,7 +16,6 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.messages import GemmvizError, UsageError, closest, listed, marked, tr
 from gemmviz.model.outline import COMMENT
 from gemmviz.model.records import fields
-from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import strips_of
 from gemmviz.model.timing import GridCase, Schedule
@@ -206,17 +204,9 @@ def largest_size(facts: Knowledge, name: str) -> int:
             tr("{kernel} has no {name}", kernel=facts.setup.kernel.name, name=name),
             remedy=tr("name a parameter, or {own}", own=listed(own, "or")),
         )
-    changes = (name,) if parameter is not None or not facts.setup.problem.is_multiply else tuple(own)
-
-    def of_size(size: int) -> Setup:
-        return facts.setup.changed(**dict.fromkeys(changes, size))
-
-    def has_too_many(size: int) -> bool:
-        return requested_launch(of_size(size)).threads_per_block > facts.device.max_threads_per_block
-
-    sizes = sorted(parameter.choices if parameter and parameter.choices else range(1, _LARGEST_TRIED))
-    few = sizes[: bisect_left(sizes, True, key=has_too_many)]  # a larger size has no fewer threads in a block
-    return next((size for size in reversed(few) if can_run(of_size(size))), 0)
+    changed = (name,) if parameter is not None or not facts.setup.problem.is_multiply else tuple(own)
+    sizes = sorted(parameter.choices if parameter and parameter.choices else range(1, _LARGEST_TRIED), reverse=True)
+    return next((size for size in sizes if can_run(facts.setup.changed(**dict.fromkeys(changed, size)))), 0)
 
 
 @quantity("blanks", origin="definition")
